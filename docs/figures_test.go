@@ -99,7 +99,7 @@ func TestFiguresOfTheDocuments(t *testing.T) {
 	t.Parallel()
 	for _, said := range figures() {
 		sentence := said.sentence
-		require.Equal(t, strings.Count(sentence, "#"), len(said.figures), sentence)
+		require.Len(t, said.figures, strings.Count(sentence, "#"), sentence)
 		for _, figure := range said.figures {
 			sentence = strings.Replace(sentence, "#", figure, 1)
 		}

@@ -96,7 +96,7 @@ func TestModulesAreRenamed(t *testing.T) {
 	for _, name := range []string{".ci/module-path", "Makefile"} {
 		text, err := os.ReadFile(filepath.Join("..", name))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(clone, name), text, 0o755)) //nolint:gosec // a program
+		require.NoError(t, os.WriteFile(filepath.Join(clone, name), text, 0o755))
 	}
 	run(clone, nil, "git", "add", ".")
 	run(clone, nil, append(git, "commit", "--quiet", "--all", "--allow-empty", "--message", "as it will be")...)
@@ -107,7 +107,7 @@ func TestModulesAreRenamed(t *testing.T) {
 	alone := []string{"GOWORK=off", "GOFLAGS=", "GOPROXY=off"}
 	for folder := range modules(t) {
 		folder = filepath.Join(clone, folder)
-		for _, path := range strings.Fields(run(folder, alone, "go", "list", "-test", "-deps", "-tags", "browse", "./...")) {
+		for path := range strings.FieldsSeq(run(folder, alone, "go", "list", "-test", "-deps", "-tags", "browse", "./...")) {
 			require.NotRegexp(t, `^stoa(/|$)`, path)
 		}
 	}

@@ -28,7 +28,7 @@ func TestBareFileNames(t *testing.T) {
 	}
 	for name, text := range repository(t, isDocument) {
 		if name == "CHANGELOG.md" || strings.HasPrefix(name, "docs/decisions/") {
-			continue // they tell what was
+			continue // they describe the past
 		}
 		for _, found := range bareFiles.FindAllStringSubmatch(text, -1) {
 			if !known[found[1]] {

@@ -22,6 +22,7 @@ var partial = map[string][]string{
 	"Error": {"fields"},
 	"Task":  {"order_id"},
 
+	"OrderPayload": {"action", "actor_id"},
 	"RewardGround": {"granted_amount_minor", "granted_at"},
 }
 

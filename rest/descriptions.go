@@ -30,7 +30,7 @@ var (
 	index string
 )
 
-// roles stands in the description and in the skill, on a line of its own, for the table of what each side of an order may do.
+// roles stands in the description and in the skill, on a separate line, for the table of the actions of each side of an order.
 const roles = "{{roles}}\n"
 
 var (

@@ -21,7 +21,7 @@ func TestFeedbackOverREST(t *testing.T) {
 	made := s.send("POST", feedbackPath, ada.Token, `{"kind":"bug","text":" It hums.\n"}`).ok(http.StatusCreated)
 	require.Equal(t, []string{"feedback"}, keys(made))
 	first := made["feedback"].(map[string]any)
-	require.Equal(t, []string{"answer", "created_at", "id", "kind", "state", "text"}, keys(first))
+	require.Equal(t, []string{"answer", "created_at", "id", "kind", "state", "subject", "text"}, keys(first))
 	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, first["created_at"])
 	require.Equal(t, []any{"bug", "open", " It hums.\n", nil}, []any{first["kind"], first["state"], first["text"], first["answer"]})
 	second := s.send("POST", feedbackPath, ada.Token, `{"kind":"idea","text":"Let it sing."}`).ok(http.StatusCreated)["feedback"]
@@ -88,7 +88,7 @@ func TestFeedbackRefusals(t *testing.T) {
 	s.send("GET", feedbackPath+"/"+uuid.NewString(), ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 }
 
-// A report is made once while it is open, and its author reads its answer, told by an event that earlier versions do not see.
+// A report is made once while it is open, and its author reads its answer after an event that earlier versions do not see.
 func TestReportsOverREST(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

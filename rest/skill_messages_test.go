@@ -131,7 +131,10 @@ func TestRolesAreShown(t *testing.T) {
 		require.Contains(t, string(s.send(http.MethodGet, path, "", nil).raw), table, path)
 	}
 	var described struct {
-		Tags []struct{ Name, Description string }
+		Tags []struct {
+			Name        string `json:"name"`
+			Description string `json:"description"`
+		} `json:"tags"`
 	}
 	require.NoError(t, json.Unmarshal(s.send(http.MethodGet, "/api/v1/openapi.json", "", nil).raw, &described))
 	for _, tag := range described.Tags {

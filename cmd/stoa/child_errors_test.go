@@ -50,17 +50,18 @@ func TestErrorsOfChildProgramsAreShown(t *testing.T) {
 	require.NoError(t, os.Mkdir(filepath.Join(data, "files"), 0o700))
 	code, _, stderr := runProgram(t, []string{"backup"}, database, "STOA_DATA_DIR="+data)
 	require.Zero(t, code, stderr)
-	for program, c := range map[string]struct {
+	for _, c := range []struct { // the restore comes last: it empties the database before it fails
+		program  string
 		args     []string
 		settings []string
 	}{
-		"pg_dump":    {[]string{"backup"}, []string{database, "STOA_DATA_DIR=" + data}},
-		"pg_restore": {[]string{"backup", "restore", "--replace"}, []string{database, "STOA_DATA_DIR=" + data}},
-		"initdb":     {[]string{"serve"}, append([]string{"STOA_DATA_DIR=" + t.TempDir()}, freePorts...)},
+		{"pg_dump", []string{"backup"}, []string{database, "STOA_DATA_DIR=" + data}},
+		{"initdb", []string{"serve"}, append([]string{"STOA_DATA_DIR=" + t.TempDir()}, freePorts...)},
+		{"pg_restore", []string{"backup", "restore", "--replace"}, []string{database, "STOA_DATA_DIR=" + data}},
 	} {
 		code, _, stderr := runProgram(t, c.args, append(c.settings, path)...)
 		require.Equal(t, exitFailure, code, stderr)
-		require.Contains(t, stderr, "\nline 399 of "+program+"\nline 400 of "+program+"\n"+program+": error: No space left on device\n")
+		require.Contains(t, stderr, "\nline 399 of "+c.program+"\nline 400 of "+c.program+"\n"+c.program+": error: No space left on device\n")
 		require.NotContains(t, stderr, "line 100 of")
 		require.Less(t, len(stderr), 4<<10)
 	}

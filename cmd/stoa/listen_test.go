@@ -224,7 +224,7 @@ func TestListenerRefuses(t *testing.T) {
 	}{
 		{[]string{"--hook", "http://example.org/"}, "must be on this machine"},
 		{[]string{"--hook", "ftp://127.0.0.1/"}, "--hook must be an address"},
-		{nil, "missing flags"},
+		{[]string{"--json", "--exec", "true"}, "can't be used together"},
 		{[]string{"--hook", "http://127.0.0.1/", "--exec", "true"}, "can't be used together"},
 	} {
 		code, _, stderr := runInProcess(append([]string{"listen"}, row.args...)...)

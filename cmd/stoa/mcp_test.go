@@ -22,9 +22,9 @@ import (
 
 // stdioModel is a program of a model that calls the tools of `stoa mcp`.
 type stdioModel struct {
-	t       testing.TB
-	url     string
-	key     string
+	t   testing.TB
+	url string
+	key string
 	// files is the folder whose files the model may upload.
 	files   string
 	session *sdk.ClientSession
@@ -176,6 +176,7 @@ func TestModelsTradeOverStdio(t *testing.T) {
 	}
 	act(ben, "accept")
 	act(ben, "start")
+	ben.call("drafts", map[string]any{"order_id": order["id"], "action": "send", "text": "Shall I"})
 	act(ben, "deliver", "result_text", "Shall I compare thee")
 	act(ada, "complete")
 	require.Equal(t, "closed", order["state"])

@@ -94,7 +94,7 @@ func hasChildren(calls map[string]bool, command string) bool {
 	return false
 }
 
-// documents are the Markdown files that speak of the present: the changelog and the decisions tell what was.
+// documents are the Markdown files that speak of the present: the changelog and the decisions describe the past.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	root := os.DirFS("../..")

@@ -32,7 +32,7 @@ func TestPictureOfTheArchitecture(t *testing.T) {
 	}
 }
 
-// processes are what runs, with what each speaks to the one below it. Those of a row run beside each other.
+// processes lists the processes, with the protocol that each speaks to the one below it. Those of a row run beside each other.
 var processes = [][]struct{ name, does string }{
 	{{"agents", "REST, events, /mcp"}, {"people", "public site"}, {"operators", "GraphQL, pages"}},
 	{{"stoa serve", "roles api, events, jobs; any number of processes"}},

@@ -175,7 +175,7 @@ func (m toolTrader) ask(id string) { m.call("ask_friend", map[string]any{"recipi
 
 func (m toolTrader) agree() {
 	for _, each := range m.call("friends", nil)["contacts"].([]any) {
-		if contact := each.(map[string]any); contact["state"] == "pending" && contact["requested_by_me"] == false {
+		if contact := each.(map[string]any); contact["friendship"].(map[string]any)["status"] == "incoming" {
 			m.call("answer_friend", map[string]any{"contact_id": contact["id"], "answer": "accept"})
 		}
 	}

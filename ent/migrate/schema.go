@@ -644,7 +644,7 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{OrdersColumns[5]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "service_id IS NOT NULL AND (outcome)::text = 'accepted'::text",
+					Where: "(service_id IS NOT NULL) AND ((outcome)::text = 'accepted'::text)",
 				},
 			},
 		},
@@ -791,7 +791,7 @@ var (
 	ResponsesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
 		{Name: "created_at", Type: field.TypeTime},
-		{Name: "updated_at", Type: field.TypeTime},
+		{Name: "updated_at", Type: field.TypeTime, Default: schema.Expr("now()")},
 		{Name: "text", Type: field.TypeString},
 		{Name: "amount_minor", Type: field.TypeInt64},
 		{Name: "total_minor", Type: field.TypeInt64},
@@ -824,7 +824,7 @@ var (
 				Unique:  true,
 				Columns: []*schema.Column{ResponsesColumns[7], ResponsesColumns[8]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "state <> 'withdrawn'",
+					Where: "(state)::text <> 'withdrawn'::text",
 				},
 			},
 			{
@@ -832,7 +832,7 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{ResponsesColumns[7], ResponsesColumns[8]},
 				Annotation: &entsql.IndexAnnotation{
-					Where: "state = 'withdrawn'",
+					Where: "(state)::text = 'withdrawn'::text",
 				},
 			},
 			{

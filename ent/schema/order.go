@@ -69,6 +69,6 @@ func (Order) Indexes() []ent.Index {
 		index.Fields("customer_id", "created_at", "id").Annotations(newestFirst),
 		index.Fields("contractor_id", "created_at", "id").Annotations(newestFirst),
 		index.Fields("service_id").
-			Annotations(entsql.IndexWhere("service_id IS NOT NULL AND (outcome)::text = 'accepted'::text")),
+			Annotations(entsql.IndexWhere("(service_id IS NOT NULL) AND ((outcome)::text = 'accepted'::text)")),
 	}
 }

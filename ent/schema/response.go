@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
@@ -14,11 +15,13 @@ import (
 type Response struct{ ent.Schema }
 
 // Mixin of Response.
-func (Response) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }
+func (Response) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
 
 // Fields of Response.
 func (Response) Fields() []ent.Field {
 	return []ent.Field{
+		// Servers of an older version write responses without it.
+		field.Time("updated_at").Annotations(entgql.OrderField("UPDATED_AT"), entsql.DefaultExpr("now()")),
 		field.UUID("task_id", uuid.UUID{}).Immutable(),
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
 		field.String("text").Annotations(secret),
@@ -40,8 +43,10 @@ func (Response) Edges() []ent.Edge {
 // Indexes of Response.
 func (Response) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("task_id", "bot_id").Unique().StorageKey("response_of_agent").Annotations(entsql.IndexWhere("state <> 'withdrawn'")),
-		index.Fields("task_id", "bot_id").StorageKey("response_withdrawn").Annotations(entsql.IndexWhere("state = 'withdrawn'")),
+		index.Fields("task_id", "bot_id").Unique().StorageKey("response_of_agent").
+			Annotations(entsql.IndexWhere("(state)::text <> 'withdrawn'::text")),
+		index.Fields("task_id", "bot_id").StorageKey("response_withdrawn").
+			Annotations(entsql.IndexWhere("(state)::text = 'withdrawn'::text")),
 		index.Fields("bot_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
 		index.Fields("task_id", "created_at", "id").Annotations(entsql.DescColumns("created_at", "id")),
 	}

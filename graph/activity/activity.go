@@ -1,7 +1,7 @@
 // Package activity reads what happens on the server, as anyone may see it (§4.13): what agents with public profiles did last, and
 // how much there is of each thing. It never names an order.
 //
-// What happened last is read at each call, so a profile that closes is gone at once. The figures name nobody; a process counts
+// What happened last is read at each call, so a profile that closes is gone at once. The figures name no agent; a process counts
 // them at most once in FiguresAge, and callers that ask meanwhile share the count. Everything is safe for concurrent use.
 package activity
 

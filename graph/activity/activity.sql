@@ -1,7 +1,7 @@
 -- Statements about what happens on the server, as anyone may see it (§4.13).
 
 -- name: list_recent(max bigint)
--- The newest of what agents with public profiles did: joined, published a public work, opened a task, or were rated. Each kind is
+-- The newest acts of agents with public profiles: they joined, published a public work, opened a task, or were rated. Each kind is
 -- looked for among its newest 64 rows, so the cost does not grow with the tables.
 WITH newest AS (
   (SELECT 'joined' AS kind, b.created_at AS at, b.id AS bot_id, NULL::uuid AS subject_id, '' AS title, 0 AS stars

@@ -128,7 +128,7 @@ type RecommendationsPayload struct {
 	Revision int       `json:"revision"`
 }
 
-// FeedbackPayload is what feedback.answered carries, for the author.
+// FeedbackPayload is the payload of feedback.answered, for the author.
 type FeedbackPayload struct {
 	FeedbackID uuid.UUID `json:"feedback_id"`
 }

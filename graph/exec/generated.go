@@ -189,6 +189,7 @@ type ComplexityRoot struct {
 	}
 
 	AuditEntry struct {
+		BotID     func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
 		Details   func(childComplexity int) int
 		ID        func(childComplexity int) int
@@ -244,6 +245,7 @@ type ComplexityRoot struct {
 		Handle                   func(childComplexity int) int
 		ID                       func(childComplexity int) int
 		Kind                     func(childComplexity int) int
+		LastSeen                 func(childComplexity int) int
 		Profile                  func(childComplexity int) int
 		ProfilePublic            func(childComplexity int) int
 		Reputation               func(childComplexity int) int
@@ -491,15 +493,19 @@ type ComplexityRoot struct {
 	}
 
 	Feedback struct {
-		Answer     func(childComplexity int) int
-		AnsweredAt func(childComplexity int) int
-		Bot        func(childComplexity int) int
-		BotID      func(childComplexity int) int
-		CreatedAt  func(childComplexity int) int
-		ID         func(childComplexity int) int
-		Kind       func(childComplexity int) int
-		State      func(childComplexity int) int
-		Text       func(childComplexity int) int
+		Answer       func(childComplexity int) int
+		AnsweredAt   func(childComplexity int) int
+		Bot          func(childComplexity int) int
+		BotID        func(childComplexity int) int
+		CreatedAt    func(childComplexity int) int
+		ID           func(childComplexity int) int
+		Kind         func(childComplexity int) int
+		State        func(childComplexity int) int
+		SubjectBot   func(childComplexity int) int
+		SubjectBotID func(childComplexity int) int
+		SubjectID    func(childComplexity int) int
+		SubjectType  func(childComplexity int) int
+		Text         func(childComplexity int) int
 	}
 
 	FeedbackCard struct {
@@ -508,6 +514,7 @@ type ComplexityRoot struct {
 		ID        func(childComplexity int) int
 		Kind      func(childComplexity int) int
 		State     func(childComplexity int) int
+		Subject   func(childComplexity int) int
 		Text      func(childComplexity int) int
 	}
 
@@ -529,6 +536,7 @@ type ComplexityRoot struct {
 
 	FeedbackResult struct {
 		Feedback func(childComplexity int) int
+		Repeated func(childComplexity int) int
 	}
 
 	Friendship struct {
@@ -683,6 +691,7 @@ type ComplexityRoot struct {
 		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, reason string) int
 		BlockBot                   func(childComplexity int, input contacts.BlockInput) int
 		BlockContact               func(childComplexity int, input contacts.ActInput) int
+		ClearProfile               func(childComplexity int, botID uuid.UUID, name bool, texts bool, images bool, reason string) int
 		CloseTask                  func(childComplexity int, input tasks.TaskInput) int
 		CreateInvitation           func(childComplexity int, input operator.InvitationInput, reason string) int
 		CreateOrder                func(childComplexity int, input orders.CreateInput) int
@@ -702,6 +711,7 @@ type ComplexityRoot struct {
 		ReinstateBot               func(childComplexity int, botID uuid.UUID, reason string) int
 		ReissueToken               func(childComplexity int, botID uuid.UUID, reason string) int
 		RemoveAttachment           func(childComplexity int, id uuid.UUID, reason string) int
+		RemoveContent              func(childComplexity int, botID uuid.UUID, kinds []operator.ContentKind, reason string) int
 		RemovePost                 func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveRating               func(childComplexity int, id uuid.UUID, reason string) int
 		RemoveService              func(childComplexity int, id uuid.UUID, reason string) int
@@ -1066,6 +1076,7 @@ type ComplexityRoot struct {
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
 		Ratings                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
 		RegistrationRequirements func(childComplexity int) int
+		Reports                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
 		Responses                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
 		Retention                func(childComplexity int) int
 		Rewards                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
@@ -1180,6 +1191,11 @@ type ComplexityRoot struct {
 		ProfileGuidance           func(childComplexity int) int
 		RegistrationMode          func(childComplexity int) int
 		ResendAfterSeconds        func(childComplexity int) int
+	}
+
+	ReportSubject struct {
+		ID   func(childComplexity int) int
+		Type func(childComplexity int) int
 	}
 
 	Reputation struct {
@@ -1595,6 +1611,8 @@ type MutationResolver interface {
 	SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error)
+	ClearProfile(ctx context.Context, botID uuid.UUID, name bool, texts bool, images bool, reason string) (*ent.Bot, error)
+	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, reason string) (*ent.Bot, error)
 	RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error)
 	RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error)
 	RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error)
@@ -1665,6 +1683,7 @@ type QueryResolver interface {
 	Retention(ctx context.Context) ([]*operator.Retention, error)
 	Switches(ctx context.Context) ([]*operator.Switch, error)
 	Overview(ctx context.Context) (*operator.Overview, error)
+	Reports(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
 	Order(ctx context.Context, input orders.OrderInput) (*orders.Detail, error)
@@ -2168,6 +2187,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Attention.Text(childComplexity), true
 
+	case "AuditEntry.botID":
+		if e.ComplexityRoot.AuditEntry.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.BotID(childComplexity), true
 	case "AuditEntry.createdAt":
 		if e.ComplexityRoot.AuditEntry.CreatedAt == nil {
 			break
@@ -2413,6 +2438,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BotCard.Kind(childComplexity), true
+	case "BotCard.lastSeen":
+		if e.ComplexityRoot.BotCard.LastSeen == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BotCard.LastSeen(childComplexity), true
 	case "BotCard.profile":
 		if e.ComplexityRoot.BotCard.Profile == nil {
 			break
@@ -3331,6 +3362,30 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Feedback.State(childComplexity), true
+	case "Feedback.subjectBot":
+		if e.ComplexityRoot.Feedback.SubjectBot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Feedback.SubjectBot(childComplexity), true
+	case "Feedback.subjectBotID":
+		if e.ComplexityRoot.Feedback.SubjectBotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Feedback.SubjectBotID(childComplexity), true
+	case "Feedback.subjectID":
+		if e.ComplexityRoot.Feedback.SubjectID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Feedback.SubjectID(childComplexity), true
+	case "Feedback.subjectType":
+		if e.ComplexityRoot.Feedback.SubjectType == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Feedback.SubjectType(childComplexity), true
 	case "Feedback.text":
 		if e.ComplexityRoot.Feedback.Text == nil {
 			break
@@ -3368,6 +3423,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedbackCard.State(childComplexity), true
+	case "FeedbackCard.subject":
+		if e.ComplexityRoot.FeedbackCard.Subject == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackCard.Subject(childComplexity), true
 	case "FeedbackCard.text":
 		if e.ComplexityRoot.FeedbackCard.Text == nil {
 			break
@@ -3426,6 +3487,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.FeedbackResult.Feedback(childComplexity), true
+	case "FeedbackResult.repeated":
+		if e.ComplexityRoot.FeedbackResult.Repeated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FeedbackResult.Repeated(childComplexity), true
 
 	case "Friendship.status":
 		if e.ComplexityRoot.Friendship.Status == nil {
@@ -4062,6 +4129,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.BlockContact(childComplexity, args["input"].(contacts.ActInput)), true
+	case "Mutation.clearProfile":
+		if e.ComplexityRoot.Mutation.ClearProfile == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_clearProfile_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ClearProfile(childComplexity, args["botId"].(uuid.UUID), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["reason"].(string)), true
 	case "Mutation.closeTask":
 		if e.ComplexityRoot.Mutation.CloseTask == nil {
 			break
@@ -4271,6 +4349,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RemoveAttachment(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.removeContent":
+		if e.ComplexityRoot.Mutation.RemoveContent == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_removeContent_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RemoveContent(childComplexity, args["botId"].(uuid.UUID), args["kinds"].([]operator.ContentKind), args["reason"].(string)), true
 	case "Mutation.removePost":
 		if e.ComplexityRoot.Mutation.RemovePost == nil {
 			break
@@ -6237,6 +6326,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.RegistrationRequirements(childComplexity), true
+	case "Query.reports":
+		if e.ComplexityRoot.Query.Reports == nil {
+			break
+		}
+
+		args, err := ec.field_Query_reports_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Reports(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.FeedbackOrder), args["where"].(*ent.FeedbackWhereInput)), true
 	case "Query.responses":
 		if e.ComplexityRoot.Query.Responses == nil {
 			break
@@ -6748,6 +6848,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RegistrationRequirements.ResendAfterSeconds(childComplexity), true
+
+	case "ReportSubject.id":
+		if e.ComplexityRoot.ReportSubject.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportSubject.ID(childComplexity), true
+	case "ReportSubject.type":
+		if e.ComplexityRoot.ReportSubject.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportSubject.Type(childComplexity), true
 
 	case "Reputation.asContractor":
 		if e.ComplexityRoot.Reputation.AsContractor == nil {
@@ -8257,6 +8370,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRegistrationEmailInput,
 		ec.unmarshalInputReplyToDraftInput,
+		ec.unmarshalInputReportSubjectInput,
 		ec.unmarshalInputRespondToTaskInput,
 		ec.unmarshalInputResponseOrder,
 		ec.unmarshalInputResponseWhereInput,
@@ -8921,6 +9035,10 @@ type AuditEntry implements Node {
   The id of what it was done to, or empty.
   """
   target: String!
+  """
+  The agent that the target is or belongs to; null if it belongs to none, and before version 0.2.
+  """
+  botID: ID
   reason: String!
   """
   The arguments, without secrets.
@@ -9054,6 +9172,19 @@ input AuditEntryWhereInput {
   targetHasSuffix: String
   targetEqualFold: String
   targetContainsFold: String
+  """
+  bot_id field predicates
+  """
+  botID: ID
+  botIDNEQ: ID
+  botIDIn: [ID!]
+  botIDNotIn: [ID!]
+  botIDGT: ID
+  botIDGTE: ID
+  botIDLT: ID
+  botIDLTE: ID
+  botIDIsNil: Boolean
+  botIDNotNil: Boolean
   """
   reason field predicates
   """
@@ -9857,11 +9988,15 @@ type Feedback implements Node {
   createdAt: Time!
   botID: ID!
   kind: FeedbackKind!
+  subjectType: FeedbackSubjectType
+  subjectID: ID
+  subjectBotID: ID
   text: String!
   state: FeedbackState!
   answer: String
   answeredAt: Time
   bot: Bot!
+  subjectBot: Bot
 }
 """
 A connection to a list of items.
@@ -9901,6 +10036,7 @@ enum FeedbackKind @goModel(model: "stoa/ent/feedback.Kind") {
   idea
   question
   other
+  report
 }
 """
 Ordering options for Feedback connections
@@ -9927,6 +10063,16 @@ FeedbackState is enum for the field state
 enum FeedbackState @goModel(model: "stoa/ent/feedback.State") {
   open
   answered
+}
+"""
+FeedbackSubjectType is enum for the field subject_type
+"""
+enum FeedbackSubjectType @goModel(model: "stoa/ent/feedback.SubjectType") {
+  bot
+  post
+  task
+  service
+  rating
 }
 """
 FeedbackWhereInput is used for filtering Feedback objects.
@@ -9972,6 +10118,37 @@ input FeedbackWhereInput {
   kindNEQ: FeedbackKind
   kindIn: [FeedbackKind!]
   kindNotIn: [FeedbackKind!]
+  """
+  subject_type field predicates
+  """
+  subjectType: FeedbackSubjectType
+  subjectTypeNEQ: FeedbackSubjectType
+  subjectTypeIn: [FeedbackSubjectType!]
+  subjectTypeNotIn: [FeedbackSubjectType!]
+  subjectTypeIsNil: Boolean
+  subjectTypeNotNil: Boolean
+  """
+  subject_id field predicates
+  """
+  subjectID: ID
+  subjectIDNEQ: ID
+  subjectIDIn: [ID!]
+  subjectIDNotIn: [ID!]
+  subjectIDGT: ID
+  subjectIDGTE: ID
+  subjectIDLT: ID
+  subjectIDLTE: ID
+  subjectIDIsNil: Boolean
+  subjectIDNotNil: Boolean
+  """
+  subject_bot_id field predicates
+  """
+  subjectBotID: ID
+  subjectBotIDNEQ: ID
+  subjectBotIDIn: [ID!]
+  subjectBotIDNotIn: [ID!]
+  subjectBotIDIsNil: Boolean
+  subjectBotIDNotNil: Boolean
   """
   text field predicates
   """
@@ -10031,6 +10208,11 @@ input FeedbackWhereInput {
   """
   hasBot: Boolean
   hasBotWith: [BotWhereInput!]
+  """
+  subject_bot edge predicates
+  """
+  hasSubjectBot: Boolean
+  hasSubjectBotWith: [BotWhereInput!]
 }
 type Invitation implements Node {
   id: ID!
@@ -13912,14 +14094,22 @@ type Acknowledgement @goModel(model: "stoa/graph/events.Acknowledgement") {
 }
 
 extend type Mutation {
-  "Sends the operators a message. For agents."
+  "Sends the operators a message, or reports an agent or something that it published. For agents."
   sendFeedback(input: SendFeedbackInput!): FeedbackResult!
 }
 
 input SendFeedbackInput @goModel(model: "stoa/graph/feedback.SendInput") {
-  "bug, idea, question or other."
+  "bug, idea, question, other or report."
   kind: String
+  "What a report is about; other kinds have none."
+  subject: ReportSubjectInput
   text: String
+}
+
+input ReportSubjectInput @goModel(model: "stoa/graph/feedback.SubjectInput") {
+  "bot, post, task, service or rating."
+  type: String
+  id: String
 }
 
 input FeedbackListInput @goModel(model: "stoa/graph/feedback.ListInput") {
@@ -13929,6 +14119,8 @@ input FeedbackListInput @goModel(model: "stoa/graph/feedback.ListInput") {
 
 type FeedbackResult @goModel(model: "stoa/graph/feedback.Result") {
   feedback: FeedbackCard!
+  "The caller had reported this already, and the report is still open."
+  repeated: Boolean!
 }
 
 type FeedbackList @goModel(model: "stoa/graph/feedback.List") {
@@ -13939,14 +14131,22 @@ type FeedbackList @goModel(model: "stoa/graph/feedback.List") {
 "Feedback as its agent sees it."
 type FeedbackCard @goModel(model: "stoa/graph/feedback.Card") {
   id: ID!
-  "bug, idea, question or other."
+  "bug, idea, question, other or report."
   kind: String!
+  "What a report is about, null for other kinds."
+  subject: ReportSubject
   text: String!
   "open or answered."
   state: String!
   "An operator's; null until one answers."
   answer: String
   createdAt: Time!
+}
+
+type ReportSubject @goModel(model: "stoa/graph/feedback.Subject") {
+  "bot, post, task, service or rating."
+  type: String!
+  id: ID!
 }
 `, BuiltIn: false},
 	{Name: "../messages/messages.graphql", Input: `extend type Query {
@@ -14102,6 +14302,15 @@ extend type Query {
   switches: [Switch!]!
   "How the service fares. It costs the same however much there is."
   overview: Overview!
+  "Reports by agents about others or their content."
+  reports(
+    after: Cursor
+    first: Int
+    before: Cursor
+    last: Int
+    orderBy: [FeedbackOrder!]
+    where: FeedbackWhereInput
+  ): FeedbackConnection!
 }
 
 extend type Mutation {
@@ -14138,6 +14347,10 @@ extend type Mutation {
   reinstateBot(botId: ID!, reason: String!): Bot!
   "Revokes all tokens of an agent and shows a new one once."
   reissueToken(botId: ID!, reason: String!): TokenGrant!
+  "Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files."
+  clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, reason: String!): Bot!
+  "Removes all posts, open tasks, services or written ratings of an agent at once."
+  removeContent(botId: ID!, kinds: [ContentKind!]!, reason: String!): Bot!
   "Takes a post back for good, in the place of its author. Its files are free again."
   removePost(id: ID!, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
@@ -14322,6 +14535,15 @@ type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
   version: Int!
   reason: String
   createdAt: Time!
+}
+
+enum ContentKind @goModel(model: "stoa/graph/operator.ContentKind") {
+  POSTS
+  "Those that are open."
+  TASKS
+  SERVICES
+  "Those that the agent wrote."
+  RATINGS
 }
 
 enum MaintenanceTask @goModel(model: "stoa/graph/operator.Task") {
@@ -14792,6 +15014,8 @@ type BotCard @goModel(model: "stoa/graph/profiles.Card") {
   reputation: Reputation!
   friendship: BotFriendship!
   actions: [Action!]!
+  "How long ago it was active: hour, day, week, month or earlier."
+  lastSeen: String!
   createdAt: Time!
 }
 
@@ -15015,7 +15239,7 @@ input OwnResponsesInput @goModel(model: "stoa/graph/tasks.OwnResponsesInput") {
   before: Param
 }
 
-"A new task. What is required, and of what form, is judged by the method, with the same faults as over REST."
+"A new task. The method judges which fields are required and their form, with the same faults as over REST."
 input CreateTaskInput @goModel(model: "stoa/graph/tasks.CreateTaskInput") {
   title: String
   description: String
@@ -15542,6 +15766,8 @@ func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field gr
 		return ec.fieldContext_AuditEntry_procedure(ctx, field)
 	case "target":
 		return ec.fieldContext_AuditEntry_target(ctx, field)
+	case "botID":
+		return ec.fieldContext_AuditEntry_botID(ctx, field)
 	case "reason":
 		return ec.fieldContext_AuditEntry_reason(ctx, field)
 	case "details":
@@ -15650,6 +15876,8 @@ func (ec *executionContext) childFields_BotCard(ctx context.Context, field graph
 		return ec.fieldContext_BotCard_friendship(ctx, field)
 	case "actions":
 		return ec.fieldContext_BotCard_actions(ctx, field)
+	case "lastSeen":
+		return ec.fieldContext_BotCard_lastSeen(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_BotCard_createdAt(ctx, field)
 	}
@@ -16144,6 +16372,12 @@ func (ec *executionContext) childFields_Feedback(ctx context.Context, field grap
 		return ec.fieldContext_Feedback_botID(ctx, field)
 	case "kind":
 		return ec.fieldContext_Feedback_kind(ctx, field)
+	case "subjectType":
+		return ec.fieldContext_Feedback_subjectType(ctx, field)
+	case "subjectID":
+		return ec.fieldContext_Feedback_subjectID(ctx, field)
+	case "subjectBotID":
+		return ec.fieldContext_Feedback_subjectBotID(ctx, field)
 	case "text":
 		return ec.fieldContext_Feedback_text(ctx, field)
 	case "state":
@@ -16154,6 +16388,8 @@ func (ec *executionContext) childFields_Feedback(ctx context.Context, field grap
 		return ec.fieldContext_Feedback_answeredAt(ctx, field)
 	case "bot":
 		return ec.fieldContext_Feedback_bot(ctx, field)
+	case "subjectBot":
+		return ec.fieldContext_Feedback_subjectBot(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Feedback", field.Name)
 }
@@ -16164,6 +16400,8 @@ func (ec *executionContext) childFields_FeedbackCard(ctx context.Context, field 
 		return ec.fieldContext_FeedbackCard_id(ctx, field)
 	case "kind":
 		return ec.fieldContext_FeedbackCard_kind(ctx, field)
+	case "subject":
+		return ec.fieldContext_FeedbackCard_subject(ctx, field)
 	case "text":
 		return ec.fieldContext_FeedbackCard_text(ctx, field)
 	case "state":
@@ -16212,6 +16450,8 @@ func (ec *executionContext) childFields_FeedbackResult(ctx context.Context, fiel
 	switch field.Name {
 	case "feedback":
 		return ec.fieldContext_FeedbackResult_feedback(ctx, field)
+	case "repeated":
+		return ec.fieldContext_FeedbackResult_repeated(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type FeedbackResult", field.Name)
 }
@@ -17278,6 +17518,16 @@ func (ec *executionContext) childFields_RegistrationRequirements(ctx context.Con
 	return nil, fmt.Errorf("no field named %q was found under type RegistrationRequirements", field.Name)
 }
 
+func (ec *executionContext) childFields_ReportSubject(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_ReportSubject_type(ctx, field)
+	case "id":
+		return ec.fieldContext_ReportSubject_id(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportSubject", field.Name)
+}
+
 func (ec *executionContext) childFields_Reputation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "average":
@@ -18270,6 +18520,52 @@ func (ec *executionContext) field_Mutation_blockContact_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_clearProfile_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "texts",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["texts"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "images",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["images"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg4
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_closeTask_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -18573,6 +18869,36 @@ func (ec *executionContext) field_Mutation_removeAttachment_args(ctx context.Con
 		return nil, err
 	}
 	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_removeContent_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+		func(ctx context.Context, v any) ([]operator.ContentKind, error) {
+			return ec.unmarshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kinds"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg2
 	return args, nil
 }
 
@@ -20196,6 +20522,60 @@ func (ec *executionContext) field_Query_ratings_args(ctx context.Context, rawArg
 	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
 		func(ctx context.Context, v any) (*ent.RatingWhereInput, error) {
 			return ec.unmarshalORatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_reports_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "orderBy",
+		func(ctx context.Context, v any) ([]*ent.FeedbackOrder, error) {
+			return ec.unmarshalOFeedbackOrder2ᚕᚖstoaᚋentᚐFeedbackOrderᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderBy"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "where",
+		func(ctx context.Context, v any) (*ent.FeedbackWhereInput, error) {
+			return ec.unmarshalOFeedbackWhereInput2ᚖstoaᚋentᚐFeedbackWhereInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22607,6 +22987,29 @@ func (ec *executionContext) fieldContext_AuditEntry_target(_ context.Context, fi
 	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _AuditEntry_botID(ctx context.Context, field graphql.CollectedField, obj *ent.AuditEntry) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AuditEntry_botID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AuditEntry_botID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AuditEntry", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _AuditEntry_reason(ctx context.Context, field graphql.CollectedField, obj *ent.AuditEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -23574,6 +23977,29 @@ func (ec *executionContext) fieldContext_BotCard_actions(_ context.Context, fiel
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _BotCard_lastSeen(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BotCard_lastSeen(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastSeen, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BotCard_lastSeen(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BotCard", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _BotCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
@@ -27034,6 +27460,75 @@ func (ec *executionContext) fieldContext_Feedback_kind(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type FeedbackKind does not have child fields"))
 }
 
+func (ec *executionContext) _Feedback_subjectType(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Feedback_subjectType(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubjectType, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *feedback1.SubjectType) graphql.Marshaler {
+			return ec.marshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Feedback_subjectType(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type FeedbackSubjectType does not have child fields"))
+}
+
+func (ec *executionContext) _Feedback_subjectID(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Feedback_subjectID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubjectID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Feedback_subjectID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Feedback_subjectBotID(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Feedback_subjectBotID(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubjectBotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Feedback_subjectBotID(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Feedback", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Feedback_text(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27158,6 +27653,38 @@ func (ec *executionContext) fieldContext_Feedback_bot(_ context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _Feedback_subjectBot(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Feedback_subjectBot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SubjectBot(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalOBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Feedback_subjectBot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Feedback",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _FeedbackCard_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27202,6 +27729,38 @@ func (ec *executionContext) _FeedbackCard_kind(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_FeedbackCard_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("FeedbackCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FeedbackCard_subject(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackCard_subject(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Subject, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *feedback.Subject) graphql.Marshaler {
+			return ec.marshalOReportSubject2ᚖstoaᚋgraphᚋfeedbackᚐSubject(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackCard_subject(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "FeedbackCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReportSubject(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _FeedbackCard_text(ctx context.Context, field graphql.CollectedField, obj *feedback.Card) (ret graphql.Marshaler) {
@@ -27523,6 +28082,29 @@ func (ec *executionContext) fieldContext_FeedbackResult_feedback(_ context.Conte
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _FeedbackResult_repeated(ctx context.Context, field graphql.CollectedField, obj *feedback.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FeedbackResult_repeated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repeated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FeedbackResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FeedbackResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Friendship_status(ctx context.Context, field graphql.CollectedField, obj *contacts.Friendship) (ret graphql.Marshaler) {
@@ -30871,6 +31453,94 @@ func (ec *executionContext) fieldContext_Mutation_reissueToken(ctx context.Conte
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_reissueToken_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_clearProfile(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_clearProfile(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ClearProfile(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_clearProfile(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_clearProfile_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_removeContent(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_removeContent(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RemoveContent(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["kinds"].([]operator.ContentKind), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_removeContent(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_removeContent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -38749,6 +39419,50 @@ func (ec *executionContext) fieldContext_Query_overview(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_reports(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_reports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Reports(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.FeedbackOrder), fc.Args["where"].(*ent.FeedbackWhereInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.FeedbackConnection) graphql.Marshaler {
+			return ec.marshalNFeedbackConnection2ᚖstoaᚋentᚐFeedbackConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_reports(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FeedbackConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_reports_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_quoteOrder(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41099,6 +41813,52 @@ func (ec *executionContext) _RegistrationRequirements_emailGateEnabled(ctx conte
 }
 func (ec *executionContext) fieldContext_RegistrationRequirements_emailGateEnabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ReportSubject_type(ctx context.Context, field graphql.CollectedField, obj *feedback.Subject) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReportSubject_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReportSubject_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReportSubject", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ReportSubject_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Subject) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReportSubject_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReportSubject_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReportSubject", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Reputation_average(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
@@ -49944,7 +50704,7 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "operator", "operatorNEQ", "operatorIn", "operatorNotIn", "operatorGT", "operatorGTE", "operatorLT", "operatorLTE", "operatorContains", "operatorHasPrefix", "operatorHasSuffix", "operatorEqualFold", "operatorContainsFold", "procedure", "procedureNEQ", "procedureIn", "procedureNotIn", "procedureGT", "procedureGTE", "procedureLT", "procedureLTE", "procedureContains", "procedureHasPrefix", "procedureHasSuffix", "procedureEqualFold", "procedureContainsFold", "target", "targetNEQ", "targetIn", "targetNotIn", "targetGT", "targetGTE", "targetLT", "targetLTE", "targetContains", "targetHasPrefix", "targetHasSuffix", "targetEqualFold", "targetContainsFold", "reason", "reasonNEQ", "reasonIn", "reasonNotIn", "reasonGT", "reasonGTE", "reasonLT", "reasonLTE", "reasonContains", "reasonHasPrefix", "reasonHasSuffix", "reasonEqualFold", "reasonContainsFold"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "operator", "operatorNEQ", "operatorIn", "operatorNotIn", "operatorGT", "operatorGTE", "operatorLT", "operatorLTE", "operatorContains", "operatorHasPrefix", "operatorHasSuffix", "operatorEqualFold", "operatorContainsFold", "procedure", "procedureNEQ", "procedureIn", "procedureNotIn", "procedureGT", "procedureGTE", "procedureLT", "procedureLTE", "procedureContains", "procedureHasPrefix", "procedureHasSuffix", "procedureEqualFold", "procedureContainsFold", "target", "targetNEQ", "targetIn", "targetNotIn", "targetGT", "targetGTE", "targetLT", "targetLTE", "targetContains", "targetHasPrefix", "targetHasSuffix", "targetEqualFold", "targetContainsFold", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDGT", "botIDGTE", "botIDLT", "botIDLTE", "botIDIsNil", "botIDNotNil", "reason", "reasonNEQ", "reasonIn", "reasonNotIn", "reasonGT", "reasonGTE", "reasonLT", "reasonLTE", "reasonContains", "reasonHasPrefix", "reasonHasSuffix", "reasonEqualFold", "reasonContainsFold"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -50357,6 +51117,76 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.TargetContainsFold = data
+		case "botID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotID = data
+		case "botIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNEQ = data
+		case "botIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDIn = data
+		case "botIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNotIn = data
+		case "botIDGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDGT = data
+		case "botIDGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDGTE = data
+		case "botIDLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDLT = data
+		case "botIDLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDLTE = data
+		case "botIDIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDIsNil = data
+		case "botIDNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.BotIDNotNil = data
 		case "reason":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -54091,7 +54921,7 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "kind", "kindNEQ", "kindIn", "kindNotIn", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "state", "stateNEQ", "stateIn", "stateNotIn", "answer", "answerNEQ", "answerIn", "answerNotIn", "answerGT", "answerGTE", "answerLT", "answerLTE", "answerContains", "answerHasPrefix", "answerHasSuffix", "answerIsNil", "answerNotNil", "answerEqualFold", "answerContainsFold", "answeredAt", "answeredAtNEQ", "answeredAtIn", "answeredAtNotIn", "answeredAtGT", "answeredAtGTE", "answeredAtLT", "answeredAtLTE", "answeredAtIsNil", "answeredAtNotNil", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "kind", "kindNEQ", "kindIn", "kindNotIn", "subjectType", "subjectTypeNEQ", "subjectTypeIn", "subjectTypeNotIn", "subjectTypeIsNil", "subjectTypeNotNil", "subjectID", "subjectIDNEQ", "subjectIDIn", "subjectIDNotIn", "subjectIDGT", "subjectIDGTE", "subjectIDLT", "subjectIDLTE", "subjectIDIsNil", "subjectIDNotNil", "subjectBotID", "subjectBotIDNEQ", "subjectBotIDIn", "subjectBotIDNotIn", "subjectBotIDIsNil", "subjectBotIDNotNil", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "state", "stateNEQ", "stateIn", "stateNotIn", "answer", "answerNEQ", "answerIn", "answerNotIn", "answerGT", "answerGTE", "answerLT", "answerLTE", "answerContains", "answerHasPrefix", "answerHasSuffix", "answerIsNil", "answerNotNil", "answerEqualFold", "answerContainsFold", "answeredAt", "answeredAtNEQ", "answeredAtIn", "answeredAtNotIn", "answeredAtGT", "answeredAtGTE", "answeredAtLT", "answeredAtLTE", "answeredAtIsNil", "answeredAtNotNil", "hasBot", "hasBotWith", "hasSubjectBot", "hasSubjectBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -54287,6 +55117,160 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.KindNotIn = data
+		case "subjectType":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectType"))
+			data, err := ec.unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectType = data
+		case "subjectTypeNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNEQ"))
+			data, err := ec.unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectTypeNEQ = data
+		case "subjectTypeIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeIn"))
+			data, err := ec.unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectTypeIn = data
+		case "subjectTypeNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNotIn"))
+			data, err := ec.unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectTypeNotIn = data
+		case "subjectTypeIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectTypeIsNil = data
+		case "subjectTypeNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectTypeNotNil = data
+		case "subjectID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectID = data
+		case "subjectIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDNEQ = data
+		case "subjectIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDIn = data
+		case "subjectIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDNotIn = data
+		case "subjectIDGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDGT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDGT = data
+		case "subjectIDGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDGTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDGTE = data
+		case "subjectIDLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDLT"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDLT = data
+		case "subjectIDLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDLTE"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDLTE = data
+		case "subjectIDIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDIsNil = data
+		case "subjectIDNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectIDNotNil = data
+		case "subjectBotID":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotID"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectBotID = data
+		case "subjectBotIDNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNEQ"))
+			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectBotIDNEQ = data
+		case "subjectBotIDIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectBotIDIn = data
+		case "subjectBotIDNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNotIn"))
+			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectBotIDNotIn = data
+		case "subjectBotIDIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectBotIDIsNil = data
+		case "subjectBotIDNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.SubjectBotIDNotNil = data
 		case "text":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -54595,6 +55579,20 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.HasBotWith = data
+		case "hasSubjectBot":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectBot"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasSubjectBot = data
+		case "hasSubjectBotWith":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectBotWith"))
+			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.HasSubjectBotWith = data
 		}
 	}
 	return it, nil
@@ -60634,6 +61632,43 @@ func (ec *executionContext) unmarshalInputReplyToDraftInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputReportSubjectInput(ctx context.Context, obj any) (feedback.SubjectInput, error) {
+	var it feedback.SubjectInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"type", "id"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "type":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("type"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Type = data
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputRespondToTaskInput(ctx context.Context, obj any) (tasks.RespondInput, error) {
 	var it tasks.RespondInput
 	if obj == nil {
@@ -61628,7 +62663,7 @@ func (ec *executionContext) unmarshalInputSendFeedbackInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"kind", "text"}
+	fieldsInOrder := [...]string{"kind", "subject", "text"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -61642,6 +62677,13 @@ func (ec *executionContext) unmarshalInputSendFeedbackInput(ctx context.Context,
 				return it, err
 			}
 			it.Kind = data
+		case "subject":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subject"))
+			data, err := ec.unmarshalOReportSubjectInput2ᚖstoaᚋgraphᚋfeedbackᚐSubjectInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Subject = data
 		case "text":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -66732,6 +67774,11 @@ func (ec *executionContext) _AuditEntry(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "botID":
+			out.Values[i] = ec._AuditEntry_botID(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "reason":
 			out.Values[i] = ec._AuditEntry_reason(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -67089,6 +68136,11 @@ func (ec *executionContext) _BotCard(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "actions":
 			out.Values[i] = ec._BotCard_actions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastSeen":
+			out.Values[i] = ec._BotCard_lastSeen(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -69041,6 +70093,21 @@ func (ec *executionContext) _Feedback(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "subjectType":
+			out.Values[i] = ec._Feedback_subjectType(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "subjectID":
+			out.Values[i] = ec._Feedback_subjectID(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "subjectBotID":
+			out.Values[i] = ec._Feedback_subjectBotID(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "text":
 			out.Values[i] = ec._Feedback_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -69072,6 +70139,44 @@ func (ec *executionContext) _Feedback(ctx context.Context, sel ast.SelectionSet,
 				}()
 				res = ec._Feedback_bot(ctx, field, obj)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "subjectBot":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Feedback_subjectBot(ctx, field, obj)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -69140,6 +70245,11 @@ func (ec *executionContext) _FeedbackCard(ctx context.Context, sel ast.Selection
 		case "kind":
 			out.Values[i] = ec._FeedbackCard_kind(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "subject":
+			out.Values[i] = ec._FeedbackCard_subject(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "text":
@@ -69331,6 +70441,11 @@ func (ec *executionContext) _FeedbackResult(ctx context.Context, sel ast.Selecti
 			out.Values[i] = graphql.MarshalString("FeedbackResult")
 		case "feedback":
 			out.Values[i] = ec._FeedbackResult_feedback(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "repeated":
+			out.Values[i] = ec._FeedbackResult_repeated(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -70630,6 +71745,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "reissueToken":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reissueToken(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clearProfile":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_clearProfile(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removeContent":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_removeContent(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -73811,6 +74940,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "reports":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_reports(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "quoteOrder":
 			field := field
 
@@ -75103,6 +76254,49 @@ func (ec *executionContext) _RegistrationRequirements(ctx context.Context, sel a
 			}
 		case "emailGateEnabled":
 			out.Values[i] = ec._RegistrationRequirements_emailGateEnabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var reportSubjectImplementors = []string{"ReportSubject"}
+
+func (ec *executionContext) _ReportSubject(ctx context.Context, sel ast.SelectionSet, obj *feedback.Subject) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reportSubjectImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReportSubject")
+		case "type":
+			out.Values[i] = ec._ReportSubject_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "id":
+			out.Values[i] = ec._ReportSubject_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -79188,6 +80382,53 @@ func (ec *executionContext) unmarshalNContactWhereInput2ᚖstoaᚋentᚐContactW
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx context.Context, v any) (operator.ContentKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := operator.ContentKind(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx context.Context, sel ast.SelectionSet, v operator.ContentKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx context.Context, v any) ([]operator.ContentKind, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]operator.ContentKind, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx context.Context, sel ast.SelectionSet, v []operator.ContentKind) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalNCreateOrderInput2stoaᚋgraphᚋordersᚐCreateInput(ctx context.Context, v any) (orders.CreateInput, error) {
 	res, err := ec.unmarshalInputCreateOrderInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -79627,6 +80868,16 @@ func (ec *executionContext) unmarshalNFeedbackState2stoaᚋentᚋfeedbackᚐStat
 }
 
 func (ec *executionContext) marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx context.Context, sel ast.SelectionSet, v feedback1.State) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) unmarshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, v any) (feedback1.SubjectType, error) {
+	var res feedback1.SubjectType
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, sel ast.SelectionSet, v feedback1.SubjectType) graphql.Marshaler {
 	return v
 }
 
@@ -82887,6 +84138,58 @@ func (ec *executionContext) marshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐSta
 	return v
 }
 
+func (ec *executionContext) unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx context.Context, v any) ([]feedback1.SubjectType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]feedback1.SubjectType, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback1.SubjectType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, v any) (*feedback1.SubjectType, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(feedback1.SubjectType)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, sel ast.SelectionSet, v *feedback1.SubjectType) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
 func (ec *executionContext) unmarshalOFeedbackWhereInput2ᚕᚖstoaᚋentᚐFeedbackWhereInputᚄ(ctx context.Context, v any) ([]*ent.FeedbackWhereInput, error) {
 	if v == nil {
 		return nil, nil
@@ -84140,6 +85443,21 @@ func (ec *executionContext) marshalORegistrationMode2ᚖstoaᚋentᚋsettingᚐR
 		return graphql.Null
 	}
 	return v
+}
+
+func (ec *executionContext) marshalOReportSubject2ᚖstoaᚋgraphᚋfeedbackᚐSubject(ctx context.Context, sel ast.SelectionSet, v *feedback.Subject) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ReportSubject(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOReportSubjectInput2ᚖstoaᚋgraphᚋfeedbackᚐSubjectInput(ctx context.Context, v any) (*feedback.SubjectInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputReportSubjectInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOResponse2ᚖstoaᚋentᚐResponse(ctx context.Context, sel ast.SelectionSet, v *ent.Response) graphql.Marshaler {

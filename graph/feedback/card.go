@@ -14,7 +14,7 @@ type Card struct {
 	ID uuid.UUID `json:"id" db:"id"`
 	// Kind is bug, idea, question, other or report, State open or answered.
 	Kind string `json:"kind" db:"kind"`
-	// Subject is what a report is about, null for other kinds.
+	// Subject names the thing that a report is about, null for other kinds.
 	Subject *Subject `json:"subject" db:"-"`
 	Text    string   `json:"text" db:"text"`
 	State   string   `json:"state" db:"state"`
@@ -46,7 +46,7 @@ func newCard(f *ent.Feedback) *Card {
 	return card
 }
 
-// Subject is what a report is about.
+// Subject names the thing that a report is about.
 type Subject struct {
 	// Type is bot, post, task, service or rating.
 	Type string    `json:"type"`

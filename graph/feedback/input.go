@@ -27,7 +27,7 @@ var (
 type SendInput struct {
 	Kind *string `json:"kind"`
 	Text *string `json:"text"`
-	// Subject is what a report is about; other kinds have none.
+	// Subject names the thing that a report is about; other kinds have none.
 	Subject *SubjectInput `json:"subject"`
 }
 

@@ -47,7 +47,7 @@ func TestReports(t *testing.T) {
 }
 
 // What an agent cannot see it cannot report, nor itself, nor what is its own.
-func TestReportsOfWhatIsNotSeen(t *testing.T) {
+func TestReportsOfHiddenSubjects(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	ada, other, closed, friend := w.Agent(), w.Agent(), w.Agent(), w.Agent()

@@ -49,7 +49,7 @@ type API struct {
 	// Files holds the bytes of orders' files.
 	Files  *attachments.API
 	Agents *bots.API
-	// Outbox tells agents of answers to their feedback.
+	// Outbox sends agents the events about answers to their feedback.
 	Outbox *events.API
 	// Lifecycle leads inactive agents out of the platform.
 	Lifecycle *lifecycle.API

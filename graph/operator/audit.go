@@ -32,7 +32,7 @@ type entry struct {
 func (e entry) about(ctx context.Context, tx *db.Tx) (*uuid.UUID, error) {
 	id, err := uuid.Parse(e.target)
 	if err != nil {
-		return nil, nil //nolint:nilnil // a target that is not an entity belongs to no agent
+		return nil, nil //nolint:nilerr,nilnil // a target that is not an entity belongs to no agent
 	}
 	found, err := db.Column[uuid.UUID](ctx, tx.SQL, selectConcerned, e.procedure.Target, id)
 	if err != nil || len(found) == 0 {

@@ -42,7 +42,7 @@ var (
 	errNoKinds = errors.New("must name at least one kind")
 )
 
-// ContentKind is a kind of what an agent publishes.
+// ContentKind is a kind of published content.
 type ContentKind string
 
 // The kinds.

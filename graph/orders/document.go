@@ -76,7 +76,7 @@ func actionTable() string {
 	return b.String()
 }
 
-// RoleTable is a Markdown table of what customer and contractor may do in each state.
+// RoleTable is a Markdown table of the actions that customer and contractor have in each state.
 func RoleTable() string {
 	customer, contractor := uuid.UUID{1}, uuid.UUID{2}
 	var b strings.Builder

@@ -308,7 +308,7 @@ func work(w *twins) {
 	draft.graphql = variables{"operationId": uuid.NewString()}
 	contractor.same(draft)
 	contractor.same(draft)
-	draft.body = variables{"operation_id": "x"}
+	draft.body, draft.graphql = variables{"operation_id": "x"}, nil
 	contractor.refused(fault.InvalidInput, draft)
 	drafts := operation{method: "GET", path: "/orders/" + offered + "/drafts", field: "orderDrafts", more: variables{"orderId": twin}}
 	shown := w.same(drafts)["drafts"].([]any)

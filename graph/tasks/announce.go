@@ -31,7 +31,7 @@ func (r *settled) selected(orderID uuid.UUID) events.Event {
 	}
 }
 
-// announceDeclined tells the authors of responses that these are declined (§6).
+// announceDeclined sends the authors of responses the event that these are declined (§6).
 func (a *API) announceDeclined(ctx context.Context, tx *db.Tx, responses []*settled) error {
 	if len(responses) == 0 {
 		return nil

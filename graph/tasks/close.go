@@ -62,7 +62,7 @@ func (a *API) close(ctx context.Context, tx *db.Tx, id uuid.UUID, now time.Time)
 }
 
 // Remove takes a task off the board for good: it does not exist for anyone any more. An open one is closed, and the responses to
-// it are declined; an order that came of it goes on. Its texts stay for a while, so that operators can account for what they
+// it are declined; an order made from it goes on. Its texts stay for a while, so that operators can account for what they
 // removed (operator.RemovedRetention). The caller has decided who may. Fault: not_found if the task is unknown or removed
 // already.
 func (a *API) Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {

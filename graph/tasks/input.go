@@ -121,7 +121,7 @@ func (in ResponseInput) Check() (named responseID, err error) {
 	return named, nil
 }
 
-// UpdateResponseInput changes a response: the path and its body. A nil field was not sent and stays as it is.
+// UpdateResponseInput changes a response: the path and its body. A nil field was not sent and stays unchanged.
 type UpdateResponseInput struct {
 	TaskID      string  `json:"-" path:"task_id"`
 	ResponseID  string  `json:"-" path:"response_id"`

@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// RespondToTask offers to do a task, for its reward or for the one that the input names (§4.9), and tells the task's customer.
+// RespondToTask offers to do a task, for its reward or for the one that the input names (§4.9), and sends the task's customer an event.
 // Only an agent may call it, once a task unless it has withdrawn its response. The same text and reward again return the response
 // that the caller has, whatever has become of the task. Faults in this order: invalid_id, invalid_input, not_found for an unknown
 // task, idempotency_conflict (the caller has responded something else), not_found, invalid_input for a reward whose total would

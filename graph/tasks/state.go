@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Action is what an agent may do to a task, as in paths and `actions`.
+// Action names an act of an agent on a task, as in paths and `actions`.
 type Action string
 
 // The actions of a card. Only these exist.

@@ -53,7 +53,7 @@ ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
 -- name: search_tasks(caller uuid, state text, q text, skip integer, max integer)
 /* plan per value */
--- The package comment of search describes both ways to look for a text. probe and walk read the list in its order; hits are what
+-- The package comment of search describes both ways to look for a text. probe and walk read the list in its order; hits hold what
 -- the index of q-grams finds. Each level has the ORDER BY of its input, so the planner keeps that order and every level stops
 -- reading when the level above has enough. OFFSET 0 separates conditions from the one that the index must answer, so that the
 -- planner takes that index whatever it believes of the table.

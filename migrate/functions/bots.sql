@@ -33,7 +33,7 @@ BEGIN
 END
 $$;
 
--- How long ago an agent was active, on its public card (contract §14): less than an hour, a day, seven days, thirty days, or more.
+-- How long ago an agent was active, on its public card (§2.1): less than an hour, a day, seven days, thirty days, or more.
 CREATE OR REPLACE FUNCTION stoa_last_seen(b bots) RETURNS text LANGUAGE sql STABLE AS $$
   SELECT CASE
     WHEN b.last_active_at > stoa_now() - interval '1 hour' THEN 'hour'

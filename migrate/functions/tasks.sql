@@ -11,7 +11,7 @@
 -- of a response whose agent is active. The last two are computed only while the task is open. A clock that was read before a wait
 -- must not turn time back.
 --
--- One view: if the caller's part is a view of its own, a page of 21 tasks reads tasks and customers twice, 0.98 instead of 0.81
+-- One view: if the caller's part is a separate view, a page of 21 tasks reads tasks and customers twice, 0.98 instead of 0.81
 -- ms.
 CREATE OR REPLACE VIEW stoa_task_cards AS
 SELECT t.id, t.created_at, t.updated_at, t.customer_id, t.title, t.description, t.deadline, t.amount_minor, t.fee_minor,

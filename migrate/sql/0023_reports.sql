@@ -7,7 +7,7 @@ SET LOCAL lock_timeout = '1s';
 ALTER TABLE feedbacks
   ADD COLUMN IF NOT EXISTS subject_type varchar,
   ADD COLUMN IF NOT EXISTS subject_id uuid,
-  ADD COLUMN IF NOT EXISTS subject_bot_id uuid REFERENCES bots (id);
+  ADD COLUMN IF NOT EXISTS subject_bot_id uuid CONSTRAINT feedbacks_bots_subject_bot REFERENCES bots (id) ON DELETE SET NULL;
 
 ALTER TABLE audit_entries ADD COLUMN IF NOT EXISTS bot_id uuid;
 

@@ -48,7 +48,7 @@ func TestTheClientIsLight(t *testing.T) {
 	out, err := list.Output()
 	require.NoError(t, err)
 	modules := make(map[string]bool)
-	for _, module := range strings.Fields(string(out)) {
+	for module := range strings.FieldsSeq(string(out)) {
 		modules[module] = true
 	}
 	own, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Module.Path}}", ".").Output()

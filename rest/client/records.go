@@ -196,7 +196,7 @@ type Service struct {
 	Bot         Brief  `json:"bot"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	// Amount is the price in minor units, nil if there is none.
+	// Amount is the price in minor units, or nil.
 	Amount  *int64   `json:"amount_minor"`
 	Actions []Action `json:"actions,omitempty"`
 }

@@ -50,10 +50,10 @@ func TestArchiveIsWhole(t *testing.T) {
 	t.Parallel()
 	files := unpacked(t)
 	var manifest struct {
-		License    string
-		Repository map[string]string
-		Exports    map[string]map[string]string
-		Scripts    map[string]string
+		License    string                       `json:"license"`
+		Repository map[string]string            `json:"repository"`
+		Exports    map[string]map[string]string `json:"exports"`
+		Scripts    map[string]string            `json:"scripts"`
 	}
 	require.NoError(t, json.Unmarshal(files["package/package.json"], &manifest))
 	for _, path := range manifest.Exports["."] {

@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// addresses are what may become a link: up to a blank, a quotation mark, a bracket or a mark of Visible.
+// addresses finds texts that may become a link: up to a blank, a quotation mark, a bracket or a mark of Visible.
 var addresses = regexp.MustCompile("(?i)https?://[^\\s\\x00-\\x1F<>\"`{}|\\\\^⟨⟩«»“”„]+")
 
 // trimAddress returns the end of the address that begins at a position, without the punctuation of the sentence around it.

@@ -253,7 +253,7 @@ func (w *proseWriter) plain(n ast.Node) string {
 	return text.String()
 }
 
-// named writes a link with words of its own. If they do not show where it leads, its host follows; an address that may not become a
+// named writes a link with its own words. If they do not show where it leads, its host follows; an address that may not become a
 // link follows as text.
 func (w *proseWriter) named(address string, words func(), shown string) {
 	href, ok := parseAddress(address)

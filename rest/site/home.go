@@ -17,7 +17,7 @@ import (
 // Numbers of rows on the first page.
 const newestWorks, newestTasks, servicesShown, agentsShown, actsShown = "9", "6", "6", "6", 8
 
-// homeData is what the first page shows.
+// homeData holds the content of the first page.
 type homeData struct {
 	Posts []*posts.Card `json:"posts"`
 	Tasks []*tasks.Card `json:"tasks"`
@@ -26,7 +26,7 @@ type homeData struct {
 	Bots     []*profiles.Card `json:"bots"`
 	Activity []*activity.Act  `json:"activity"`
 	Figures  activity.Figures `json:"figures"`
-	// Required is what a registration needs; nil where the operator has not finished setting that up.
+	// Required lists what a registration needs; nil if the operator has not finished setting that up.
 	Required *owners.Requirements `json:"registration"`
 	Operator owners.Operator      `json:"-"`
 	Origin   string               `json:"-"`

@@ -98,7 +98,7 @@ func (p *process) withoutWakeUps(outbox *events.API) *process {
 	return &process{Graph: &g, t: p.t}
 }
 
-// endings are what the close frames say about how a token ended.
+// endings are the words of the close frames about how a token ended.
 var endings = map[string]string{
 	"rotation":   `^This token was replaced at \S+Z\.$`,
 	"revocation": `^This token was revoked at \S+Z\.$`,

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -117,5 +118,5 @@ func (c downloadCommand) Run(d *deps) error {
 	return d.show(struct {
 		client.Attachment
 		File string `json:"file"`
-	}{record, c.Out}, field{"file", c.Out}, field{"kind", record.MediaType}, field{"bytes", fmt.Sprint(len(content))})
+	}{record, c.Out}, field{"file", c.Out}, field{"kind", record.MediaType}, field{"bytes", strconv.Itoa(len(content))})
 }

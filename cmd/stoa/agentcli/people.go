@@ -66,10 +66,8 @@ func botFields(b client.Bot) []field {
 	}
 	if r := b.Reputation; r != nil {
 		rating = ratingText(r)
-		for role, of := range map[string]*client.Reputation{"as contractor": r.AsContractor, "as customer": r.AsCustomer} {
-			if of != nil {
-				rating += "; " + role + " " + ratingText(of)
-			}
+		if r.AsContractor != nil && r.AsCustomer != nil {
+			rating += "; as contractor " + ratingText(r.AsContractor) + "; as customer " + ratingText(r.AsCustomer)
 		}
 	}
 	return []field{

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 
@@ -74,9 +75,7 @@ func (d *deps) withOwner(a *client.Agent, email, handle string, fields client.Fi
 	if err != nil {
 		return err
 	}
-	for name, value := range proof.Fields() {
-		fields[name] = value
-	}
+	maps.Copy(fields, proof.Fields())
 	return nil
 }
 

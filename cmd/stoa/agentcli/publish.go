@@ -3,7 +3,7 @@ package agentcli
 import (
 	"context"
 	"errors"
-	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -92,7 +92,7 @@ func (c feedCommand) Run(d *deps) error {
 	}
 	return table(d, found, "ID UTC BY KIND FILES TITLE TEXT", func(p client.Post) []string {
 		return []string{
-			p.ID, p.CreatedAt.UTC().Format(time.DateTime), handleText(p.Author), p.Kind, fmt.Sprint(len(p.Files)), theirs(p.Title), theirs(p.Text),
+			p.ID, p.CreatedAt.UTC().Format(time.DateTime), handleText(p.Author), p.Kind, strconv.Itoa(len(p.Files)), theirs(p.Title), theirs(p.Text),
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -22,7 +23,7 @@ func (c quoteCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	reward, err := price{c.Amount, c.Minor}.required()
+	reward, err := price(c).required()
 	if err != nil {
 		return err
 	}
@@ -105,7 +106,7 @@ func (d *deps) showOrder(o client.Order) error { return d.show(o, orderFields(o)
 
 // showActed shows an order after a change: its present state, and the stored answer if the change was made before.
 func (d *deps) showActed(made client.Acted, before ...field) error {
-	fields := append(before, orderFields(made.Order)...)
+	fields := slices.Concat(before, orderFields(made.Order))
 	if made.Replayed {
 		answered := fmt.Sprintf("nothing was done now: this was done before and answered %s, version %d; the order is now as follows",
 			made.Stored.State, made.Stored.Version)
@@ -279,30 +280,35 @@ func (c walletCommand) Run(d *deps) error {
 		return err
 	}
 	if c.History {
-		entries, err := client.First(a.Entries(d.ctx), c.Limit)
-		if err != nil {
-			return err
-		}
-		orders := make(map[string]client.Order)
-		if !d.json {
-			if orders, err = ordersOf(d, a, entries); err != nil {
-				return err
-			}
-		}
-		return table(d, entries, "UTC KIND ACCOUNT CREDITS OTHER ORDER", func(e client.Entry) []string {
-			order, other := "", ""
-			if e.OrderID != nil {
-				found := orders[*e.OrderID]
-				order, other = *e.OrderID+" "+theirs(found.Title), handleText(otherSide(found))
-			}
-			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta), other, order}
-		})
+		return d.showHistory(a, c.Limit)
 	}
 	wallet, err := a.Wallet(d.ctx)
 	if err != nil {
 		return err
 	}
 	return d.show(wallet, field{"available", credits(wallet.Available)}, field{"reserved", credits(wallet.Reserved)})
+}
+
+// showHistory prints the ledger, with the order and the other side of each entry.
+func (d *deps) showHistory(a *client.Agent, limit int) error {
+	entries, err := client.First(a.Entries(d.ctx), limit)
+	if err != nil {
+		return err
+	}
+	orders := make(map[string]client.Order)
+	if !d.json {
+		if orders, err = ordersOf(d, a, entries); err != nil {
+			return err
+		}
+	}
+	return table(d, entries, "UTC KIND ACCOUNT CREDITS OTHER ORDER", func(e client.Entry) []string {
+		order, other := "", ""
+		if e.OrderID != nil {
+			found := orders[*e.OrderID]
+			order, other = *e.OrderID+" "+theirs(found.Title), handleText(otherSide(found))
+		}
+		return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta), other, order}
+	})
 }
 
 // ordersOf reads the orders of entries, each once.

@@ -165,7 +165,8 @@ func (e *examination) checkEntries() {
 	}
 }
 
-// checkCard asks each place of the tools without a token, which must want one.
+// checkCard sends each place of the tools an empty request without a token, which they refuse: as no message of theirs, or because it
+// has no token.
 func (e *examination) checkCard() {
 	var card struct {
 		Remotes []struct {
@@ -183,8 +184,8 @@ func (e *examination) checkCard() {
 			continue
 		}
 		got, err := e.ask(http.MethodPost, remote.URL, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
-		if err != nil || got.status != http.StatusUnauthorized {
-			e.lief(cardPath, "there are no tools at %s that want a token", remote.URL)
+		if err != nil || (got.status != http.StatusUnauthorized && got.status != http.StatusBadRequest) {
+			e.lief(cardPath, "there are no tools at %s", remote.URL)
 		}
 	}
 }

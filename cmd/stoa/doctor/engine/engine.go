@@ -1,7 +1,7 @@
 // Package engine is `stoa doctor --database`: it tries on a database server each feature that Stoa rests on, and says which promise
 // of Stoa breaks without it.
 //
-// It works in a schema of its own, which it drops again, and holds locks only on its own rows and random keys. It may run beside
+// It works in its own schema, which it drops again, and holds locks only on its own rows and random keys. It may run beside
 // anything. If it is killed, a schema whose name begins with stoa_doctor_ stays.
 package engine
 
@@ -37,7 +37,7 @@ type Config struct {
 	// Direct is a connection URL for the checks that need a session; empty: Address.
 	Direct string
 	// Spread is a statement that is run after each CREATE TABLE, with %s for the table's name, on an engine that distributes tables by
-	// a statement of its own. Each table has a column id.
+	// a separate statement. Each table has a column id.
 	Spread string
 }
 
@@ -48,13 +48,13 @@ type Result struct {
 	Tried   string `json:"tried"`
 	Promise string `json:"promise"`
 	OK      bool   `json:"ok"`
-	// Failure is what the server did instead; empty if OK.
+	// Failure says how the server behaved instead; empty if OK.
 	Failure string `json:"failure,omitempty"`
 }
 
 // Report is the outcome of all checks, in their order.
 type Report struct {
-	// Server is what the server calls itself.
+	// Server holds the name that the server gives itself.
 	Server  string   `json:"server"`
 	Results []Result `json:"checks"`
 }
@@ -96,7 +96,7 @@ func Examine(ctx context.Context, config Config) (report Report, err error) {
 
 var errNoSchema = errors.New("not tried: there is no schema to try it in")
 
-// Err returns an error that counts the failed checks; nil if there are none.
+// Err returns an error that counts the failed checks; nil if all passed.
 func (r Report) Err() error {
 	failed := 0
 	for _, result := range r.Results {

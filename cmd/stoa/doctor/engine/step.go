@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
 // step is one statement of a check and its expected outcome. In its text $s is the schema.
@@ -27,7 +28,7 @@ type step struct {
 // want is the expected outcome of a statement: success, a value in the first column of its first row, or an error.
 type want struct {
 	value string
-	code  pq.ErrorCode
+	code  pqerror.Code
 }
 
 func (w want) String() string {
@@ -42,7 +43,7 @@ func (w want) String() string {
 
 func run(on, sql string) step          { return step{on: on, sql: sql} }
 func gives(on, sql, value string) step { return step{on: on, sql: sql, want: want{value: value}} }
-func refuses(on, sql string, code pq.ErrorCode) step {
+func refuses(on, sql string, code pqerror.Code) step {
 	return step{on: on, sql: sql, want: want{code: code}}
 }
 func starts(on, sql string) step { return step{on: on, sql: sql, starts: true} }
@@ -55,13 +56,13 @@ func table(name, columns string) step {
 
 // The errors that steps expect.
 const (
-	lockNotAvailable = pq.ErrorCode("55P03")
-	uniqueViolation  = pq.ErrorCode("23505")
-	foreignKey       = pq.ErrorCode("23503")
-	checkViolation   = pq.ErrorCode("23514")
-	restrict         = pq.ErrorCode("23001")
-	canceled         = pq.ErrorCode("57014")
-	undefinedTable   = pq.ErrorCode("42P01")
+	lockNotAvailable = pqerror.Code("55P03")
+	uniqueViolation  = pqerror.Code("23505")
+	foreignKey       = pqerror.Code("23503")
+	checkViolation   = pqerror.Code("23514")
+	restrict         = pqerror.Code("23001")
+	canceled         = pqerror.Code("57014")
+	undefinedTable   = pqerror.Code("42P01")
 )
 
 // check tries one feature.
@@ -74,7 +75,7 @@ type check struct {
 	try   func(t *trial) error
 }
 
-// run returns what the server did instead of what it should.
+// run returns how the server behaved, if not as it should.
 func (c check) run(ctx context.Context, config Config, schema string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

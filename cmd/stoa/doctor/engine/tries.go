@@ -33,7 +33,7 @@ func randomKey() string {
 	return key.String()
 }
 
-// rounds is how often a check of what goes on at once looks.
+// rounds is how often a check of concurrent work looks.
 const rounds = 100
 
 func drawInTurns(t *trial) error {
@@ -149,13 +149,13 @@ func sumTransfers(t *trial) error {
 	return errors.Join(err, reader, <-moved)
 }
 
-// reader asks several times on a connection of its own, which no map of sessions holds.
+// reader asks several times on its own connection, which no map of sessions holds.
 func (t *trial) reader(text, value string, times int) (wrong, err error) {
 	conn, err := t.pool.Conn(t.ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	own := &session{conn: conn}
 	for range times {
 		if wrong := (want{value: value}).compare(text, t.ask(own, text)); wrong != nil {
@@ -187,7 +187,7 @@ func keepSessions(t *trial) error {
 	if err != nil {
 		return err
 	}
-	defer prepared.Close()
+	defer func() { _ = prepared.Close() }()
 	for range rounds / 10 {
 		var got int
 		if err := prepared.QueryRowContext(t.ctx, 1).Scan(&got); err != nil {
@@ -210,7 +210,7 @@ func hearNotices(t *trial) error {
 	if err != nil {
 		return err
 	}
-	defer listener.Close()
+	defer func() { _ = listener.Close() }()
 	if _, err := listener.ExecSimpleQuery("LISTEN " + channel); err != nil {
 		return err
 	}

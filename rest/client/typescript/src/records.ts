@@ -16,7 +16,7 @@ export type Terms = Omit<Schemas["OrderInput"], "operation_id" | "contractor_id"
   | { customer_id: string; confirmed_total_minor?: number; contractor_id?: never }
 );
 
-/** An order as it is now, after a change. If the change was made before, stored is the answer of then. */
+/** An order in its present state, after a change. If the change was made before, stored is the answer of then. */
 export type Acted = Replayable<Schemas["Order"]> & { stored?: Schemas["Order"] };
 
 /** One of the `actions` of a card, an order, a task or a service, or the action of a step of the onboarding. */

@@ -62,7 +62,9 @@ test("an order is paid once, however often its steps are repeated", async () => 
   const rating = await alice.stoa.rate(order.id, 5, "Knew what was wanted.");
   assert.equal((await alice.stoa.rate(order.id, 5, "Knew what was wanted.")).id, rating.id);
   const { bot } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id: bob.bot.id } } }));
-  assert.deepEqual(bot.reputation, { average: 5, ratings: 1, counterparties: 1 });
+  const score = { average: 5, ratings: 1, counterparties: 1 };
+  const none = { average: null, ratings: 0, counterparties: 0 };
+  assert.deepEqual(bot.reputation, { ...score, owners: null, volume_minor: 10_000, as_contractor: score, as_customer: none });
   const { wallet } = await bob.stoa.done(bob.stoa.api.GET("/api/v1/wallet"));
   assert.equal(wallet.available_minor, 510_000);
 

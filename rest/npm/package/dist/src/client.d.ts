@@ -55,7 +55,7 @@ export declare class Stoa extends Requests {
     /**
      * Follows an action that a record lists: `stoa.follow(action, { result_text: "…" })`. members are those that the action's body leaves
      * open with null; an operation_id is derived unless given, and a member that stays open is not sent. Returns the answer; an `order` in
-     * it is as it is now. To send a message, give its `text`.
+     * it has its present state. To send a message, give its `text`.
      */
     follow<T = Record<string, unknown>>(action: Action, members?: Record<string, unknown>): Promise<Replayable<T>>;
     /**

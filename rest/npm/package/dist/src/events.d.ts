@@ -6,7 +6,7 @@ export interface EventPayloads {
     "contact.accepted": Schemas["ContactPayload"];
     "contact.blocked": Schemas["ContactPayload"];
     "message.created": Schemas["MessagePayload"];
-    /** Someone acted on an order. The order's `actions` are what this agent may do now. */
+    /** Someone acted on an order. The order's `actions` list the acts that this agent has now. */
     "order.changed": Schemas["OrderPayload"];
     "order.rated": Schemas["RatingPayload"];
     "profile.recommendations": Schemas["RecommendationsPayload"];
