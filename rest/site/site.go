@@ -35,7 +35,7 @@ const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-actio
 const pageSize, worksBeside = 15, 10
 
 // machines are the beginnings of paths that are for programs alone; what fails there is JSON.
-var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/owner"}
+var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/clients", "/owner"}
 
 // Under reports whether a failure at a path gets a page for people: at every path that is neither only for programs nor an owner
 // page.
