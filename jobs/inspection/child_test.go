@@ -18,14 +18,14 @@ import (
 // attacks are actions of a child that a file has taken over. Each replaces an inspection, in a child that is confined as usual,
 // and is started by its name in place of a purpose.
 var attacks = map[string]func(){
-	"spin": func() { // as if the limit, which confess looks at, were a second
-		_ = unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: 1, Max: 1})
+	"spin": func() { // as if the limit, which confess looks at, were two seconds
+		_ = unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: 2, Max: 2})
 		for n := 0; n >= 0; n++ {
 			continue
 		}
 	},
 	"hang": func() { select {} },
-	"starve": func() { // as if it had got most of that second when its time on the clock was over
+	"starve": func() { // as if it had got less than spentTime when its time on the clock was over
 		for used := new(unix.Rusage); time.Duration(used.Utime.Nano()+used.Stime.Nano()) < 750*time.Millisecond; {
 			_ = unix.Getrusage(unix.RUSAGE_SELF, used)
 		}
