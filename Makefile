@@ -88,7 +88,7 @@ generate: generate-go ## Generate code again: ent from its schema, the GraphQL l
 generate-go:
 	@cd ent && $(GO) run -mod=readonly entc.go
 	@$(GO) tool gqlgen generate
-	@$(GO) tool genqlient cmd/stoa/console/client/genqlient.yaml
+	@$(GO) tool genqlient cmd/stoa/operatorcli/client/genqlient.yaml
 
 migration: build ## Write a migration from the schema's changes: make migration name=add_something
 	@$(CLUSTER) .ci/migration '$(name)'

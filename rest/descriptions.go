@@ -13,8 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"stoa/graph/orders"
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/web"
-	"stoa/rest/pages"
 	"stoa/rest/reference"
 )
 

@@ -23,7 +23,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
-	"stoa/rest/pages"
+	"stoa/graph/platform/pages"
 )
 
 // Config holds the settings and dependencies of the public listener.

@@ -5,8 +5,8 @@ import (
 	"net/http"
 
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/viewer"
-	"stoa/rest/pages"
 	"stoa/rest/site"
 )
 

@@ -34,8 +34,8 @@ var levels = []level{
 	{packages: []string{"graph/exec"}},
 	{packages: []string{"graph"}},
 	{packages: []string{"graph/server/playground"}},
-	{packages: []string{"graph/server", "graph/graphtest", "rest/pages"}},
-	{packages: []string{"rest/mcp", "rest/owner", "rest/site"}},
+	{packages: []string{"graph/server", "graph/graphtest"}},
+	{packages: []string{"rest/mcp", "rest/owner", "rest/site", "graph/server/console"}},
 	{packages: []string{"rest", "jobs/inspection"}},
 	{packages: []string{"rest/socket", "rest/resttest", "jobs"}},
 	{packages: []string{"cmd"}, together: true},
@@ -51,7 +51,7 @@ var forbidden = []struct{ folder, imported, reason string }{
 	{"cmd/stoa/agentcli", "graph", "an agent knows the server from outside only"},
 	{"cmd/stoa/doctor", "graph", "the doctor knows the server from outside only"},
 	{"cmd/stoa/doctor", "rest", "the doctor believes no source of the server's"},
-	{"cmd/stoa/console", "graph", "the console knows the server from outside only"},
+	{"cmd/stoa/operatorcli", "graph", "an operator knows the server from outside only"},
 }
 
 // levelOf returns the level of a package and the entry that decides it: the longest one that is the package or a folder above it.

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stoa/cmd/stoa/cluster"
-	"stoa/cmd/stoa/console"
+	"stoa/cmd/stoa/operatorcli"
 )
 
 // environmentFile holds the settings of an installed package, which every command reads. The build of the package sets it
@@ -47,7 +47,7 @@ func readEnvironmentFile() error {
 
 // hint adds to an error what a plain user must know: that the account may not read the settings of the package.
 func hint(err error) error {
-	missing := errors.Is(err, cluster.ErrNoCluster) || errors.Is(err, console.ErrNoToken) || errors.Is(err, fs.ErrPermission)
+	missing := errors.Is(err, cluster.ErrNoCluster) || errors.Is(err, operatorcli.ErrNoToken) || errors.Is(err, fs.ErrPermission)
 	if environmentFile == "" || !missing || !errors.Is(unix.Access(environmentFile, unix.R_OK), unix.EACCES) {
 		return err
 	}

@@ -18,10 +18,10 @@ import (
 	kongcompletion "github.com/jotaen/kong-completion"
 
 	"stoa/cmd/stoa/agentcli"
-	"stoa/cmd/stoa/console"
 	"stoa/cmd/stoa/demo"
 	"stoa/cmd/stoa/doctor"
 	"stoa/cmd/stoa/doctor/engine"
+	"stoa/cmd/stoa/operatorcli"
 	"stoa/cmd/stoa/secrets"
 	"stoa/rest"
 )
@@ -44,7 +44,7 @@ type commands struct {
 	MCP    agentcli.MCPCommand    `cmd:"" name:"mcp" help:"Offer an agent's tools to a program of a model, over standard input and output."`
 	Doctor doctorCommand          `cmd:"" help:"Check what a server says about itself, or whether a database has all that Stoa rests on."`
 
-	Operator   console.Command           `cmd:"" help:"What operators do daily, on a running server."`
+	Operator   operatorcli.Command       `cmd:"" help:"What operators do daily, on a running server."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
 
 	Manual       manualCommand       `cmd:"" hidden:"" help:"Print the manual page."`
@@ -73,7 +73,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if ended, ok := errors.AsType[commandError](err); ok {
 			return printError(stderr, err, ended.code)
 		}
-		if wrong := new(console.UsageError); errors.As(err, &wrong) {
+		if wrong := new(operatorcli.UsageError); errors.As(err, &wrong) {
 			return printError(stderr, hint(err), exitUsage)
 		}
 		return printError(stderr, hint(err), exitFailure)
@@ -118,7 +118,7 @@ type demoCommand struct {
 	Owner bool   `env:"-" help:"Live the life of an agent and its owner instead: email gate, linking, rewards, restoring. It changes the server's settings for a minute."`
 	Mails string `env:"-" placeholder:"FOLDER" help:"With --owner: the folder into which the server writes its mails (STOA_SMTP_URL=file:FOLDER); default: mails in the data folder."`
 
-	Operator console.Connection `embed:"" prefix:"operator-"`
+	Operator operatorcli.Connection `embed:"" prefix:"operator-"`
 }
 
 // Run returns an error at the first answer that the contract does not allow.

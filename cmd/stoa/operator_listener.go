@@ -5,9 +5,9 @@ import (
 	"net/http/pprof" // it also registers with http.DefaultServeMux, which nothing here serves
 	"time"
 
-	"stoa/cmd/stoa/operatorpages"
 	"stoa/graph"
 	"stoa/graph/server"
+	"stoa/graph/server/console"
 	"stoa/graph/server/playground"
 	"stoa/jobs"
 	"stoa/rest"
@@ -31,9 +31,9 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 	p.operator.Handle(server.New(server.Config{
 		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,
 		TrustedProxies: p.settings.TrustedProxies, Version: versionText(), Mounts: mounts,
-		Codes: p.signInCodes, Stylesheet: operatorpages.Stylesheet(),
+		Codes: p.signInCodes, Stylesheet: console.Stylesheet(),
 		Pages: func(ask server.Ask) http.Handler {
-			return operatorpages.New(operatorpages.Config{Ask: ask, Logger: p.log, Tools: mounts})
+			return console.New(console.Config{Ask: ask, Logger: p.log, Tools: mounts})
 		},
 	}))
 	return nil

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/text"
-	"stoa/rest/pages"
 )
 
 // fence encloses text that agents wrote. Its writer cannot know the nonce, so no text can end the fence around it.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/pages"
 	"stoa/rest"
-	"stoa/rest/pages"
 )
 
 func TestMethods(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/web"
-	"stoa/rest/pages"
 )
 
 const prefix = "/owner/"

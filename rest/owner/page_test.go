@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
 
-	"stoa/rest/pages"
+	"stoa/graph/platform/pages"
 )
 
 // page is an answer as a browser reads it.

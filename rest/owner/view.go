@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"stoa/graph/owners"
-	"stoa/rest/pages"
+	"stoa/graph/platform/pages"
 )
 
 //go:embed templates

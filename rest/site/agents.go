@@ -10,12 +10,12 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/pages"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
-	"stoa/rest/pages"
 )
 
 // servicesBeside is the number of services on the page of an agent, and of each kind that a search finds besides agents.

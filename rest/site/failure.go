@@ -6,8 +6,8 @@ import (
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/web"
-	"stoa/rest/pages"
 )
 
 // failure is a fault in words for people.

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"stoa/graph/platform/db"
-	"stoa/rest/pages"
+	"stoa/graph/platform/pages"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/pages"
 	"stoa/graph/profiles"
 	"stoa/graph/services"
-	"stoa/rest/pages"
 )
 
 // servicesData holds the data of a page of services.

@@ -24,7 +24,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
-	"stoa/rest/pages"
+	"stoa/graph/platform/pages"
 )
 
 // policy is the Content-Security-Policy of every page.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/platform/pages"
 	"stoa/graph/tasks"
-	"stoa/rest/pages"
 )
 
 const (

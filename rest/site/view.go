@@ -14,9 +14,9 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/wire"
 	"stoa/graph/ratings"
-	"stoa/rest/pages"
 )
 
 //go:embed templates

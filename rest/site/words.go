@@ -8,9 +8,9 @@ import (
 
 	"stoa/graph/activity"
 	"stoa/graph/attachments"
+	"stoa/graph/platform/pages"
 	"stoa/graph/posts"
 	"stoa/graph/ratings"
-	"stoa/rest/pages"
 )
 
 // coverLines and coverBudget bound the first words that stand for a work without a picture.

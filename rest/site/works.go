@@ -9,9 +9,9 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/pages"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
-	"stoa/rest/pages"
 )
 
 // postsData holds the data of a page of works.

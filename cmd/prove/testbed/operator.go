@@ -3,15 +3,15 @@ package testbed
 import (
 	"context"
 
-	"stoa/cmd/stoa/console"
-	"stoa/cmd/stoa/console/client"
+	"stoa/cmd/stoa/operatorcli"
+	"stoa/cmd/stoa/operatorcli/client"
 )
 
 // setUpOwners does what operators do before owners can be verified: they say who they are, publish what owners confirm, and let
 // verified agents be rewarded.
 func (b *Bed) setUpOwners(ctx context.Context) error {
 	const reason = "the proof"
-	operator, err := console.Connection{Address: b.Servers[0].Operator, Token: operatorToken}.Client()
+	operator, err := operatorcli.Connection{Address: b.Servers[0].Operator, Token: operatorToken}.Client()
 	if err != nil {
 		return err
 	}

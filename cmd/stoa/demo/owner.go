@@ -11,7 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/cmd/stoa/agent"
-	"stoa/cmd/stoa/console/client"
+	"stoa/cmd/stoa/operatorcli/client"
 )
 
 // demoReason is the reason of the demo's changes in the audit log.

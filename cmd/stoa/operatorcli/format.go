@@ -1,0 +1,114 @@
+package operatorcli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// formatCredits writes minor units as test credits (§1.2).
+func formatCredits(minor int64) string {
+	sign := ""
+	if minor < 0 {
+		sign, minor = "-", -minor
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
+}
+
+// parseCredits reads test credits such as 12, 12.5 and 12.34 as minor units.
+func parseCredits(text string) (int64, error) {
+	whole, part, pointed := strings.Cut(text, ".")
+	part += strings.Repeat("0", max(0, 2-len(part)))
+	sum, err := strconv.ParseUint(whole+part, 10, 63)
+	if err != nil || len(part) > 2 || whole == "" || (pointed && strings.HasSuffix(text, ".")) {
+		return 0, &UsageError{fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
+	}
+	return int64(sum), nil
+}
+
+// age writes in one unit how long ago a time is, or how far ahead.
+func age(now, then time.Time) string {
+	d, ahead := now.Sub(then), ""
+	if d < 0 {
+		d, ahead = -d, "in "
+	}
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"m", time.Minute}} {
+		if d >= unit.size {
+			return fmt.Sprintf("%s%d%s", ahead, d/unit.size, unit.name)
+		}
+	}
+	return fmt.Sprintf("%s%ds", ahead, d/time.Second)
+}
+
+// ago is age from now on.
+func ago(then time.Time) string { return age(time.Now(), then) }
+
+// formatTime writes a time in the machine's time zone, or nothing for nil.
+func formatTime(then *time.Time) string {
+	if then == nil {
+		return ""
+	}
+	return then.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // the operator's own clock
+}
+
+func yesNo(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+func deref[Text ~string](of *Text) string {
+	if of == nil {
+		return ""
+	}
+	return string(*of)
+}
+
+// optional returns nil for a flag that was not used.
+func optional[Text ~string](flag string) *Text {
+	if flag == "" {
+		return nil
+	}
+	value := Text(flag)
+	return &value
+}
+
+// parseTime reads a time: RFC 3339, a date, or a duration back from now such as 36h or 7d.
+func parseTime(text string, now time.Time) (*time.Time, error) {
+	if text == "" {
+		return nil, nil
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
+		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // as above
+			found = found.UTC()
+			return &found, nil
+		}
+	}
+	back, err := parseDuration(text)
+	if err != nil {
+		return nil, &UsageError{fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d",
+			text)}
+	}
+	found := now.Add(-back).UTC().Truncate(time.Second)
+	return &found, nil
+}
+
+// parseDuration reads a duration such as 90m, 36h or 7d.
+func parseDuration(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		if err == nil {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err == nil && d < 0 {
+		err = strconv.ErrRange
+	}
+	return d, err
+}

@@ -1,0 +1,87 @@
+package operatorcli
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestCreditsRoundTrip(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sum := rapid.Int64Min(0).Draw(t, "minor")
+		read, err := parseCredits(formatCredits(sum))
+		require.NoError(t, err)
+		require.Equal(t, sum, read)
+	})
+}
+
+func TestParseCredits(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]int64{"12": 1200, "12.3": 1230, "12.34": 1234, "0.01": 1, "0": 0} {
+		got, err := parseCredits(typed)
+		require.NoError(t, err, typed)
+		require.Equal(t, want, got, typed)
+	}
+	for _, typed := range []string{
+		"", ".", "1.", ".5", "1.234", "-1", "+1", "1,5", "1e3", "1 000", "99999999999999999999", "0x10", "1_0",
+	} {
+		_, err := parseCredits(typed)
+		require.Error(t, err, typed)
+	}
+	require.Equal(t, "-0.05", formatCredits(-5))
+}
+
+func TestParseTime(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 500, time.UTC)
+	for typed, want := range map[string]time.Time{
+		"2026-11-21T10:00:00+01:00": time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC),
+		"36h":                       time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC),
+		"7d":                        time.Date(2026, 11, 14, 12, 0, 0, 0, time.UTC),
+	} {
+		got, err := parseTime(typed, now)
+		require.NoError(t, err, typed)
+		require.True(t, want.Equal(*got), "%s: %s", typed, got)
+	}
+	ahead, err := parseFuture("7d", now)
+	require.NoError(t, err)
+	require.True(t, time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC).Equal(*ahead))
+	none, err := parseFuture("", now)
+	require.NoError(t, err)
+	require.Nil(t, none)
+	for _, typed := range []string{"soon", "-1h", "2026-13-01", "d", "-7d", "9999999999d"} {
+		_, err := parseTime(typed, now)
+		require.Error(t, err, typed)
+	}
+}
+
+func TestAge(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	for d, said := range map[time.Duration]string{
+		0: "0s", 59 * time.Second: "59s", time.Minute: "1m", 119 * time.Minute: "1h", 49 * time.Hour: "2d", -90 * time.Minute: "in 1h",
+	} {
+		require.Equal(t, said, age(now, now.Add(-d)))
+	}
+}
+
+// Names that agents choose must not send commands to the operator's terminal.
+func TestControlCharactersAreReplaced(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, " [2Jgone a b", truncate("\x1b[2Jgone\na\u202eb"))
+	require.Equal(t, "a\nb ", plain("a\nb\u0085"))
+	require.Len(t, []rune(truncate(string(make([]rune, 500)))), maxCell)
+}
+
+func FuzzParseDuration(f *testing.F) {
+	f.Add("7d")
+	f.Add("36h")
+	f.Fuzz(func(t *testing.T, typed string) {
+		if d, err := parseDuration(typed); err == nil {
+			require.GreaterOrEqual(t, d, time.Duration(0))
+		}
+	})
+}

@@ -1,0 +1,208 @@
+package console
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/graph/platform/bounds"
+)
+
+// field is a field of a procedure's form.
+type field struct {
+	Name, Label, Hint string
+	// Kind is line, lines, number, credits, time, choice or hidden.
+	Kind     string
+	Required bool
+	Options  []option
+	// Max is the most characters; 0 for no limit of the form.
+	Max   int
+	Value string
+	// Was is the value that the form began with, and Known says that it began with one: then only another is sent.
+	Was   string
+	Known bool
+	// Error says what is wrong with the value.
+	Error string
+
+	// path is where the value goes in the variables.
+	path []string
+	kind *ast.Type
+}
+
+// reasonField is the last of every form.
+const reasonField = "reason"
+
+// multiline are the fields for texts of several lines, with the most characters of each; 0 if the schema says how many.
+var multiline = map[string]int{reasonField: 2000, "answer": 4000, "text": 0}
+
+// newForm makes the fields of a procedure. current holds the present values of an input's fields, nil for none.
+func newForm(p *procedure, current map[string]any) []*field {
+	var all []*field
+	for _, argument := range p.field.Arguments {
+		if argument.Name == p.Subject {
+			continue
+		}
+		if inner := typeOf(argument.Type); inner.Kind == ast.InputObject {
+			for _, member := range inner.Fields {
+				f := newField(member.Name, member.Description, member.Type, member.DefaultValue != nil)
+				f.path = []string{argument.Name, member.Name}
+				if current != nil {
+					f.Known = true
+					f.Was = plain(f, current[member.Name])
+					f.Value = f.Was
+				}
+				all = append(all, f)
+			}
+			continue
+		}
+		f := newField(argument.Name, argument.Description, argument.Type, argument.DefaultValue != nil)
+		f.path = []string{argument.Name}
+		all = append(all, f)
+	}
+	return all
+}
+
+func newField(name, hint string, kind *ast.Type, optional bool) *field {
+	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}
+	if longest, ok := multiline[name]; ok {
+		f.Kind, f.Max = "lines", longest
+	}
+	switch inner := typeOf(kind); {
+	case name == reasonField:
+		f.Hint = "Why, in 1 to " + strconv.Itoa(bounds.Reason) + " characters. It stays in the audit log."
+	case name == "operationId": // a form that is sent twice does its work once
+		f.Kind, f.Value = "hidden", uuid.NewString()
+	case inner.Kind == ast.Enum:
+		// A select that is required begins with an option without a value, or HTML takes the first one for chosen.
+		f.Kind, f.Options = "choice", []option{{Label: "Not changed"}}
+		if f.Required {
+			f.Options[0].Label = "Choose one"
+		}
+		for _, one := range inner.EnumValues {
+			label := human(strings.ToLower(one.Name))
+			if one.Description != "" {
+				label += ": " + one.Description
+			}
+			f.Options = append(f.Options, option{Value: one.Name, Label: label})
+		}
+	case inner.Name == "Boolean":
+		f.Kind, f.Options = "choice", []option{{Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
+		if f.Required {
+			f.Options = append([]option{{Label: "Choose one"}}, f.Options...)
+		}
+	case inner.Name == "Time":
+		f.Kind, f.Hint = "time", strings.TrimSpace(hint+" In UTC.")
+	case strings.HasSuffix(name, "Minor"):
+		f.Kind, f.Hint = "credits", "In credits, such as 12.50; 0.01 to 10000000000.00."
+	case inner.Name == "Int", inner.Name == "Int64":
+		f.Kind = "number"
+	}
+	return f
+}
+
+// plain is a value of GraphQL as a form holds it.
+func plain(f *field, v any) string {
+	if v == nil {
+		return ""
+	}
+	if f.Kind == "choice" && len(f.Options) > 0 && f.Options[0].Value == "" {
+		f.Options, f.Required = f.Options[1:], false // there is a value, which may stay
+	}
+	return fmt.Sprint(v)
+}
+
+// choose marks the option that a field holds.
+func (f *field) choose() {
+	for i := range f.Options {
+		f.Options[i].Chosen = f.Options[i].Value == f.Value
+	}
+}
+
+// fill takes what was sent, and returns the variables of the operation. Fields that are wrong say so, and ok is false.
+func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
+	variables, ok = map[string]any{}, true
+	for _, f := range form {
+		if len(f.path) > 1 && variables[f.path[0]] == nil {
+			variables[f.path[0]] = map[string]any{}
+		}
+		if f.Known && !sent.Has(f.Name) { // it stays unchanged
+			continue
+		}
+		f.Value = strings.ReplaceAll(sent.Get(f.Name), "\r\n", "\n") // as HTML sends line breaks
+		if f.Known {
+			f.Was = strings.ReplaceAll(sent.Get(wasPrefix+f.Name), "\r\n", "\n")
+		}
+		if f.Known && f.Value == f.Was || !f.Known && f.Value == "" && !f.Required {
+			continue
+		}
+		v, wrong := f.parse()
+		if wrong != "" {
+			f.Error, ok = wrong, false
+			continue
+		}
+		into := variables
+		if len(f.path) > 1 {
+			into, _ = variables[f.path[0]].(map[string]any)
+		}
+		into[f.path[len(f.path)-1]] = v
+	}
+	return variables, ok
+}
+
+// wasPrefix begins the name of the hidden field with what a field began with.
+const wasPrefix = "was."
+
+// parse makes a variable of the sent text, or says what is wrong with it. The domain judges the rest.
+func (f *field) parse() (v any, wrong string) {
+	if f.Value == "" && f.Required && f.Kind != "line" && f.Kind != "lines" {
+		return nil, "is required"
+	}
+	switch f.Kind {
+	case "number":
+		n, err := strconv.ParseInt(strings.TrimSpace(f.Value), 10, 64)
+		if err != nil {
+			return nil, "must be a whole number"
+		}
+		return n, ""
+	case "credits":
+		n, err := strconv.ParseFloat(strings.TrimSpace(f.Value), 64)
+		minor := math.Round(n * 100)
+		if err != nil || math.IsNaN(n) || math.Abs(minor-n*100) > 1e-6*math.Max(1, math.Abs(n)) || math.Abs(minor) > 1e15 {
+			return nil, "must be an amount such as 12.50"
+		}
+		return int64(minor), ""
+	case "time":
+		at, ok := parseTime(f.Value)
+		if !ok {
+			return nil, "must be a day and a time"
+		}
+		return at.Format(time.RFC3339), ""
+	case "choice":
+		if typeOf(f.kind).Name == "Boolean" {
+			return f.Value == "true", ""
+		}
+	}
+	return f.Value, ""
+}
+
+// blame adds the domain's complaints to their fields, and returns those that belong to no field.
+func blame(form []*field, wrong map[string]string) (rest []string) {
+	for name, reason := range wrong {
+		found := false
+		for _, f := range form {
+			if f.Name == name {
+				f.Error, found = reason, true
+			}
+		}
+		if !found {
+			rest = append(rest, human(name)+" "+reason)
+		}
+	}
+	return rest
+}

@@ -1,0 +1,134 @@
+package console
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"stoa/graph/platform/pages"
+)
+
+// overviewQuery is the one operation behind the overview.
+const overviewQuery = `{ overview {
+	activity { window begins stepSeconds agents messages orders creditsMinor }
+	attention { kind count text }
+	processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
+} }`
+
+// overviewData holds the data of the overview.
+type overviewData struct {
+	Attention []attention
+	Series    []series
+	Windows   []string
+	Processes []process
+}
+
+type attention struct {
+	Text, Count string
+	// Link leads to what it is about.
+	Link string
+}
+
+// attentionLinks lead from things that need attention to their pages.
+var attentionLinks = map[string]string{
+	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs", "disks": "#processes", "silent_processes": "#processes",
+	"unready_processes": "#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
+	"unsent_mails": "/mails?attention=unsent", "webhooks": "/webhooks?attention=broken", "feedback": "/feedback?state=open",
+	"reports": "/reports?state=open",
+}
+
+// series is one figure over all windows.
+type series struct {
+	Title, Path string
+	Charts      []chartData
+}
+
+// measured are the figures, by their field.
+var measured = []struct{ title, path, field, unit string }{
+	{"Agents", "/agents", "agents", "registered"}, {"Messages", "/messages", "messages", "sent"}, {"Orders", "/orders", "orders", "made"},
+	{"Credits", "/ledger?kind=payment", "creditsMinor", "paid to contractors"},
+}
+
+// process is a server process.
+type process struct {
+	Name, Version, Roles string
+	Started, Seen        value
+	State                string
+	Well                 bool
+	// Disk says how much is free; Full that it is little, DiskUsed what part is used, in percent.
+	Disk     string
+	Full     bool
+	DiskUsed int64
+}
+
+// overview shows how the service fares. Faults: service_unavailable.
+func (s *console) overview(w http.ResponseWriter, r *http.Request) error {
+	answer, err := s.ask(r.Context(), overviewQuery, nil)
+	if err != nil {
+		return err
+	}
+	found := object(answer, "overview")
+	var data overviewData
+	for _, one := range objects(found, "attention") {
+		kind, _ := one["kind"].(string)
+		text, _ := one["text"].(string)
+		data.Attention = append(data.Attention, attention{text, grouped(whole(one["count"])), attentionLinks[kind]})
+	}
+	windows := objects(found, "activity")
+	for _, window := range windows {
+		name, _ := window["window"].(string)
+		data.Windows = append(data.Windows, "Last "+name)
+	}
+	for _, m := range measured {
+		one := series{Title: m.title, Path: m.path}
+		for _, window := range windows {
+			one.Charts = append(one.Charts, newChart(m.title, m.unit, m.field, window))
+		}
+		data.Series = append(data.Series, one)
+	}
+	for _, p := range objects(found, "processes") {
+		data.Processes = append(data.Processes, newProcess(p))
+	}
+	return s.show(w, r, view{template: overviewPage, Title: "Overview", Path: "/", Data: data})
+}
+
+func newProcess(p map[string]any) process {
+	text := func(name string) string { v, _ := p[name].(string); return v }
+	list := func(name string) []any { v, _ := p[name].([]any); return v }
+	free, total := whole(p["diskFreeBytes"]), whole(p["diskTotalBytes"])
+	made := process{
+		Name: pages.VisibleLine(text("name")), Version: text("version"), Started: moment(text("startedAt")), Seen: moment(text("seenAt")),
+		Roles: joined(list("roles")), State: "ready", Well: true, Disk: fileSize(free) + " of " + fileSize(total) + " free",
+	}
+	if total > 0 {
+		made.DiskUsed, made.Full = 100-free*100/total, free*10 < total
+	} else {
+		made.Disk = "unknown"
+	}
+	switch failing := list("failing"); {
+	case p["alive"] != true:
+		made.State, made.Well = "silent", false
+	case len(failing) > 0:
+		made.State, made.Well = "not ready: "+joined(failing), false
+	}
+	return made
+}
+
+func joined(list []any) string {
+	return newValue("", schema.Types["Process"].Fields.ForName("roles"), list, true).Text
+}
+
+func moment(stamp string) value {
+	at, err := time.Parse(time.RFC3339, stamp)
+	if err != nil {
+		return value{Kind: "none"}
+	}
+	return timeValue(at, true)
+}
+
+// whole is a whole number of an answer.
+func whole(v any) int64 {
+	n, _ := v.(json.Number)
+	i, _ := n.Int64() // the schema says that it is one
+	return i
+}

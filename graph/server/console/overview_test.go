@@ -1,0 +1,47 @@
+package console_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/operator"
+)
+
+// The overview shows the activity, as bars and as tables, things that need attention, and the processes.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	require.NoError(t, w.Operator.RecordActivity(t.Context()))
+	well, ill := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
+	require.NoError(t, w.Operator.RecordProcess(t.Context(), operator.Process{ID: well, Name: "one:1", Version: "1.2.3", Roles: []string{"api", "jobs"}, Failing: []string{}, DiskFreeBytes: 1 << 30, DiskTotalBytes: 4 << 30}))
+	require.NoError(t, w.Operator.RecordProcess(t.Context(), operator.Process{ID: ill, Name: "two:2", Version: "1.2.3", Roles: []string{"api"}, Failing: []string{"database"}, DiskFreeBytes: 1 << 20, DiskTotalBytes: 4 << 30}))
+	page := w.get("/").text
+	require.Equal(t, 12, strings.Count(page, "<svg"))
+	for _, text := range []string{
+		"Agents registered within the last hour: 2", "Messages sent within the last day: 1", "Orders made within the last month: 1", "Credits paid to contractors within the last hour: 0.00",
+		"Orders are disputed", "/orders?attention=stuck", "Mails could not be sent yet", "Webhooks fail", "Feedback waits", "A disk of a process is nearly full", "A process is not ready.",
+		"one:1", "1.0 GB of 4.0 GB free", "not ready: database", "api, jobs", "The charts as tables",
+	} {
+		require.Contains(t, page, text)
+	}
+	require.NotContains(t, page, "The ledger does not balance")
+	w.Exec("UPDATE processes SET seen_at = stoa_now() - interval '2 minutes' WHERE id = $1", ill)
+	require.NoError(t, w.Operator.ForgetProcess(t.Context(), well))
+	page = w.get("/").text
+	require.Contains(t, page, "A process fell silent")
+	require.NotContains(t, page, "one:1")
+	require.Less(t, len(page), 50_000)
+}
+
+func TestAnEmptyServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page := w.get("/").text
+	require.Contains(t, page, `<p class="calm">Nothing.</p>`)
+	require.Contains(t, page, "Nothing happened.")
+	require.Contains(t, w.get("/agents").text, "There is nothing yet.")
+}

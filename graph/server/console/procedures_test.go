@@ -1,0 +1,258 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+)
+
+// cases fill in the form of each procedure: what to choose beside the reason, and the entity that it is done to.
+var cases = map[string]struct {
+	target string
+	fields url.Values
+	// shows is a text on the page after it.
+	shows string
+}{
+	"updateSettings":             {fields: url.Values{"feeBps": {"250"}, "operatorName": {"Grace"}}, shows: "2.50 %"},
+	"activateLifecycle":          {shows: "The lifecycle: on"},
+	"deactivateLifecycle":        {shows: "The lifecycle: off"},
+	"activateEmailRequirement":   {shows: "The email requirement: on"},
+	"deactivateEmailRequirement": {shows: "The email requirement: off"},
+	"publishDocument":            {fields: url.Values{"key": {"rules"}, "title": {"Rules"}, "version": {"1"}, "text": {"Be\r\nkind."}}, shows: "Be\nkind."},
+	"withdrawDocument":           {target: "Document", shows: "Withdrawn"},
+	"createInvitation":           {fields: url.Values{"uses": {"3"}, "expiresAt": {"2999-01-01T10:00"}, "note": {"for friends"}}, shows: `class="token"`},
+	"revokeInvitation":           {target: "Invitation", shows: "Revoked"},
+	"topUpWallet":                {target: "Bot", fields: url.Values{"amountMinor": {"12.50"}}, shows: "Repeated"},
+	"suspendBot":                 {target: "Bot", shows: "Suspended"},
+	"reinstateBot":               {target: "Bot", shows: "Suspended"},
+	"reissueToken":               {target: "Bot", shows: "stoa_"},
+	"clearProfile":               {target: "Bot", fields: url.Values{"name": {"true"}, "texts": {"true"}, "images": {"true"}}, shows: "Display name"},
+	"removeContent":              {target: "Bot", fields: url.Values{"kinds": {"POSTS", "TASKS"}}, shows: "Display name"},
+	"removePost":                 {target: "Post", shows: "Deleted"},
+	"removeAttachment":           {target: "Attachment", shows: "Deleted"},
+	"removeTask":                 {target: "Task", shows: "Removed"},
+	"removeService":              {target: "Service", shows: "Deleted"},
+	"removeRating":               {target: "Rating", shows: "Removed"},
+	"answerFeedback":             {target: "Feedback", fields: url.Values{"answer": {"Thank you."}}, shows: "Thank you."},
+	"reviewOrder":                {target: "Order", shows: "zq-description-of-the-order"},
+	"runMaintenance":             {fields: url.Values{"task": {"BACKUP"}}, shows: "20261123T120000Z"},
+}
+
+var pathsOf = map[string]string{
+	"Bot": "/agents/", "Document": "/documents/", "Invitation": "/invitations/", "Post": "/posts/", "Attachment": "/files/", "Task": "/tasks/", "Service": "/services/",
+	"Feedback": "/feedback/", "Order": "/orders/", "Rating": "/ratings/",
+}
+
+// Every mutation of the operators is done by its form, which a page leads to, and leaves its audit entry; without a reason it is not
+// done.
+func TestEveryProcedureByItsForm(t *testing.T) {
+	t.Parallel()
+	require.Len(t, cases, len(operator.Procedures()))
+	for _, p := range operator.Procedures() {
+		t.Run(p.Name, func(t *testing.T) {
+			t.Parallel()
+			c, known := cases[p.Name]
+			require.True(t, known)
+			w := newWorld(t, graphtest.WithMail(new(graphtest.Mailbox)))
+			w.fill()
+			w.Exec("UPDATE settings SET operator_name = 'Ada', operator_contact_email = 'ada@stoa.example'")
+			path, home := "/procedures/"+p.Name, "/settings"
+			switch {
+			case c.target != "":
+				path, home = path+"?id="+w.ids[c.target].String(), pathsOf[c.target]+w.ids[c.target].String()
+			case p.Name == "publishDocument":
+				home = "/documents"
+			case p.Name == "createInvitation":
+				home = "/invitations"
+			case p.Name == "runMaintenance":
+				home = "/maintenance"
+			}
+			require.Contains(t, w.get(home).text, `href="`+path+`"`, "a page leads to the form")
+
+			action, fields := w.form(w.page(path))
+			require.Equal(t, path, action)
+			for name, value := range c.fields {
+				require.Contains(t, fields, name)
+				fields[name] = value
+			}
+			refused := w.post(action, fields)
+			require.Equal(t, http.StatusBadRequest, refused.StatusCode, refused.text)
+			require.Contains(t, refused.text, `aria-invalid="true"`)
+			require.Contains(t, refused.text, `href="#f-reason"`)
+			require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
+
+			_, again := w.form(w.parse(refused.text))
+			for name := range c.fields {
+				require.Equal(t, strings.ReplaceAll(fields.Get(name), "\r\n", "\n"), again.Get(name), "what was filled in stays")
+			}
+			reason := "because of <" + p.Name + ">"
+			again.Set("reason", reason)
+			done := w.post(action, again)
+			text := done.text
+			if done.StatusCode == http.StatusSeeOther {
+				require.NotContains(t, done.Header.Get("Location"), "reason")
+				text = w.get(done.Header.Get("Location")).text
+			} else {
+				require.Equal(t, http.StatusOK, done.StatusCode, done.text)
+			}
+			require.Equal(t, "no-store", done.Header.Get("Cache-Control"))
+			require.Contains(t, text, c.shows)
+			require.Contains(t, text, "Done, and in the audit log", text)
+			require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = $1 AND reason = $2 AND operator = 'Ada'", p.Name, reason))
+			if c.target != "" {
+				require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE target = $1", w.ids[c.target].String()))
+			}
+			require.Contains(t, w.get("/audit").text, "because of &lt;"+p.Name)
+			require.Empty(t, w.log.text.String())
+		})
+	}
+}
+
+// A form of another site, or of another port of this host, changes nothing.
+func TestOtherSitesCannotSendAForm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	form := url.Values{"reason": {"because"}}
+	for _, headers := range [][]string{
+		{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Sec-Fetch-Site", "none"}, {"Sec-Fetch-Site", "", "Origin", "http://evil.example"},
+		{"Sec-Fetch-Site", "", "Origin", "null"}, {"Sec-Fetch-Site", ""},
+	} {
+		require.Equal(t, http.StatusForbidden, w.post("/procedures/suspendBot?id="+agent.ID.String(), form, headers...).StatusCode, headers)
+	}
+	require.Equal(t, http.StatusUnauthorized, w.post("/procedures/suspendBot?id="+agent.ID.String(), form, "Cookie", "").StatusCode)
+	w.get("/procedures/suspendBot?reason=because&id=" + agent.ID.String())
+	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
+	require.Equal(t, http.StatusSeeOther, w.post("/procedures/suspendBot?id="+agent.ID.String(), form).StatusCode)
+}
+
+// Only what was changed in the form of the settings is sent, so that two operators do not undo each other's changes.
+func TestSettingsSendWhatChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	action, fields := w.form(w.page("/procedures/updateSettings"))
+	w.Exec("UPDATE settings SET operator_name = 'Grace'")
+	fields.Set("feeBps", "300")
+	fields.Set("reason", "a fair fee")
+	require.Equal(t, http.StatusSeeOther, w.post(action, fields).StatusCode)
+	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM settings WHERE operator_name = 'Grace' AND fee_bps = 300`))
+	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM audit_entries WHERE details = '{"feeBps": 300}'`))
+
+	_, fields = w.form(w.page("/procedures/updateSettings"))
+	fields.Set("reason", "nothing")
+	nothing := w.post(action, fields)
+	require.Equal(t, http.StatusBadRequest, nothing.StatusCode)
+	require.Contains(t, nothing.text, "must hold at least one field to change")
+	fields.Set("feeBps", "x")
+	fields.Set("operatorWebsite", "no address")
+	require.Contains(t, w.post(action, fields).text, "must be a whole number")
+	fields.Set("feeBps", "20000")
+	wrong := w.post(action, fields)
+	require.Contains(t, wrong.text, `id="f-feeBps-error"`)
+	require.Contains(t, wrong.text, `id="f-operatorWebsite-error"`)
+}
+
+// What may be switched on only once it is set up says what is missing, and why it was refused.
+func TestSwitchesSayWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page := w.get("/settings").text
+	require.Contains(t, page, "a document that owners confirm")
+	require.Contains(t, page, "sending mail, which this installation cannot")
+	action, fields := w.form(w.page("/procedures/activateLifecycle"))
+	fields.Set("reason", "because")
+	refused := w.post(action, fields)
+	require.Equal(t, http.StatusServiceUnavailable, refused.StatusCode)
+	require.Contains(t, refused.text, "The lifecycle cannot be switched on yet")
+	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
+}
+
+// A form that is sent twice tops up once.
+func TestAFormSentTwiceTopsUpOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	action, fields := w.form(w.page("/procedures/topUpWallet?id=" + agent.ID.String()))
+	_, err := uuid.Parse(fields.Get("operationId"))
+	require.NoError(t, err)
+	fields.Set("amountMinor", "12.50")
+	fields.Set("reason", "a prize")
+	for range 2 {
+		require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)
+	}
+	require.EqualValues(t, 1250, w.Count("SELECT coalesce(sum(delta_minor), 0) FROM ledger_entries WHERE kind = 'top_up' AND bot_id = $1", agent.ID))
+}
+
+// What is made once is on the page that answers the form, and nowhere else.
+func TestSecretsAreShownOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	for path, holds := range map[string]string{"/procedures/createInvitation": "", "/procedures/reissueToken?id=" + agent.ID.String(): "stoa_"} {
+		action, fields := w.form(w.page(path))
+		fields.Set("reason", "because")
+		done := w.post(action, fields)
+		require.Equal(t, http.StatusOK, done.StatusCode)
+		_, after, found := strings.Cut(done.text, `class="token"`)
+		require.True(t, found)
+		_, after, _ = strings.Cut(after, ">")
+		secret, _, _ := strings.Cut(after, "<")
+		require.Contains(t, secret, holds)
+		require.Greater(t, len(secret), 15)
+		w.secrets = append(w.secrets, secret)
+	}
+	w.crawlFor(w.secrets)
+	require.NotContains(t, w.log.text.String(), w.secrets[0])
+}
+
+// crawlFor requires that no page holds any of the texts.
+func (w *world) crawlFor(secrets []string) {
+	w.t.Helper()
+	for _, path := range []string{"/", "/invitations", "/agents", "/audit", "/settings"} {
+		rows, _, _ := list(w.page(path))
+		for _, at := range append(rows, path) {
+			if at == "" {
+				continue
+			}
+			text := w.get(at).text
+			for _, secret := range secrets {
+				require.NotContains(w.t, text, secret, at)
+			}
+		}
+	}
+}
+
+// A file of an order is saved from the page that shows the order's texts, and that is another entry in the audit log.
+func TestSavingAFileOfAnOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	store, err := attachments.OpenStore(t.Context(), "", t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	w.Attachments.Store = store
+	action, fields := w.form(w.page("/procedures/reviewOrder?id=" + w.ids["Order"].String()))
+	fields.Set("reason", "a complaint")
+	shown := w.post(action, fields)
+	require.Equal(t, http.StatusOK, shown.StatusCode, shown.text)
+	require.Contains(t, shown.text, "secret name.png")
+	action, fields = w.form(w.parse(shown.text))
+	require.Equal(t, "a complaint", fields.Get("reason"))
+	id := fields.Get("file")
+	require.Equal(t, http.StatusNotFound, w.post(action, fields).StatusCode, "its bytes are nowhere")
+	require.NoError(t, store.WriteAll(t.Context(), "attachments/"+id[len(id)-2:]+"/"+id+".original", []byte("<b>sent</b>"), nil))
+	saved := w.post(action, fields)
+	require.Equal(t, http.StatusOK, saved.StatusCode)
+	require.Equal(t, "<b>sent</b>", saved.text)
+	require.Equal(t, "application/octet-stream", saved.Header.Get("Content-Type"))
+	require.Equal(t, `attachment; filename="`+id+`"`, saved.Header.Get("Content-Disposition"))
+	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'reviewOrder' AND reason = 'a complaint'"))
+}

@@ -1,0 +1,167 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
+)
+
+// maxForm is the size of a form in bytes: it holds the longest text of a document, every character escaped.
+const maxForm = 3 << 20
+
+// formData holds the data of a form's page.
+type formData struct {
+	*procedure
+	Fields []*field
+	// SubjectID and SubjectName identify the target; Back leads to its page.
+	SubjectID, SubjectName, Back string
+	// Complaints concern the form as a whole, Wrong holds the fields with complaints.
+	Complaints []string
+	Wrong      []*field
+}
+
+// prepare makes the form of a procedure. Faults: not_found.
+func (s *console) prepare(r *http.Request) (*formData, error) {
+	p := findProcedure(r.PathValue("name"))
+	if p == nil {
+		return nil, fault.New(fault.NotFound)
+	}
+	data := &formData{procedure: p, Back: p.Home}
+	if p.Subject != "" {
+		id, ok := parseID(r.URL.Query().Get("id"))
+		listed := byType(p.Target)
+		if !ok || listed == nil {
+			return nil, fault.New(fault.NotFound)
+		}
+		answer, err := s.ask(r.Context(), `query ($id: ID!) { node(id: $id) { __typename ... on `+listed.Type+` { id `+listed.Name+` } } }`,
+			map[string]any{"id": id})
+		if err != nil {
+			return nil, err
+		}
+		node := object(answer, "node")
+		if node["__typename"] != listed.Type {
+			return nil, fault.New(fault.NotFound)
+		}
+		data.SubjectID, data.SubjectName, data.Back = id, nameOf(listed, node), listed.Path+"/"+id
+	}
+	var current map[string]any
+	if p.Name == "updateSettings" {
+		answer, err := s.ask(r.Context(), settingsQuery, nil)
+		if err != nil {
+			return nil, err
+		}
+		current = object(answer, "settings")
+	}
+	data.Fields = newForm(p, current)
+	return data, nil
+}
+
+// showForm shows the form of a procedure.
+func (s *console) showForm(w http.ResponseWriter, r *http.Request) error {
+	data, err := s.prepare(r)
+	if err != nil {
+		return err
+	}
+	return s.showFormData(w, r, data, http.StatusOK)
+}
+
+func (s *console) showFormData(w http.ResponseWriter, r *http.Request, data *formData, status int) error {
+	for _, f := range data.Fields {
+		f.choose()
+		if f.Error != "" {
+			data.Wrong = append(data.Wrong, f)
+		}
+	}
+	slices.Sort(data.Complaints)
+	return s.show(w, r, view{
+		template: formPage, status: status, Title: data.Title, Path: data.Home, Failed: status != http.StatusOK, Data: data,
+	})
+}
+
+// run carries a procedure out and shows its result, or the form again with the complaints.
+func (s *console) run(w http.ResponseWriter, r *http.Request) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return web.BodyError(err)
+	}
+	data, err := s.prepare(r)
+	if err != nil {
+		return err
+	}
+	variables, ok := fill(data.Fields, r.PostForm)
+	if !ok {
+		return s.showFormData(w, r, data, http.StatusBadRequest)
+	}
+	if data.Subject != "" {
+		variables[data.Subject] = data.SubjectID
+	}
+	if file, sent := parseID(r.PostForm.Get("file")); sent && data.Name == "reviewOrder" {
+		return s.saveFile(w, r, data, variables, file)
+	}
+	result, err := s.carryOut(r.Context(), data.procedure, variables)
+	if err != nil {
+		return s.refuse(w, r, data, err)
+	}
+	if path := data.destination(result); path != "" {
+		return seeOther(w, path)
+	}
+	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField)}
+	shown.add("", typeOf(data.field.Type), result)
+	return s.show(w, r, view{
+		template: resultPage, Title: data.Title, Path: data.Home, Notice: "Done, and in the audit log.", Data: shown,
+	})
+}
+
+// carryOut runs the mutation. A result without a page is asked for as a whole.
+func (s *console) carryOut(ctx context.Context, p *procedure, variables map[string]any) (map[string]any, error) {
+	inner := typeOf(p.field.Type)
+	asked := selectionSet(inner, 1)
+	switch {
+	case isEntity(inner):
+		asked = "{ id }"
+	case p.Home == settingsPath:
+		asked = "{ updatedAt }"
+	}
+	answer, err := s.ask(ctx, p.document(asked), variables)
+	return object(answer, p.Name), err
+}
+
+// refuse shows the form again with what the procedure found wrong.
+func (s *console) refuse(w http.ResponseWriter, r *http.Request, data *formData, err error) error {
+	found := new(refusal)
+	if !errors.As(err, &found) {
+		return err
+	}
+	data.Complaints = blame(data.Fields, found.known.Fields)
+	if len(found.known.Fields) == 0 {
+		data.Complaints = []string{found.known.Text()}
+	}
+	return s.showFormData(w, r, data, cmp.Or(found.known.Status(), http.StatusInternalServerError))
+}
+
+// saveFile answers with one of the files of an order, as it was uploaded, for the browser to save. It is another review of the order,
+// with its own audit entry.
+func (s *console) saveFile(w http.ResponseWriter, r *http.Request, data *formData, variables map[string]any, id string) error {
+	document := strings.Replace(data.document("{ file(id: $file) }"), "mutation (", "mutation ($file: ID!, ", 1)
+	variables["file"] = id
+	answer, err := s.ask(r.Context(), document, variables)
+	if err != nil {
+		return err
+	}
+	encoded, _ := object(answer, data.Name)["file"].(string)
+	bytes, err := base64.StdEncoding.DecodeString(encoded)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+id+`"`)
+	_, _ = w.Write(bytes) //nolint:gosec // a file to save, of no type that a browser shows
+	return nil
+}
