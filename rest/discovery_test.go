@@ -104,11 +104,8 @@ func TestTextsAreWhole(t *testing.T) {
 		require.Contains(t, whole, "`"+row.Method+" "+row.Path+"`: ")
 	}
 	wake := string(s.send("GET", "/heartbeat.md", "", nil).raw)
-	for _, kind := range []events.Kind{
-		events.ContactRequested, events.ContactAccepted, events.ContactBlocked, events.MessageCreated, events.OrderChanged,
-		events.ProfileRecommendations, events.OrderRated,
-	} {
-		require.Contains(t, wake, "`"+string(kind)+"`")
+	for _, kind := range events.Kinds() {
+		require.Contains(t, wake, "`"+kind+"`")
 	}
 }
 
