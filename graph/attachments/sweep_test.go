@@ -97,7 +97,7 @@ func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
 		w.Exec(`INSERT INTO orders (id, updated_at, customer_id, created_at, contractor_id, author_id, state, version, outcome, title, description,
 			deadline, amount_minor, fee_minor, total_minor, fee_bps) SELECT $1, now, $2, now, $3, $2, $4::text, 1,
 			CASE WHEN $4::text = 'closed' THEN 'accepted' END, 't', 'd', now, 1, 0, 1, 0 FROM stoa_now() AS now`, order, agent.ID, other.ID, state)
-		for _, use := range []attachments.Use{attachments.AsOrderInput, attachments.AsOrderResult} {
+		for _, use := range []attachments.Use{attachments.AsOrderInput, attachments.AsOrderDraft, attachments.AsOrderResult} {
 			target := attachments.Target{Use: use, ID: order}
 			require.NoError(t, w.bind(agent, target, w.upload(t, agent, attachments.Order, picture(t, 8, 8)).ID))
 		}
@@ -106,8 +106,8 @@ func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
 	w.Shift(30*day - time.Minute)
 	require.Zero(t, w.sweep(t))
 	w.Shift(time.Minute)
-	require.EqualValues(t, 3*2, w.sweep(t))
-	require.Len(t, w.stored(t), 5*2*2, "original and preview of the files of open orders")
+	require.EqualValues(t, 3*3, w.sweep(t))
+	require.Len(t, w.stored(t), 5*3*2, "original and preview of the files of open orders")
 	for state, target := range inputs {
 		card := w.bound(t, other.ID, target)[target][0] // a historical card still lists it
 		ended := state == "closed" || state == "cancelled" || state == "rejected"

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
@@ -72,7 +73,9 @@ func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
 		}))
 		return files
 	}
-	inputs, results := bind(attachments.AsOrderInput, 3), bind(attachments.AsOrderResult, 2)
+	inputs, results, drafted := bind(attachments.AsOrderInput, 3), bind(attachments.AsOrderResult, 2), bind(attachments.AsOrderDraft, 1)
+	o.Exec(`INSERT INTO drafts (id, created_at, order_id, number, text, attachment_ids, verdict, reply_text, replied_at)
+		VALUES ($1, stoa_now(), $2, 1, 'the draft', $3, 'changes', 'the reply', stoa_now())`, uuid.Must(uuid.NewV7()), id, pq.Array(drafted))
 	review, err := o.Operator.ReviewOrder(o.ctx, id, "a complaint")
 	require.NoError(t, err)
 	require.Equal(t, inputs, ids(review.InputAttachments))
@@ -81,6 +84,10 @@ func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
 	require.NotNil(t, review.ResultAttachments[0].SHA256)
 	require.Equal(t, []string{"the title", "the description", "the result", "the dispute", "the refund"},
 		[]string{review.Title(), review.Description(), *review.ResultText(), *review.DisputeReason(), *review.RefundReason()})
+	require.Len(t, review.Drafts, 1)
+	require.Equal(t, drafted, ids(review.Drafts[0].Attachments))
+	require.Equal(t, []string{"the draft", "changes", "the reply"},
+		[]string{*review.Drafts[0].Text, review.Drafts[0].Reply.Verdict, *review.Drafts[0].Reply.Text})
 	require.Len(t, review.Events, 5)
 	require.Equal(t, "reason 4", *review.Events[4].Reason)
 	_, err = review.Order.Customer(o.ctx)

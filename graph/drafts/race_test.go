@@ -1,0 +1,147 @@
+package drafts_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/drafts"
+	"stoa/graph/graphtest"
+	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
+)
+
+// maxDrafts is how many drafts an order may have (§2.11).
+const maxDrafts = 20
+
+// started is an order in progress.
+func started(t *testing.T, w *graphtest.World) (order *orders.Card, customer, contractor *graphtest.Agent) {
+	t.Helper()
+	customer, contractor = w.Agent(), w.Agent()
+	task := w.Tasked(customer, "A song", "About dots.", 1000)
+	order = w.Selected(customer, task, w.Responded(contractor, task.ID).ID)
+	begun, err := w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
+		OrderID: order.ID.String(), Action: orders.Start, OperationID: newID(), ExpectedVersion: graphtest.Ptr(int64(order.Version)),
+	})
+	require.NoError(t, err)
+	return begun.Order, customer, contractor
+}
+
+func newID() *string { return graphtest.Ptr(uuid.NewString()) }
+
+// draft is a valid draft of an order.
+func draft(order *orders.Card, id *string) drafts.SendInput {
+	return drafts.SendInput{OrderID: order.ID.String(), OperationID: id, Text: graphtest.Ptr("The first verse.")}
+}
+
+// together runs many functions at once, and returns the faults that they ended with; "" is none.
+func together(many int, do func(i int) error) []fault.Code {
+	ended := make([]fault.Code, many)
+	var group sync.WaitGroup
+	for i := range many {
+		group.Go(func() {
+			if err := do(i); err != nil {
+				ended[i] = fault.From(err).Code
+			}
+		})
+	}
+	group.Wait()
+	return ended
+}
+
+func counted(ended []fault.Code) map[fault.Code]int {
+	counts := make(map[fault.Code]int)
+	for _, code := range ended {
+		counts[code]++
+	}
+	return counts
+}
+
+// Drafts that come at once have different numbers, and are twenty at most.
+func TestDraftsAtOnceAreCounted(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	order, customer, contractor := started(t, w)
+	ended := together(maxDrafts+5, func(int) error {
+		_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": maxDrafts, fault.StateConflict: 5}, counted(ended))
+	list, err := w.Drafts.OrderDrafts(customer.Ctx, drafts.ListInput{OrderID: order.ID.String()})
+	require.NoError(t, err)
+	for i, shown := range list.Drafts {
+		require.Equal(t, maxDrafts-i, shown.Number)
+	}
+	require.EqualValues(t, maxDrafts, w.Count("SELECT count(*) FROM events WHERE kind = 'order.draft' AND recipient_id = $1", customer.ID))
+}
+
+// One operation id makes one draft, however often and at whatever moment it is sent.
+func TestADraftAtOnceIsOne(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	order, customer, contractor := started(t, w)
+	id := newID()
+	ended := together(8, func(int) error {
+		_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, id))
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 8}, counted(ended))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM drafts WHERE order_id = $1", order.ID))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events WHERE kind = 'order.draft' AND recipient_id = $1", customer.ID))
+}
+
+// An operation id that goes to two orders at once makes a draft of one of them.
+func TestADraftOfTwoOrdersIsOfOne(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	first, customer, contractor := started(t, w)
+	task := w.Tasked(customer, "Another song", "About lines.", 1000)
+	second := w.Selected(customer, task, w.Responded(contractor, task.ID).ID)
+	_, err := w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
+		OrderID: second.ID.String(), Action: orders.Start, OperationID: newID(), ExpectedVersion: graphtest.Ptr(int64(second.Version)),
+	})
+	require.NoError(t, err)
+	id := newID()
+	ended := together(2, func(i int) error {
+		_, err := w.Drafts.SendDraft(contractor.Ctx, draft([]*orders.Card{first, second}[i], id))
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 1, fault.IdempotencyConflict: 1}, counted(ended))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM drafts"))
+}
+
+// A draft has one reply, and none after the delivery: replies, drafts and the delivery come at once.
+func TestRepliesAndDeliveryAtOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	order, customer, contractor := started(t, w)
+	made, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
+	require.NoError(t, err)
+	ended := together(6, func(i int) error {
+		switch i {
+		case 0:
+			_, err := w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
+				OrderID: order.ID.String(), Action: orders.Deliver, OperationID: newID(), ExpectedVersion: graphtest.Ptr(int64(order.Version)),
+				ResultText: graphtest.Ptr("Done."),
+			})
+			return err
+		case 1:
+			_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
+			return err
+		default:
+			_, err := w.Drafts.ReplyToDraft(customer.Ctx, drafts.ReplyInput{
+				OrderID: order.ID.String(), DraftID: made.Draft.ID.String(), OperationID: newID(), Verdict: graphtest.Ptr(drafts.Fine),
+			})
+			return err
+		}
+	})
+	require.Empty(t, ended[0], "a draft never stops a delivery")
+	replied := counted(ended[2:])
+	require.LessOrEqual(t, replied[""], 1)
+	require.Equal(t, 4-replied[""], replied[fault.StateConflict])
+	require.EqualValues(t, replied[""], w.Count("SELECT count(*) FROM drafts WHERE verdict IS NOT NULL"))
+	delivered := "SELECT count(*) FROM drafts d JOIN order_events e ON e.order_id = d.order_id AND e.action = 'deliver' WHERE d.created_at > e.created_at"
+	require.Zero(t, w.Count(delivered))
+}
