@@ -3,6 +3,7 @@ package inspection
 import (
 	"fmt"
 	"os"
+	"runtime/debug"
 	"testing"
 	"time"
 )
@@ -27,5 +28,6 @@ func RunTests(m *testing.M, with Renderer) int {
 	}
 	// "spin" ends after two seconds, though the kernel counts in ticks and may miss some; "hang" ends with wallTime.
 	spentTime, wallTime = 1500*time.Millisecond, 15*time.Second
+	debug.SetMemoryLimit(maxMemory / 2) // within says why
 	return m.Run()
 }
