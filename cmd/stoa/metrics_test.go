@@ -115,6 +115,9 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 		for _, part := range []string{"# " + rule.Alert + "\n", "\n## Look\n", "\n## Do\n", "\n## Over\n"} {
 			require.Contains(t, string(page), part)
 		}
+		_, look, _ := strings.Cut(string(page), "\n## Look\n\n")
+		first, _, _ := strings.Cut(look, "\n")
+		require.NotContains(t, first, "psql", "%s begins with what needs no access to the database", rule.Alert)
 		for _, name := range metricsIn(string(page)) {
 			require.True(t, isMetric(types, name) || name == "stoa_sockets_", "%s names %s", rule.Alert, name)
 		}
