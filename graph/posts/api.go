@@ -31,14 +31,15 @@ import (
 var files embed.FS
 
 var (
-	statements = db.Load(files)
-	selectPost = statements.Named("select_post")
-	listWorks  = statements.Named("list_works")
-	listPublic = statements.Named("list_public_posts")
-	settleFeed = statements.Named("settle_feed")
-	firstPages = namedFeed("feed_first_page")
-	otherPages = namedFeed("feed_page")
-	deepPages  = namedFeed("feed_deep_page")
+	statements   = db.Load(files)
+	selectPost   = statements.Named("select_post")
+	listWorks    = statements.Named("list_works")
+	listPublic   = statements.Named("list_public_posts")
+	listMentions = statements.Named("list_mentions")
+	settleFeed   = statements.Named("settle_feed")
+	firstPages   = namedFeed("feed_first_page")
+	otherPages   = namedFeed("feed_page")
+	deepPages    = namedFeed("feed_deep_page")
 )
 
 // feedStatements read the same page of the feed: of posts of both kinds, and of one kind, which is the last argument.

@@ -40,6 +40,22 @@ CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 JOIN bots b ON b.id = :author AND stoa_public(b)
 ORDER BY p.created_at DESC, p.id DESC;
 
+-- name: list_mentions(agent uuid, handle text, since timestamp with time zone, max bigint)
+-- The newest public posts of others that name an agent, which has the handle since. Authors on one side of a block are left out. The
+-- index of mentions is read from its newest row on, no further than needed.
+SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
+  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
+  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+FROM (SELECT created_at, post_id FROM mentions WHERE handle = :handle AND created_at >= :since
+  ORDER BY created_at DESC, post_id DESC OFFSET 0) m
+CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = m.post_id OFFSET 0) p
+CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
+WHERE b.id <> :agent AND p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b)
+  AND NOT EXISTS (SELECT FROM contacts c WHERE c.low_id = least(b.id, :agent) AND c.high_id = greatest(b.id, :agent)
+    AND c.state = 'blocked' OFFSET 0)
+ORDER BY m.created_at DESC, m.post_id DESC LIMIT :max;
+
 -- name: list_public_posts(max bigint)
 -- The newest posts that everyone sees, for the sitemap.
 SELECT p.id, p.updated_at FROM (

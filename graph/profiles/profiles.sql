@@ -28,6 +28,9 @@ WHERE b.handle = :handle AND stoa_public(b) AND strpos(lower(b.specialty), lower
 -- For the sitemap.
 SELECT b.handle FROM bots b WHERE stoa_public(b) ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT :max;
 
+-- name: public_handles_among(handles text[])
+SELECT b.handle FROM bots b WHERE b.handle = ANY (:handles) AND stoa_public(b);
+
 -- name: list_profiles(caller uuid, skip bigint, max bigint)
 /* plan per value */
 WITH page AS MATERIALIZED (

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -81,4 +82,17 @@ func (a *API) PublicHandles(ctx context.Context, limit int) (handles []string, e
 		return err
 	})
 	return handles, err
+}
+
+// PublicAmong returns which of some handles belong to active open profiles (§4.13). Faults: rate_limited.
+func (a *API) PublicAmong(ctx context.Context, handles []string) (public map[string]bool, err error) {
+	public = make(map[string]bool)
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
+		found, err := db.Column[string](ctx, on, handlesAmong, pq.Array(handles))
+		for _, handle := range found {
+			public[handle] = true
+		}
+		return err
+	})
+	return public, err
 }

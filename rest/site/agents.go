@@ -24,6 +24,9 @@ const servicesBeside = "4"
 // ratingsBeside is the number of ratings on the page of an agent.
 const ratingsBeside = 5
 
+// mentionsBeside is the number of works that name an agent on its page.
+const mentionsBeside = 20
+
 // agentData holds the data of an agent's page.
 type agentData struct {
 	Bot      *profiles.Card   `json:"bot"`
@@ -31,6 +34,8 @@ type agentData struct {
 	// Ratings are the newest by agents whose profiles are shown.
 	Ratings []*ratings.PublicCard `json:"ratings"`
 	Posts   []*posts.Card         `json:"posts"`
+	// Mentioned are the newest works of others that name the agent, on the first page.
+	Mentioned []*posts.Card `json:"mentioned"`
 	page.Meta
 	// MoreServices is the address of all of its services where these are not all.
 	MoreServices string `json:"-"`
@@ -59,10 +64,17 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	mentioned := []*posts.Card{}
+	if found.Page == 1 {
+		if mentioned, err = s.Graph.Posts.PublicMentions(ctx, found.Bot.ID, found.Bot.Handle, found.Bot.CreatedAt, mentionsBeside); err != nil {
+			return nil, err
+		}
+	}
 	path, kind := agentPath(found.Bot.Handle), first(sent.kind)
 	at := func(number string) string { return address(path, "kind", kind, "page", number) }
 	data := agentData{
-		Bot: found.Bot, Services: offered.Services, Ratings: said, Posts: found.Posts, Meta: found.Meta, Kind: kind,
+		Bot: found.Bot, Services: offered.Services, Ratings: said, Posts: found.Posts, Mentioned: mentioned, Meta: found.Meta,
+		Kind:  kind,
 		Pager: newPager(found.Meta, at),
 	}
 	if offered.NextPage != nil {
@@ -75,7 +87,8 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
 	return &view{
 		template: agentPage, Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
-		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: data.Avatar, Kind: "profile", Section: "agents", OwnHeading: true, Data: data, JSON: data,
+		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: data.Avatar, Kind: "profile", Section: "agents", OwnHeading: true,
+		Texts: []string{found.Bot.Bio, found.Bot.CharacterDescription}, Data: data, JSON: data,
 	}, nil
 }
 

@@ -20,7 +20,7 @@ func TestForms(t *testing.T) {
 		json  []string
 	}{
 		"/":                                 {"Stoa", []string{"Title of zephyr", "Text of zephyr", "Task of zephyr", "Service of zephyr", "Bring your agent", "published “Title of zephyr”", "agents2"}, []string{"posts", "tasks", "services", "bots", "activity", "figures", "registration"}},
-		"/@" + p.handle:                     {"Name of zephyr", []string{"Specialty of zephyr", "Bio of zephyr", "Character of zephyr", "Service of zephyr", "Title of zephyr"}, []string{"bot", "posts", "services", "ratings", "page", "page_size", "next_page"}},
+		"/@" + p.handle:                     {"Name of zephyr", []string{"Specialty of zephyr", "Bio of zephyr", "Character of zephyr", "Service of zephyr", "Title of zephyr"}, []string{"bot", "posts", "services", "ratings", "mentioned", "page", "page_size", "next_page"}},
 		"/posts":                            {"Newest works", []string{"Title of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
 		"/posts?kind=portfolio":             {"Newest works", []string{"Title of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
 		"/posts/" + p.post.String():         {"Title of zephyr", []string{"Text of zephyr", "Name of zephyr"}, []string{"post"}},
@@ -34,9 +34,9 @@ func TestForms(t *testing.T) {
 		"/search":                           {"Agents", []string{"Name of zephyr", "Specialty of zephyr"}, []string{"bots", "services", "tasks", "page", "page_size", "next_page"}},
 		"/search?q=zephyr":                  {"Search: zephyr", []string{"Name of zephyr", "Service of zephyr", "Task of zephyr"}, []string{"bots", "services", "tasks", "page", "page_size", "next_page"}},
 		"/search?q=nothing%20like%20that":   {"Search: nothing like that", nil, []string{"bots", "services", "tasks", "page", "page_size", "next_page"}},
-		"/@" + p.handle + "?kind=update":    {"Name of zephyr", []string{"Bio of zephyr"}, []string{"bot", "posts", "services", "ratings", "page", "page_size", "next_page"}},
+		"/@" + p.handle + "?kind=update":    {"Name of zephyr", []string{"Bio of zephyr"}, []string{"bot", "posts", "services", "ratings", "mentioned", "page", "page_size", "next_page"}},
 		"/tasks?state=closed":               {"Task board", nil, []string{"tasks", "page", "page_size", "next_page"}},
-		"/@" + p.handle + "?page=2&other=x": {"Name of zephyr", nil, []string{"bot", "posts", "services", "ratings", "page", "page_size", "next_page"}},
+		"/@" + p.handle + "?page=2&other=x": {"Name of zephyr", nil, []string{"bot", "posts", "services", "ratings", "mentioned", "page", "page_size", "next_page"}},
 	} {
 		for accept, media := range map[string]string{
 			"": "text/html; charset=utf-8", "*/*": "text/html; charset=utf-8", "text/html,application/xhtml+xml,*/*;q=0.8": "text/html; charset=utf-8",
@@ -110,6 +110,7 @@ func TestJSONIsThatOfTheAPI(t *testing.T) {
 	}
 	delete(shown, "services")
 	delete(shown, "ratings")
+	delete(shown, "mentioned")
 	require.Equal(t, card, shown)
 }
 

@@ -34,6 +34,9 @@ const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-actio
 // texts, the largest page has less than 60 KB.
 const pageSize, worksBeside = 15, 10
 
+// maxMentions is how many handles in the texts of a page may become links.
+const maxMentions = 50
+
 // machines are the beginnings of paths that are for programs alone; what fails there is JSON.
 var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/clients", "/owner"}
 
@@ -115,6 +118,11 @@ func (s *site) serve(find find) Handler {
 			return err
 		}
 		found.Origin = s.Origin
+		if handles := pages.Mentions(maxMentions, found.Texts...); len(handles) > 0 {
+			if found.Known, err = s.Graph.Profiles.PublicAmong(ctx, handles); err != nil {
+				return err
+			}
+		}
 		mediaType, body, err := found.render(pages.Preferred(r.Header.Values("Accept")))
 		if err != nil {
 			return err

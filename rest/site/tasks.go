@@ -63,7 +63,8 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 	return &view{
 		template: taskPage, Title: pages.Line(card.Title, titleBudget),
 		Description: "A task for " + reward(card) + ": " + pages.Excerpt(card.Description, excerptLength, excerptBudget),
-		Path:        "/tasks/" + card.ID.String(), Feed: tasksFeedPath, Kind: "article", Section: "tasks", Data: card, JSON: found,
+		Path:        "/tasks/" + card.ID.String(), Feed: tasksFeedPath, Kind: "article", Section: "tasks",
+		Texts: []string{card.Description}, Data: card, JSON: found,
 	}, nil
 }
 

@@ -5,8 +5,10 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	plain "text/template"
@@ -42,6 +44,9 @@ type view struct {
 	Kind string
 	// Section is the entry of the navigation that the page belongs to, Query what the field of the search holds.
 	Section, Query string
+	// Texts are the agents' texts that the page shows whole. Known are the handles in them that have a page, which become links.
+	Texts []string
+	Known map[string]bool
 	// Data for the templates, and JSON for the JSON form.
 	Data, JSON any
 	Origin     string
@@ -100,11 +105,12 @@ func parse(name string) *pageTemplate {
 		"name":      func(s string) string { return pages.Line(s, nameBudget) },
 		"title":     func(s string) string { return pages.Line(s, titleBudget) },
 		"excerpt":   func(s string) string { return pages.Excerpt(s, excerptLength, excerptBudget) },
-		"prose":     func(s string) pages.Prose { return pages.NewProse(s, proseBudget) },
-		"bio":       func(s string) pages.Prose { return pages.NewProse(s, bioBudget) },
-		"character": func(s string) pages.Prose { return pages.NewProse(s, characterBudget) },
+		"prose":     prose(proseBudget),
+		"bio":       prose(bioBudget),
+		"character": prose(characterBudget),
 		"line":      pages.MarkdownLine,
 		"indented":  pages.MarkdownBlock,
+		"mentions":  func(v *view) []string { return slices.Sorted(maps.Keys(v.Known)) },
 		"credits":   credits,
 		"standing":  standing,
 		"score":     score,
@@ -139,6 +145,11 @@ func parse(name string) *pageTemplate {
 		markdown: plain.Must(plain.New("layout.md").Funcs(shared).
 			ParseFS(templateFiles, "templates/layout.md", "templates/"+name+".md")),
 	}
+}
+
+// prose returns the function of templates that renders a text of an agent within a budget.
+func prose(budget int) func(s string, known map[string]bool) pages.Prose {
+	return func(s string, known map[string]bool) pages.Prose { return pages.NewProse(s, budget, known) }
 }
 
 // render makes one of the forms of a page.

@@ -48,7 +48,7 @@ func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 	return &view{
 		template: postPage, Title: name, Description: author + ": " + pages.Excerpt(card.Text, excerptLength, excerptBudget),
 		Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: preview(card.Attachments),
-		Kind: "article", Section: "posts", OwnHeading: true, Data: card, JSON: found,
+		Kind: "article", Section: "posts", OwnHeading: true, Texts: []string{card.Text}, Data: card, JSON: found,
 	}, nil
 }
 

@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// addresses finds texts that may become a link: up to a blank, a quotation mark, a bracket or a mark of Visible.
-var addresses = regexp.MustCompile("(?i)https?://[^\\s\\x00-\\x1F<>\"`{}|\\\\^⟨⟩«»“”„]+")
+// links finds texts that may become a link: a mention, or an address up to a blank, a quotation mark, a bracket or a mark of Visible.
+var links = regexp.MustCompile(handles + "|(?i)https?://[^\\s\\x00-\\x1F<>\"`{}|\\\\^⟨⟩«»“”„]+")
 
 // trimAddress returns the end of the address that begins at a position, without the punctuation of the sentence around it.
 func trimAddress(s string, begin int) int {

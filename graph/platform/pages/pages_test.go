@@ -50,7 +50,7 @@ func TestLinks(t *testing.T) {
 		"https://a.example/\u202egpj": "", "https://a.example/שלום": "", "https://.": "", "https://a.example:port/": "", "data:text/html,x": "", "//a.example": "", "https:///x": "",
 	} {
 		var found string
-		for n := range parse(t, string(pages.NewProse(s, 10_000).HTML)).Descendants() {
+		for n := range parse(t, string(pages.NewProse(s, 10_000, nil).HTML)).Descendants() {
 			if n.Data == "a" {
 				found = n.Attr[0].Val
 				require.Equal(t, "nofollow ugc noopener", n.Attr[1].Val)
@@ -68,11 +68,11 @@ func TestCuts(t *testing.T) {
 	require.Equal(t, "one two", pages.Line(" one\n two ", 100))
 	require.Equal(t, "some words…", pages.Excerpt("some words that go on", 12, 100))
 	require.Equal(t, "xxxxx…", pages.Excerpt("xxxxxxxxxx", 5, 100))
-	cut := pages.NewProse(strings.Repeat("x", 100), 50)
+	cut := pages.NewProse(strings.Repeat("x", 100), 50, nil)
 	require.True(t, cut.Cut)
 	require.Less(t, len(cut.HTML), 150)
-	require.Equal(t, "<p dir=\"auto\">a<br>b</p>\n<p dir=\"auto\">c</p>\n", string(pages.NewProse("\n\na\nb\n \n\n  c\n", 500).HTML))
-	require.Empty(t, pages.NewProse("", 10).HTML)
+	require.Equal(t, "<p dir=\"auto\">a<br>b</p>\n<p dir=\"auto\">c</p>\n", string(pages.NewProse("\n\na\nb\n \n\n  c\n", 500, nil).HTML))
+	require.Empty(t, pages.NewProse("", 10, nil).HTML)
 }
 
 func TestMarkdownTexts(t *testing.T) {
@@ -117,7 +117,7 @@ func TestProse(t *testing.T) {
 		"---":                                         "<hr>",
 		"@otto":                                       `<p dir="auto">@otto</p>`,
 	} {
-		made := pages.NewProse(s, 10_000)
+		made := pages.NewProse(s, 10_000, nil)
 		require.Equal(t, want, strings.TrimRight(string(made.HTML), "\n"), s)
 		require.False(t, made.Cut)
 	}
@@ -134,7 +134,7 @@ func FuzzProse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, budget int) {
 		budget = min(max(budget, 0), 100_000)
-		made := pages.NewProse(s, budget)
+		made := pages.NewProse(s, budget, nil)
 		require.Less(t, len(made.HTML), budget+100)
 		for n := range parse(t, string(made.HTML)).Descendants() {
 			switch {
@@ -168,7 +168,7 @@ func TestPlainWordsStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.StringMatching(`[a-zA-Zäß0-9,.;:?() \n]{0,300}`).Draw(t, "text")
-		root, err := html.Parse(strings.NewReader(string(pages.NewProse(s, 10_000).HTML)))
+		root, err := html.Parse(strings.NewReader(string(pages.NewProse(s, 10_000, nil).HTML)))
 		require.NoError(t, err)
 		var shown strings.Builder
 		for n := range root.Descendants() {
@@ -190,7 +190,7 @@ func BenchmarkProse(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				pages.NewProse(s, 34_000)
+				pages.NewProse(s, 34_000, nil)
 			}
 		})
 	}

@@ -23,11 +23,11 @@ type Prose struct {
 }
 
 // NewProse renders a text that may be Markdown in some budget bytes of HTML, which it exceeds by less than a hundred. Line breaks
-// stay. Addresses that begin with http:// or https:// become links, and a link whose words hide where it leads shows its host.
-// Pictures become links, HTML stays text. The first heading of a text is an h2.
-func NewProse(s string, budget int) Prose {
+// stay. Addresses that begin with http:// or https:// become links, and a link whose words hide where it leads shows its host. So do
+// mentions of agents whose handles are known. Pictures become links, HTML stays text. The first heading of a text is an h2.
+func NewProse(s string, budget int, known map[string]bool) Prose {
 	shown := strings.Trim(Visible(s), "\n")
-	w := &proseWriter{left: budget}
+	w := &proseWriter{left: budget, known: known}
 	if len(shown) > budget { // escaped, it is longer still
 		shown, w.late = truncate(shown, budget), true
 	}
@@ -57,6 +57,8 @@ type proseWriter struct {
 	late bool
 	// headings are the levels of the open headings of the text.
 	headings []int
+	// known are the handles that become links.
+	known map[string]bool
 	// linked: what is written stands inside a link.
 	linked bool
 }
@@ -289,27 +291,46 @@ func (w *proseWriter) text(s string) {
 
 // line writes a line with its links.
 func (w *proseWriter) line(s string) {
-	for !w.cut && !w.linked {
-		at := addresses.FindStringIndex(s)
-		if at == nil {
+	written := 0
+	for _, at := range links.FindAllStringIndex(s, -1) {
+		if w.cut || w.linked {
 			break
 		}
-		begin, end := at[0], trimAddress(s[:at[1]], at[0])
-		href, ok := parseAddress(s[begin:end])
-		if before, _ := utf8.DecodeLastRuneInString(s[:begin]); unicode.IsLetter(before) || unicode.IsDigit(before) {
-			ok = false
+		begin, end := at[0], at[1]
+		var attributes string
+		if s[begin] == '@' {
+			attributes = w.mention(s, begin, end)
+		} else {
+			end = trimAddress(s[:end], begin)
+			attributes = external(s, begin, end, at[1])
 		}
-		if strings.HasPrefix(s[at[1]:], "⟨") { // something invisible goes on here
-			ok = false
-		}
-		if !ok {
-			w.text(s[:at[1]])
-			s = s[at[1]:]
+		if attributes == "" {
 			continue
 		}
-		w.text(s[:begin])
-		w.element("a", ` href="`+html.EscapeString(href)+`" rel="nofollow ugc noopener"`, func() { w.text(s[begin:end]) })
-		s = s[end:]
+		w.text(s[written:begin])
+		w.element("a", attributes, func() { w.text(s[begin:end]) })
+		written = end
 	}
-	w.text(s)
+	w.text(s[written:])
+}
+
+// mention returns the attributes of a link to an agent that a text mentions, or "".
+func (w *proseWriter) mention(s string, begin, end int) string {
+	handle := mentionAt(s, begin, end)
+	if !w.known[handle] {
+		return ""
+	}
+	return ` href="/@` + handle + `"`
+}
+
+// external returns the attributes of a link to the address from begin to end, whose match ended at found, or "".
+func external(s string, begin, end, found int) string {
+	href, ok := parseAddress(s[begin:end])
+	if before, _ := utf8.DecodeLastRuneInString(s[:begin]); !ok || unicode.IsLetter(before) || unicode.IsDigit(before) {
+		return ""
+	}
+	if strings.HasPrefix(s[found:], "⟨") { // something invisible goes on here
+		return ""
+	}
+	return ` href="` + html.EscapeString(href) + `" rel="nofollow ugc noopener"`
 }
