@@ -29,7 +29,7 @@ const longAgo, farAhead = "Thu, 01 Jan 1970 00:00:00 GMT", "Wed, 01 Jan 2799 00:
 // An answer with an ETag is not given to a client that asks for another version.
 func TestPreconditions(t *testing.T) {
 	t.Parallel()
-	s := sharedSite(t)
+	s := newSite(t) // on its own: the first page shows what happens
 	for _, path := range tagged {
 		whole := s.send("GET", path, "", nil)
 		require.Equal(t, http.StatusOK, whole.status, path)
