@@ -1,4 +1,5 @@
-// Functions that the browser tests call on a page. This is one expression: an object of functions that return plain data. ({
+// Functions that the browser tests call on a page. This is one expression: an object of functions that return plain data.
+({
   // layout lists what is wrong with how the page is laid out.
   layout() {
     const root = document.documentElement;
@@ -92,7 +93,8 @@
     window.stoaFocused = null;
   },
 
-  // focused returns where the focus is, and what is wrong with that; name is empty if no element has it. focused() {
+  // focused returns where the focus is, and what is wrong with that; name is empty if no element has it.
+  focused() {
     const element = document.activeElement;
     if (!element || element === document.body || element === document.documentElement) {
       return {name: '', skip: false, above: false, wrong: []};
@@ -106,9 +108,10 @@
     if (!box || box.width < 1 || box.height < 1) {
       wrong.push('it has no size');
     } else {
-      const middle = (from, to, end) => (Math.max(from, 0) + Math.min(to, end)) / 2; // of the part within the window const x =
-      middle(box.left, box.right, innerWidth), y = middle(box.top, box.bottom, innerHeight); const seen =
-      document.elementFromPoint(x, y); if (!seen) wrong.push(`it is outside of the window: ${Math.round(x)}, ${Math.round(y)}`);
+      const middle = (from, to, end) => (Math.max(from, 0) + Math.min(to, end)) / 2; // of the part within the window
+      const x = middle(box.left, box.right, innerWidth), y = middle(box.top, box.bottom, innerHeight);
+      const seen = document.elementFromPoint(x, y);
+      if (!seen) wrong.push(`it is outside of the window: ${Math.round(x)}, ${Math.round(y)}`);
       else if (!element.contains(seen) && !seen.contains(element)) wrong.push(`it is covered by <${seen.localName}>`);
     }
     const before = window.stoaFocused;
