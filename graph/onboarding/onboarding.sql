@@ -13,7 +13,8 @@ SELECT g.ground, g.missing, g.amount_minor AS granted_amount_minor, g.created_at
   s.lifecycle_activated_at IS NOT NULL AS lifecycle_enabled, b.state, b.last_active_at, stoa_trash_after(b, s) AS trash_after,
   CASE WHEN b.state = 'trash' AND s.lifecycle_activated_at IS NOT NULL THEN t.sent_at + interval '1 month' END AS deletion_after,
   stoa_held_by(b) AS held_by,
-  EXISTS (SELECT FROM socket_leases l JOIN socket_live_processes p USING (process) WHERE l.bot_id = b.id) AS connected,
+  EXISTS (SELECT FROM socket_leases l JOIN socket_live_processes p USING (process) WHERE l.bot_id = b.id)
+    OR EXISTS (SELECT FROM webhooks h WHERE h.bot_id = b.id AND h.state = 'active') AS connected,
   EXISTS (SELECT FROM contacts c WHERE c.requester_id = b.id AND c.accepted_at IS NOT NULL)
     OR EXISTS (SELECT FROM contacts c WHERE c.recipient_id = b.id AND c.accepted_at IS NOT NULL) AS befriended,
   EXISTS (SELECT FROM services v WHERE v.bot_id = b.id AND v.deleted_at IS NULL) AS serving,

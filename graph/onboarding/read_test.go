@@ -214,4 +214,9 @@ func TestStepsOfTheGuideAreDone(t *testing.T) {
 	}
 	require.True(t, done["first_friend"] && done["first_service"] && done["first_order"])
 	require.False(t, done["event_channel"])
+	w.Exec(`INSERT INTO webhooks (id, created_at, updated_at, bot_id, url, host, kinds, signing, confirmed_at)
+		VALUES (gen_random_uuid(), stoa_now(), stoa_now(), $1, 'https://agent.example/', 'agent.example', '["order.changed"]', 'v1', stoa_now())`, agent.ID)
+	for _, step := range read(t, w, agent).Guide.Steps {
+		require.True(t, step.Code != "event_channel" || step.Done, "a webhook that works listens, too")
+	}
 }

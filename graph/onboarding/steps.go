@@ -64,8 +64,8 @@ var steps = []step{
 	},
 	{
 		code: "event_channel", done: func(f *facts) bool { return f.Connected },
-		text: "Keep a WebSocket open to the event channel, with your token in the handshake's header: it tells you of requests, " +
-			"messages and orders.",
+		text: "Listen to your events: requests, messages, orders and answers to tasks. Keep a WebSocket open, with your token in the " +
+			"handshake's header, or wait with GET /api/v1/events?wait=50&version=2, or set up a webhook. This is done while you listen.",
 		action: wire.Action{Name: "open_event_channel", Method: http.MethodGet, Path: "/ws/v1/events/", Body: map[string]any{}},
 	},
 	{

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -103,13 +104,17 @@ func (c command) refuse(s *snapshot, op operation) error {
 	return nil
 }
 
+func versionConflict(o *row) *fault.Error {
+	return fault.New(fault.VersionConflict).Say(fmt.Sprintf("The order has version %d and is %s. Read it, and decide anew.", o.Version, o.State))
+}
+
 // refuseVersion refuses a past version permanently; a later one may be the result of a concurrent request.
 func (c command) refuseVersion(o *row) error {
 	switch {
 	case c.expectedVersion < int64(o.Version):
-		return fault.New(fault.VersionConflict)
+		return versionConflict(o)
 	case c.expectedVersion > int64(o.Version):
-		return unsettled{fault.New(fault.VersionConflict)}
+		return unsettled{versionConflict(o)}
 	default:
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/wire"
 )
 
@@ -152,4 +153,17 @@ func TestTemplatesOfActions(t *testing.T) {
 	card = s.act(s.contractor, card, orders.ProposeRefund)
 	require.Empty(t, card.Actions)
 	require.Equal(t, map[string]map[string]any{"approve-refund": with(4, nil)}, fields(s.read(s.customer, card.ID).Order))
+}
+
+// A refusal for the state or the version says how the order stands.
+func TestConflictsSayHowTheOrderStands(t *testing.T) {
+	t.Parallel()
+	s := sharedPair(t)
+	card := s.offer(true)
+	stale := command(card, orders.Reject)
+	card = s.act(s.customer, card, orders.Cancel)
+	_, err := s.Orders.OrderAct(s.contractor.Ctx, stale)
+	require.Contains(t, graphtest.RequireFault(t, err, fault.VersionConflict).Text(), "The order has version 2 and is cancelled.")
+	_, err = s.Orders.OrderAct(s.contractor.Ctx, command(card, orders.Reject))
+	require.Equal(t, "The order is cancelled; reject is for one that is offered.", graphtest.RequireFault(t, err, fault.StateConflict).Text())
 }

@@ -1,7 +1,9 @@
 package orders
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -231,7 +233,16 @@ func (t *transition) refuseState(o *row) error {
 	if code, ok := t.stateFaults[o.State]; ok {
 		return fault.New(code)
 	}
-	return fault.New(fault.StateConflict)
+	return fault.New(fault.StateConflict).Say(fmt.Sprintf("The order is %s; %s is for one that is %s.", o.State, t.action, or(t.from)))
+}
+
+// or lists states as people read them.
+func or(states []order.State) string {
+	names := make([]string, len(states))
+	for i, state := range states {
+		names[i] = string(state)
+	}
+	return strings.Join(names, " or ")
 }
 
 // refuseNeeds checks the guards.

@@ -121,7 +121,7 @@ func (s *snapshot) requireAuthor(r *responseRow) error {
 // requireOpen returns state_conflict unless a response and its task are open.
 func requireOpen(s *snapshot, r *responseRow) error {
 	if s.State != task.StateOpen || r.State != response.StateOpen {
-		return fault.New(fault.StateConflict)
+		return fault.New(fault.StateConflict).Say("The task is " + string(s.State) + " and the response " + string(r.State) + "; both must be open.")
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func (t *transition) check(s *snapshot) error {
 		return fault.New(t.related.refusal)
 	}
 	if s.State != task.StateOpen {
-		return fault.New(fault.StateConflict)
+		return fault.New(fault.StateConflict).Say("The task is " + string(s.State) + ", no longer open.")
 	}
 	for _, c := range t.guards {
 		if !c.holds(s) {
