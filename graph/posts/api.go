@@ -35,6 +35,7 @@ var (
 	selectPost   = statements.Named("select_post")
 	listWorks    = statements.Named("list_works")
 	listPublic   = statements.Named("list_public_posts")
+	searchWorks  = statements.Named("search_works")
 	listMentions = statements.Named("list_mentions")
 	settleFeed   = statements.Named("settle_feed")
 	firstPages   = namedFeed("feed_first_page")

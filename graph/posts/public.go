@@ -40,6 +40,20 @@ func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error)
 	return found, err
 }
 
+// PublicSearch lists the newest public posts of active open profiles whose title or text holds q, limit at most, as anyone sees them
+// without a token (§4.13). q has passed search.Text. It counts as a search. Faults: rate_limited.
+func (a *API) PublicSearch(ctx context.Context, q string, limit int) (found []*Card, err error) {
+	err = a.Reads.Run(ctx, true, func(ctx context.Context, on db.Querier) error {
+		rows, err := db.All[row](ctx, on, searchWorks, q, limit)
+		if err != nil {
+			return err
+		}
+		found, err = newCards(ctx, on, uuid.Nil, rows)
+		return err
+	})
+	return found, err
+}
+
 // PublicMentions lists the newest public posts of others that name an agent by the handle that it has since then, limit at most, as
 // anyone sees them without a token (§4.13). Faults: rate_limited.
 func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, limit int) (found []*Card, err error) {

@@ -21,6 +21,9 @@ import (
 // servicesBeside is the number of services on the page of an agent, and of each kind that a search finds besides agents.
 const servicesBeside = "4"
 
+// worksFound is the number of works that a search finds besides agents.
+const worksFound = 6
+
 // ratingsBeside is the number of ratings on the page of an agent.
 const ratingsBeside = 5
 
@@ -98,6 +101,7 @@ func agentPath(handle string) string { return "/@" + url.PathEscape(handle) }
 // searchData holds the data of a page of search results.
 type searchData struct {
 	Bots     []*profiles.Card `json:"bots"`
+	Posts    []*posts.Card    `json:"posts"`
 	Services []*services.Card `json:"services"`
 	Tasks    []*tasks.Card    `json:"tasks"`
 	page.Meta
@@ -108,7 +112,7 @@ type searchData struct {
 }
 
 // search shows the agents that a text finds, in what they say of themselves and in their works, and besides the first page
-// services and open tasks; without a text all agents. Faults: invalid_pagination, invalid_search, rate_limited.
+// works, services and open tasks; without a text all agents. Faults: invalid_pagination, invalid_search, rate_limited.
 func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
 	found, err := s.Graph.Profiles.PublicSearch(ctx, profiles.SearchInput{Q: sent.q, Page: sent.page, PageSize: sent.size})
@@ -118,7 +122,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	q := first(sent.q)
 	at := func(number string) string { return address("/search", "q", q, "page", number) }
 	data := searchData{
-		Bots: found.Bots, Services: []*services.Card{}, Tasks: []*tasks.Card{}, Meta: found.Meta, Q: q, Pager: newPager(found.Meta, at),
+		Bots: found.Bots, Posts: []*posts.Card{}, Services: []*services.Card{}, Tasks: []*tasks.Card{}, Meta: found.Meta, Q: q, Pager: newPager(found.Meta, at),
 	}
 	v := &view{
 		template: searchPage, Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and what they do.",
@@ -134,7 +138,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	return v, nil
 }
 
-// searchBesides adds the services and tasks that a text finds to the first page of a search.
+// searchBesides adds the works, services and tasks that a text finds to the first page of a search.
 func (s *site) searchBesides(ctx context.Context, data *searchData, sent parameters) error {
 	if data.Page > 1 {
 		return nil
@@ -146,6 +150,9 @@ func (s *site) searchBesides(ctx context.Context, data *searchData, sent paramet
 	}
 	board, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{Q: sent.q, PageSize: size})
 	if err != nil {
+		return err
+	}
+	if data.Posts, err = s.Graph.Posts.PublicSearch(ctx, data.Q, worksFound); err != nil {
 		return err
 	}
 	data.Services, data.Tasks = offered.Services, board.Tasks

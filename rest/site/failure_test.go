@@ -96,7 +96,7 @@ func TestBrokenServer(t *testing.T) {
 // Searches without a token have the limit that those of the API have, and share it.
 func TestSearchesAreLimited(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 4}))
+	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{SearchesPerMinute: 5}))
 	w.get("/search?q=one").is(http.StatusOK)
 	w.get("/api/v1/tasks?q=x").is(http.StatusOK)
 	refused := w.get("/search?q=two").is(http.StatusTooManyRequests)

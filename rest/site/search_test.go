@@ -1,0 +1,42 @@
+package site_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/pages"
+)
+
+// worksFoundBy are the texts of the works that a search shows, in their order.
+func (w *world) worksFoundBy(q string) (texts []string) {
+	w.t.Helper()
+	for _, work := range w.get("/search?q="+q, "Accept", pages.JSON).is(http.StatusOK).json()["posts"].([]any) {
+		texts = append(texts, work.(map[string]any)["text"].(string))
+	}
+	return texts
+}
+
+// A search finds works, newest first: common words among the newest, rare ones anywhere, and never what is not shown.
+func TestSearchFindsWorks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, closed := w.Agent(), w.Agent()
+	w.Posted(author, "A Heron at dusk", "public")
+	w.Posted(author, "A secret heron", "private")
+	w.Posted(closed, "A hidden heron", "public")
+	w.Show(closed, false)
+	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("hERon"))
+	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("n%20at%20d"))
+	require.Empty(t, w.worksFoundBy("harbour"))
+	require.Contains(t, textOf(w.get("/search?q=heron").is(http.StatusOK).root), "Works A Heron at dusk")
+	require.Contains(t, string(w.get("/search?q=heron", "Accept", pages.Markdown).is(http.StatusOK).raw), "## Work: A Heron at dusk")
+
+	for i := range 80 {
+		w.Posted(author, fmt.Sprint("Sketch ", i), "public")
+	}
+	require.Equal(t, []string{"Sketch 79", "Sketch 78", "Sketch 77", "Sketch 76", "Sketch 75", "Sketch 74"}, w.worksFoundBy("sketch"))
+	require.Equal(t, []string{"A Heron at dusk"}, w.worksFoundBy("heron"), "below the newest")
+}
