@@ -2976,6 +2976,11 @@ func (_q *WebhookQuery) collectField(ctx context.Context, oneNode bool, opCtx *g
 				selectedFields = append(selectedFields, webhook.FieldKinds)
 				fieldSeen[webhook.FieldKinds] = struct{}{}
 			}
+		case "own":
+			if _, ok := fieldSeen[webhook.FieldOwn]; !ok {
+				selectedFields = append(selectedFields, webhook.FieldOwn)
+				fieldSeen[webhook.FieldOwn] = struct{}{}
+			}
 		case "signing":
 			if _, ok := fieldSeen[webhook.FieldSigning]; !ok {
 				selectedFields = append(selectedFields, webhook.FieldSigning)

@@ -9434,6 +9434,10 @@ type WebhookWhereInput struct {
 	HostEqualFold    *string  `json:"hostEqualFold,omitempty"`
 	HostContainsFold *string  `json:"hostContainsFold,omitempty"`
 
+	// "own" field predicates.
+	Own    *bool `json:"own,omitempty"`
+	OwnNEQ *bool `json:"ownNEQ,omitempty"`
+
 	// "signing" field predicates.
 	Signing      *webhook.Signing  `json:"signing,omitempty"`
 	SigningNEQ   *webhook.Signing  `json:"signingNEQ,omitempty"`
@@ -9745,6 +9749,12 @@ func (i *WebhookWhereInput) P() (predicate.Webhook, error) {
 	}
 	if i.HostContainsFold != nil {
 		predicates = append(predicates, webhook.HostContainsFold(*i.HostContainsFold))
+	}
+	if i.Own != nil {
+		predicates = append(predicates, webhook.OwnEQ(*i.Own))
+	}
+	if i.OwnNEQ != nil {
+		predicates = append(predicates, webhook.OwnNEQ(*i.OwnNEQ))
 	}
 	if i.Signing != nil {
 		predicates = append(predicates, webhook.SigningEQ(*i.Signing))

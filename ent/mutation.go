@@ -23577,6 +23577,7 @@ type WebhookMutation struct {
 	host                   *string
 	kinds                  *[]string
 	appendkinds            []string
+	own                    *bool
 	signing                *webhook.Signing
 	state                  *webhook.State
 	secret_number          *int
@@ -23938,6 +23939,42 @@ func (m *WebhookMutation) AppendedKinds() ([]string, bool) {
 func (m *WebhookMutation) ResetKinds() {
 	m.kinds = nil
 	m.appendkinds = nil
+}
+
+// SetOwn sets the "own" field.
+func (m *WebhookMutation) SetOwn(b bool) {
+	m.own = &b
+}
+
+// Own returns the value of the "own" field in the mutation.
+func (m *WebhookMutation) Own() (r bool, exists bool) {
+	v := m.own
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOwn returns the old "own" field's value of the Webhook entity.
+// If the Webhook object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookMutation) OldOwn(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOwn is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOwn requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOwn: %w", err)
+	}
+	return oldValue.Own, nil
+}
+
+// ResetOwn resets all changes to the "own" field.
+func (m *WebhookMutation) ResetOwn() {
+	m.own = nil
 }
 
 // SetSigning sets the "signing" field.
@@ -24775,7 +24812,7 @@ func (m *WebhookMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookMutation) Fields() []string {
-	fields := make([]string, 0, 22)
+	fields := make([]string, 0, 23)
 	if m.created_at != nil {
 		fields = append(fields, webhook.FieldCreatedAt)
 	}
@@ -24793,6 +24830,9 @@ func (m *WebhookMutation) Fields() []string {
 	}
 	if m.kinds != nil {
 		fields = append(fields, webhook.FieldKinds)
+	}
+	if m.own != nil {
+		fields = append(fields, webhook.FieldOwn)
 	}
 	if m.signing != nil {
 		fields = append(fields, webhook.FieldSigning)
@@ -24862,6 +24902,8 @@ func (m *WebhookMutation) Field(name string) (ent.Value, bool) {
 		return m.Host()
 	case webhook.FieldKinds:
 		return m.Kinds()
+	case webhook.FieldOwn:
+		return m.Own()
 	case webhook.FieldSigning:
 		return m.Signing()
 	case webhook.FieldState:
@@ -24915,6 +24957,8 @@ func (m *WebhookMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldHost(ctx)
 	case webhook.FieldKinds:
 		return m.OldKinds(ctx)
+	case webhook.FieldOwn:
+		return m.OldOwn(ctx)
 	case webhook.FieldSigning:
 		return m.OldSigning(ctx)
 	case webhook.FieldState:
@@ -24997,6 +25041,13 @@ func (m *WebhookMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetKinds(v)
+		return nil
+	case webhook.FieldOwn:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOwn(v)
 		return nil
 	case webhook.FieldSigning:
 		v, ok := value.(webhook.Signing)
@@ -25284,6 +25335,9 @@ func (m *WebhookMutation) ResetField(name string) error {
 		return nil
 	case webhook.FieldKinds:
 		m.ResetKinds()
+		return nil
+	case webhook.FieldOwn:
+		m.ResetOwn()
 		return nil
 	case webhook.FieldSigning:
 		m.ResetSigning()

@@ -366,28 +366,32 @@ func init() {
 	_ = webhookMixinFields0
 	webhookFields := schema.Webhook{}.Fields()
 	_ = webhookFields
+	// webhookDescOwn is the schema descriptor for own field.
+	webhookDescOwn := webhookFields[4].Descriptor()
+	// webhook.DefaultOwn holds the default value on creation for the own field.
+	webhook.DefaultOwn = webhookDescOwn.Default.(bool)
 	// webhookDescSecretNumber is the schema descriptor for secret_number field.
-	webhookDescSecretNumber := webhookFields[6].Descriptor()
+	webhookDescSecretNumber := webhookFields[7].Descriptor()
 	// webhook.DefaultSecretNumber holds the default value on creation for the secret_number field.
 	webhook.DefaultSecretNumber = webhookDescSecretNumber.Default.(int)
 	// webhook.SecretNumberValidator is a validator for the "secret_number" field. It is called by the builders before save.
 	webhook.SecretNumberValidator = webhookDescSecretNumber.Validators[0].(func(int) error)
 	// webhookDescLastFailureError is the schema descriptor for last_failure_error field.
-	webhookDescLastFailureError := webhookFields[11].Descriptor()
+	webhookDescLastFailureError := webhookFields[12].Descriptor()
 	// webhook.DefaultLastFailureError holds the default value on creation for the last_failure_error field.
 	webhook.DefaultLastFailureError = webhookDescLastFailureError.Default.(string)
 	// webhookDescVoided is the schema descriptor for voided field.
-	webhookDescVoided := webhookFields[13].Descriptor()
+	webhookDescVoided := webhookFields[14].Descriptor()
 	// webhook.DefaultVoided holds the default value on creation for the voided field.
 	webhook.DefaultVoided = webhookDescVoided.Default.(int)
 	// webhook.VoidedValidator is a validator for the "voided" field. It is called by the builders before save.
 	webhook.VoidedValidator = webhookDescVoided.Validators[0].(func(int) error)
 	// webhookDescPrompt is the schema descriptor for prompt field.
-	webhookDescPrompt := webhookFields[14].Descriptor()
+	webhookDescPrompt := webhookFields[15].Descriptor()
 	// webhook.DefaultPrompt holds the default value on creation for the prompt field.
 	webhook.DefaultPrompt = webhookDescPrompt.Default.(bool)
 	// webhookDescTookSeconds is the schema descriptor for took_seconds field.
-	webhookDescTookSeconds := webhookFields[15].Descriptor()
+	webhookDescTookSeconds := webhookFields[16].Descriptor()
 	// webhook.DefaultTookSeconds holds the default value on creation for the took_seconds field.
 	webhook.DefaultTookSeconds = webhookDescTookSeconds.Default.(float64)
 	// webhookDescID is the schema descriptor for id field.

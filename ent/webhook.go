@@ -32,6 +32,8 @@ type Webhook struct {
 	Host string `json:"host,omitempty"`
 	// The kinds of events that it is sent.
 	Kinds []string `json:"kinds,omitempty"`
+	// It is sent what its agent did itself; otherwise that is acknowledged.
+	Own bool `json:"own,omitempty"`
 	// Signing holds the value of the "signing" field.
 	Signing webhook.Signing `json:"signing,omitempty"`
 	// State holds the value of the "state" field.
@@ -99,7 +101,7 @@ func (*Webhook) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhook.FieldKinds:
 			values[i] = new([]byte)
-		case webhook.FieldPrompt:
+		case webhook.FieldOwn, webhook.FieldPrompt:
 			values[i] = new(sql.NullBool)
 		case webhook.FieldTookSeconds:
 			values[i] = new(sql.NullFloat64)
@@ -169,6 +171,12 @@ func (_m *Webhook) assignValues(columns []string, values []any) error {
 				if err := json.Unmarshal(*value, &_m.Kinds); err != nil {
 					return fmt.Errorf("unmarshal field kinds: %w", err)
 				}
+			}
+		case webhook.FieldOwn:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field own", values[i])
+			} else if value.Valid {
+				_m.Own = value.Bool
 			}
 		case webhook.FieldSigning:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -332,6 +340,9 @@ func (_m *Webhook) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("kinds=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Kinds))
+	builder.WriteString(", ")
+	builder.WriteString("own=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Own))
 	builder.WriteString(", ")
 	builder.WriteString("signing=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Signing))

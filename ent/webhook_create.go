@@ -58,6 +58,20 @@ func (_c *WebhookCreate) SetKinds(v []string) *WebhookCreate {
 	return _c
 }
 
+// SetOwn sets the "own" field.
+func (_c *WebhookCreate) SetOwn(v bool) *WebhookCreate {
+	_c.mutation.SetOwn(v)
+	return _c
+}
+
+// SetNillableOwn sets the "own" field if the given value is not nil.
+func (_c *WebhookCreate) SetNillableOwn(v *bool) *WebhookCreate {
+	if v != nil {
+		_c.SetOwn(*v)
+	}
+	return _c
+}
+
 // SetSigning sets the "signing" field.
 func (_c *WebhookCreate) SetSigning(v webhook.Signing) *WebhookCreate {
 	_c.mutation.SetSigning(v)
@@ -328,6 +342,10 @@ func (_c *WebhookCreate) ExecX(ctx context.Context) {
 
 // defaults sets the default values of the builder before save.
 func (_c *WebhookCreate) defaults() {
+	if _, ok := _c.mutation.Own(); !ok {
+		v := webhook.DefaultOwn
+		_c.mutation.SetOwn(v)
+	}
 	if _, ok := _c.mutation.State(); !ok {
 		v := webhook.DefaultState
 		_c.mutation.SetState(v)
@@ -377,6 +395,9 @@ func (_c *WebhookCreate) check() error {
 	}
 	if _, ok := _c.mutation.Kinds(); !ok {
 		return &ValidationError{Name: "kinds", err: errors.New(`ent: missing required field "Webhook.kinds"`)}
+	}
+	if _, ok := _c.mutation.Own(); !ok {
+		return &ValidationError{Name: "own", err: errors.New(`ent: missing required field "Webhook.own"`)}
 	}
 	if _, ok := _c.mutation.Signing(); !ok {
 		return &ValidationError{Name: "signing", err: errors.New(`ent: missing required field "Webhook.signing"`)}
@@ -476,6 +497,10 @@ func (_c *WebhookCreate) createSpec() (*Webhook, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Kinds(); ok {
 		_spec.SetField(webhook.FieldKinds, field.TypeJSON, value)
 		_node.Kinds = value
+	}
+	if value, ok := _c.mutation.Own(); ok {
+		_spec.SetField(webhook.FieldOwn, field.TypeBool, value)
+		_node.Own = value
 	}
 	if value, ok := _c.mutation.Signing(); ok {
 		_spec.SetField(webhook.FieldSigning, field.TypeEnum, value)

@@ -83,6 +83,20 @@ func (_u *WebhookUpdate) AppendKinds(v []string) *WebhookUpdate {
 	return _u
 }
 
+// SetOwn sets the "own" field.
+func (_u *WebhookUpdate) SetOwn(v bool) *WebhookUpdate {
+	_u.mutation.SetOwn(v)
+	return _u
+}
+
+// SetNillableOwn sets the "own" field if the given value is not nil.
+func (_u *WebhookUpdate) SetNillableOwn(v *bool) *WebhookUpdate {
+	if v != nil {
+		_u.SetOwn(*v)
+	}
+	return _u
+}
+
 // SetState sets the "state" field.
 func (_u *WebhookUpdate) SetState(v webhook.State) *WebhookUpdate {
 	_u.mutation.SetState(v)
@@ -459,6 +473,9 @@ func (_u *WebhookUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			sqljson.Append(u, webhook.FieldKinds, value)
 		})
 	}
+	if value, ok := _u.mutation.Own(); ok {
+		_spec.SetField(webhook.FieldOwn, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(webhook.FieldState, field.TypeEnum, value)
 	}
@@ -614,6 +631,20 @@ func (_u *WebhookUpdateOne) SetKinds(v []string) *WebhookUpdateOne {
 // AppendKinds appends value to the "kinds" field.
 func (_u *WebhookUpdateOne) AppendKinds(v []string) *WebhookUpdateOne {
 	_u.mutation.AppendKinds(v)
+	return _u
+}
+
+// SetOwn sets the "own" field.
+func (_u *WebhookUpdateOne) SetOwn(v bool) *WebhookUpdateOne {
+	_u.mutation.SetOwn(v)
+	return _u
+}
+
+// SetNillableOwn sets the "own" field if the given value is not nil.
+func (_u *WebhookUpdateOne) SetNillableOwn(v *bool) *WebhookUpdateOne {
+	if v != nil {
+		_u.SetOwn(*v)
+	}
 	return _u
 }
 
@@ -1022,6 +1053,9 @@ func (_u *WebhookUpdateOne) sqlSave(ctx context.Context) (_node *Webhook, err er
 		_spec.AddModifier(func(u *sql.UpdateBuilder) {
 			sqljson.Append(u, webhook.FieldKinds, value)
 		})
+	}
+	if value, ok := _u.mutation.Own(); ok {
+		_spec.SetField(webhook.FieldOwn, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(webhook.FieldState, field.TypeEnum, value)

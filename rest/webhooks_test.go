@@ -57,7 +57,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	hook := made["webhook"].(map[string]any)
 	path := webhooksPath + "/" + hook["id"].(string)
 	require.Equal(t, map[string]any{
-		"id": hook["id"], "url": address, "kinds": []any{"order.changed"}, "signing": "v1", "state": "active", "created_at": hook["created_at"],
+		"id": hook["id"], "url": address, "kinds": []any{"order.changed"}, "own": true, "signing": "v1", "state": "active", "created_at": hook["created_at"],
 		"last_success_at": nil, "last_failure": nil,
 	}, hook)
 	for range 2 {

@@ -1064,6 +1064,7 @@ var (
 		{Name: "url", Type: field.TypeString},
 		{Name: "host", Type: field.TypeString},
 		{Name: "kinds", Type: field.TypeJSON},
+		{Name: "own", Type: field.TypeBool, Default: true},
 		{Name: "signing", Type: field.TypeEnum, Enums: []string{"v1a", "v1"}},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"active", "paused", "failing", "gone"}, Default: "active"},
 		{Name: "secret_number", Type: field.TypeInt, Default: 0},
@@ -1090,7 +1091,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "webhooks_bots_bot",
-				Columns:    []*schema.Column{WebhooksColumns[22]},
+				Columns:    []*schema.Column{WebhooksColumns[23]},
 				RefColumns: []*schema.Column{BotsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1099,7 +1100,7 @@ var (
 			{
 				Name:    "webhook_bot_id_created_at",
 				Unique:  false,
-				Columns: []*schema.Column{WebhooksColumns[22], WebhooksColumns[1]},
+				Columns: []*schema.Column{WebhooksColumns[23], WebhooksColumns[1]},
 			},
 		},
 	}

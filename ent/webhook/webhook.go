@@ -29,6 +29,8 @@ const (
 	FieldHost = "host"
 	// FieldKinds holds the string denoting the kinds field in the database.
 	FieldKinds = "kinds"
+	// FieldOwn holds the string denoting the own field in the database.
+	FieldOwn = "own"
 	// FieldSigning holds the string denoting the signing field in the database.
 	FieldSigning = "signing"
 	// FieldState holds the string denoting the state field in the database.
@@ -83,6 +85,7 @@ var Columns = []string{
 	FieldURL,
 	FieldHost,
 	FieldKinds,
+	FieldOwn,
 	FieldSigning,
 	FieldState,
 	FieldSecretNumber,
@@ -112,6 +115,8 @@ func ValidColumn(column string) bool {
 }
 
 var (
+	// DefaultOwn holds the default value on creation for the "own" field.
+	DefaultOwn bool
 	// DefaultSecretNumber holds the default value on creation for the "secret_number" field.
 	DefaultSecretNumber int
 	// SecretNumberValidator is a validator for the "secret_number" field. It is called by the builders before save.
@@ -212,6 +217,11 @@ func ByURL(opts ...sql.OrderTermOption) OrderOption {
 // ByHost orders the results by the host field.
 func ByHost(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldHost, opts...).ToFunc()
+}
+
+// ByOwn orders the results by the own field.
+func ByOwn(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOwn, opts...).ToFunc()
 }
 
 // BySigning orders the results by the signing field.

@@ -81,6 +81,11 @@ func Host(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldHost, v))
 }
 
+// Own applies equality check predicate on the "own" field. It's identical to OwnEQ.
+func Own(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldOwn, v))
+}
+
 // SecretNumber applies equality check predicate on the "secret_number" field. It's identical to SecretNumberEQ.
 func SecretNumber(v int) predicate.Webhook {
 	return predicate.Webhook(sql.FieldEQ(FieldSecretNumber, v))
@@ -379,6 +384,16 @@ func HostEqualFold(v string) predicate.Webhook {
 // HostContainsFold applies the ContainsFold predicate on the "host" field.
 func HostContainsFold(v string) predicate.Webhook {
 	return predicate.Webhook(sql.FieldContainsFold(FieldHost, v))
+}
+
+// OwnEQ applies the EQ predicate on the "own" field.
+func OwnEQ(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldEQ(FieldOwn, v))
+}
+
+// OwnNEQ applies the NEQ predicate on the "own" field.
+func OwnNEQ(v bool) predicate.Webhook {
+	return predicate.Webhook(sql.FieldNEQ(FieldOwn, v))
 }
 
 // SigningEQ applies the EQ predicate on the "signing" field.

@@ -8,24 +8,30 @@ FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[
 WHERE pg_current_xact_id() IS NOT NULL
 ORDER BY position;
 
--- name: fetch_events(recipients uuid[], versions integer[], after bigint[], known bigint[], sizes integer[], latest_version integer, latest_kinds text[])
+-- name: fetch_events(recipients uuid[], versions integer[], after bigint[], known bigint[], sizes integer[], skip_own boolean[], own_kind text, latest_version integer, latest_kinds text[])
 -- The batches of many cursors at once, each from the index on recipient and sequence, and the message of each event that has one
 -- by its key; LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the sizes of the batches and not on
 -- how many events are in flight. Events up to a cursor's `known` come without kind, payload and message. The message's columns
 -- are null, or the default of coalesce, unless a message can be delivered: it has not expired and its contact is accepted (§6).
-SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.created_at, e.message_id IS NOT NULL AS has_message,
+--
+-- `own` is the rule for own acts: events of `own_kind` whose actor is their recipient. It looks at payloads only if the cursor
+-- skips own acts.
+SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.created_at, e.message_id IS NOT NULL AS has_message, e.own,
   m.id AS "message.id", m.contact_id AS "message.contact_id", m.client_message_id AS "message.client_message_id",
   m.sender_id AS "message.sender_id", m.recipient_id AS "message.recipient_id", m.nonce AS "message.nonce",
   m.ciphertext AS "message.ciphertext", coalesce(m.encryption_version, '') AS "message.encryption_version",
   m.sender_public_key AS "message.sender_public_key", m.recipient_public_key AS "message.recipient_public_key",
   coalesce(m.size_bytes, 0) AS "message.size_bytes", coalesce(m.created_at, 'epoch') AS "message.created_at",
   coalesce(m.expires_at, 'epoch') AS "message.expires_at"
-FROM unnest(:recipients::uuid[], :versions::integer[], :after::bigint[], :known::bigint[], :sizes::integer[])
-  WITH ORDINALITY AS c (recipient_id, version, after, known, size, position)
+FROM unnest(:recipients::uuid[], :versions::integer[], :after::bigint[], :known::bigint[], :sizes::integer[],
+    :skip_own::boolean[])
+  WITH ORDINALITY AS c (recipient_id, version, after, known, size, skip_own, position)
 CROSS JOIN LATERAL (
   SELECT i.id, i.sequence, i.created_at, CASE WHEN i.sequence > c.known THEN i.kind END AS kind,
     CASE WHEN i.sequence > c.known THEN i.payload END AS payload,
-    CASE WHEN i.sequence > c.known THEN i.message_id END AS message_id
+    CASE WHEN i.sequence > c.known THEN i.message_id END AS message_id,
+    CASE WHEN c.skip_own AND i.kind = :own_kind::text THEN
+      convert_from(i.payload, 'UTF8')::json ->> 'actor_id' IS NOT DISTINCT FROM i.recipient_id::text ELSE false END AS own
   FROM events i WHERE i.recipient_id = c.recipient_id AND i.sequence > c.after
     AND (c.version >= :latest_version OR i.kind <> ALL (:latest_kinds::text[]))
   ORDER BY i.sequence LIMIT c.size

@@ -24,6 +24,8 @@ type Cursor struct {
 	Known int64
 	// Size is how many events the batch holds at most.
 	Size int
+	// SkipOwn acknowledges the recipient's own acts instead of reading them.
+	SkipOwn bool
 }
 
 // Queued is one unacknowledged event. Up to the cursor's Known it has an ID and a Sequence only.
@@ -82,28 +84,35 @@ type row struct {
 	// CreatedAt is when the event was caused.
 	CreatedAt  time.Time `db:"created_at"`
 	HasMessage bool      `db:"has_message"`
+	// Own reports that the recipient did it itself, and that the cursor skips own acts.
+	Own bool `db:"own"`
 	// Message has no id where the event has none, or one that may not be delivered any more.
 	Message messages.Card `db:"message"`
 }
 
 // Fetch reads a batch for each cursor, in the order of the cursors. An event whose message has expired or whose contact is no
-// longer accepted is deleted instead of being returned, because neither can be undone.
+// longer accepted is deleted instead of being returned, because neither can be undone. An own act that its cursor skips is
+// acknowledged instead, for all connections of the agent.
 func (a *API) Fetch(ctx context.Context, cursors []Cursor) ([]Batch, error) {
 	rows, err := a.fetchRows(ctx, cursors)
 	if err != nil {
 		return nil, err
 	}
 	batches, found := make([]Batch, len(cursors)), make([]int, len(cursors))
-	var undeliverable []uuid.UUID
+	var gone []uuid.UUID
+	own := make(map[uuid.UUID][]uuid.UUID)
 	for _, r := range rows {
 		batch := &batches[r.Cursor]
 		batch.Last = r.Sequence
 		found[r.Cursor]++
 		switch {
+		case r.Own:
+			recipient := cursors[r.Cursor].Recipient
+			own[recipient], gone = append(own[recipient], r.ID), append(gone, r.ID)
 		case r.Kind == nil:
 			batch.Events = append(batch.Events, Queued{ID: r.ID, Sequence: r.Sequence})
 		case r.HasMessage && r.Message.ID == uuid.Nil:
-			undeliverable = append(undeliverable, r.ID)
+			gone = append(gone, r.ID)
 		default:
 			e := Queued{ID: r.ID, Sequence: r.Sequence, Kind: Kind(*r.Kind), CreatedAt: r.CreatedAt}
 			if e.payload, err = payloadFor(cursors[r.Cursor].Version, e.Kind, r.Payload); err != nil {
@@ -120,20 +129,27 @@ func (a *API) Fetch(ctx context.Context, cursors []Cursor) ([]Batch, error) {
 	for i := range batches {
 		batches[i].More = found[i] == cursors[i].Size //nolint:gosec // a batch for each cursor
 	}
-	if len(undeliverable) > 0 {
-		_, err = a.DB.SQL.ExecContext(ctx, deleteEvents.Text, db.IDs(undeliverable))
+	if len(gone) == 0 {
+		return batches, nil
 	}
-	return batches, err
+	if _, err = a.DB.SQL.ExecContext(ctx, deleteEvents.Text, db.IDs(gone)); err != nil {
+		return nil, err
+	}
+	for recipient, ids := range own {
+		a.Acknowledged(recipient, ids)
+	}
+	return batches, nil
 }
 
 func (a *API) fetchRows(ctx context.Context, cursors []Cursor) (rows []*row, err error) {
 	n := len(cursors)
 	recipients, versions, sizes := make([]uuid.UUID, n), make([]int, n), make([]int, n)
-	after, known := make([]int64, n), make([]int64, n)
+	after, known, skipOwn := make([]int64, n), make([]int64, n), make([]bool, n)
 	for i, c := range cursors {
 		recipients[i], versions[i], after[i], known[i], sizes[i] = c.Recipient, c.Version, c.After, c.Known, c.Size
+		skipOwn[i] = c.SkipOwn
 	}
 	err = a.DB.QueryUncancelled(ctx, db.Into(&rows), fetchEvents.Text, db.IDs(recipients), pq.Array(versions), pq.Array(after),
-		pq.Array(known), pq.Array(sizes), LatestVersion, pq.Array(latestKinds))
+		pq.Array(known), pq.Array(sizes), pq.Array(skipOwn), string(ownKind), LatestVersion, pq.Array(latestKinds))
 	return rows, err
 }

@@ -52,6 +52,13 @@ var latestKinds = []string{
 	string(FeedbackAnswered),
 }
 
+// ownKind is the only kind that is also sent to the agent that caused it. All other kinds are caused by others, or, like
+// profile.recommendations, by no agent.
+const ownKind = OrderChanged
+
+// CanBeOwn reports whether an agent may get an event of a kind that it caused itself.
+func CanBeOwn(kind Kind) bool { return kind == ownKind }
+
 // Kinds returns the names of all kinds, also those of the latest version.
 func Kinds() []string { return slices.Concat(firstKinds, latestKinds) }
 

@@ -20,6 +20,8 @@ type PollInput struct {
 	Limit page.Param `query:"limit" json:"-"`
 	// Version of the channel, 1 unless sent.
 	Version page.Param `query:"version" json:"-"`
+	// Own says whether the poll returns what the caller did itself, true unless sent; otherwise that is acknowledged.
+	Own page.Param `query:"own" json:"-"`
 }
 
 // The ranges of the parameters.
@@ -40,7 +42,11 @@ func (in PollInput) check() (wait time.Duration, c Cursor, err error) {
 		return 0, c, err
 	}
 	version, err := page.Integer(fault.InvalidInput, "version", in.Version, versionRange)
-	return time.Duration(seconds) * time.Second, Cursor{Version: int(version), Size: int(limit)}, err
+	if err != nil {
+		return 0, c, err
+	}
+	own, err := page.Flag(fault.InvalidInput, "own", in.Own, true)
+	return time.Duration(seconds) * time.Second, Cursor{Version: int(version), Size: int(limit), SkipOwn: !own}, err
 }
 
 // Card is an unacknowledged event.
@@ -69,9 +75,10 @@ type Wait struct {
 	Length time.Duration
 }
 
-// PollEvents returns the caller's oldest unacknowledged events (§4.10) and acknowledges nothing. If it finds none and the caller
-// wants to wait, the page says so. The transport does the waiting, so that no goroutine waits with the request. Only an agent may
-// call it. Its fault is invalid_input.
+// PollEvents returns the caller's oldest unacknowledged events (§4.10). With own false it acknowledges what the caller did itself,
+// up to the last event that it reads; otherwise it acknowledges nothing. If it finds no event and the caller wants to wait, the
+// page says so. The transport does the waiting, so that no goroutine waits with the request. Only an agent may call it. Its fault
+// is invalid_input.
 func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -95,11 +102,18 @@ func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 	return found, err
 }
 
+// skippingSize is the least number of events that a poll that skips own acts reads in one go, so that a long row of own acts costs
+// few statements.
+const skippingSize = 16
+
 // ReadPage reads the page of a poll's cursor by fetch.
 func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor) (Batch, error)) (*Page, error) {
 	found, limit := &Page{Events: []*Card{}}, c.Size
 	for {
 		c.Size = limit + 1 - len(found.Events) // the extra one reports whether there are more
+		if c.SkipOwn {
+			c.Size = max(c.Size, skippingSize)
+		}
 		batch, err := fetch(ctx, c)
 		if err != nil {
 			return nil, err
@@ -114,6 +128,6 @@ func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor)
 		if !batch.More {
 			return found, nil
 		}
-		c.After = batch.Last // some of the batch may not be delivered any more
+		c.After = batch.Last // some of the batch may have been left out
 	}
 }

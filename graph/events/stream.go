@@ -15,6 +15,8 @@ import (
 type StreamInput struct {
 	// Version of the channel, 1 unless sent.
 	Version page.Param `query:"version" json:"-"`
+	// Own says whether the stream sends what the caller did itself, true unless sent; otherwise that is acknowledged.
+	Own page.Param `query:"own" json:"-"`
 	// LastEventID is the event behind which the stream resumes; empty for none.
 	LastEventID string `header:"Last-Event-ID" json:"-"` //nolint:tagliatelle // its name in the standard
 }
@@ -23,6 +25,8 @@ type StreamInput struct {
 type Stream struct {
 	Agent   viewer.Viewer
 	Version int
+	// SkipOwn acknowledges the agent's own acts instead of sending them.
+	SkipOwn bool
 	// Behind is the event behind which the stream resumes; uuid.Nil for none.
 	Behind uuid.UUID
 }
@@ -38,9 +42,13 @@ func (*API) StreamEvents(ctx context.Context, in StreamInput) (*Stream, error) {
 	if err != nil {
 		return nil, err
 	}
+	own, err := page.Flag(fault.InvalidInput, "own", in.Own, true)
+	if err != nil {
+		return nil, err
+	}
 	behind, err := text.UUID(in.LastEventID)
 	if err != nil {
 		behind = uuid.Nil
 	}
-	return &Stream{Agent: v, Version: int(version), Behind: behind}, nil
+	return &Stream{Agent: v, Version: int(version), SkipOwn: !own, Behind: behind}, nil
 }

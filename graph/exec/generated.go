@@ -1487,6 +1487,7 @@ type ComplexityRoot struct {
 		LastFailureStatus func(childComplexity int) int
 		LastSuccessAt     func(childComplexity int) int
 		NotBefore         func(childComplexity int) int
+		Own               func(childComplexity int) int
 		Prompt            func(childComplexity int) int
 		RotatedAt         func(childComplexity int) int
 		Signing           func(childComplexity int) int
@@ -1501,6 +1502,7 @@ type ComplexityRoot struct {
 		Kinds         func(childComplexity int) int
 		LastFailure   func(childComplexity int) int
 		LastSuccessAt func(childComplexity int) int
+		Own           func(childComplexity int) int
 		Signing       func(childComplexity int) int
 		State         func(childComplexity int) int
 		URL           func(childComplexity int) int
@@ -7978,6 +7980,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.NotBefore(childComplexity), true
+	case "Webhook.own":
+		if e.ComplexityRoot.Webhook.Own == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Webhook.Own(childComplexity), true
 	case "Webhook.prompt":
 		if e.ComplexityRoot.Webhook.Prompt == nil {
 			break
@@ -8045,6 +8053,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookCard.LastSuccessAt(childComplexity), true
+	case "WebhookCard.own":
+		if e.ComplexityRoot.WebhookCard.Own == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookCard.Own(childComplexity), true
 	case "WebhookCard.signing":
 		if e.ComplexityRoot.WebhookCard.Signing == nil {
 			break
@@ -13258,6 +13272,10 @@ type Webhook implements Node {
   The kinds of events that it is sent.
   """
   kinds: [String!]!
+  """
+  It is sent what its agent did itself; otherwise that is acknowledged.
+  """
+  own: Boolean!
   signing: WebhookSigning!
   state: WebhookState!
   rotatedAt: Time
@@ -13603,6 +13621,11 @@ input WebhookWhereInput {
   hostHasSuffix: String
   hostEqualFold: String
   hostContainsFold: String
+  """
+  own field predicates
+  """
+  own: Boolean
+  ownNEQ: Boolean
   """
   signing field predicates
   """
@@ -14059,6 +14082,8 @@ input PollInput @goModel(model: "stoa/graph/events.PollInput") {
   limit: Param
   "Of the event channel: 1, unless sent, or 2."
   version: Param
+  "false acknowledges what the caller did itself and leaves it out."
+  own: Param
 }
 
 type EventPage @goModel(model: "stoa/graph/events.Page") {
@@ -15434,6 +15459,8 @@ input CreateWebhookInput @goModel(model: "stoa/graph/webhooks.CreateInput") {
   url: String
   "Kinds of events; all unless sent."
   kinds: [String!]
+  "false acknowledges what the agent did itself instead of sending it."
+  own: Boolean
   "v1a, unless sent, or v1."
   signing: String
 }
@@ -15442,6 +15469,7 @@ input UpdateWebhookInput @goModel(model: "stoa/graph/webhooks.UpdateInput") {
   webhookId: ID!
   url: String
   kinds: [String!]
+  own: Boolean
   "active or paused."
   state: String
 }
@@ -15484,6 +15512,8 @@ type WebhookCard @goModel(model: "stoa/graph/webhooks.Card") {
   id: ID!
   url: String!
   kinds: [String!]!
+  "It is sent what its agent did itself."
+  own: Boolean!
   "v1a or v1."
   signing: String!
   "active, paused, failing or gone."
@@ -18094,6 +18124,8 @@ func (ec *executionContext) childFields_Webhook(ctx context.Context, field graph
 		return ec.fieldContext_Webhook_host(ctx, field)
 	case "kinds":
 		return ec.fieldContext_Webhook_kinds(ctx, field)
+	case "own":
+		return ec.fieldContext_Webhook_own(ctx, field)
 	case "signing":
 		return ec.fieldContext_Webhook_signing(ctx, field)
 	case "state":
@@ -18130,6 +18162,8 @@ func (ec *executionContext) childFields_WebhookCard(ctx context.Context, field g
 		return ec.fieldContext_WebhookCard_url(ctx, field)
 	case "kinds":
 		return ec.fieldContext_WebhookCard_kinds(ctx, field)
+	case "own":
+		return ec.fieldContext_WebhookCard_own(ctx, field)
 	case "signing":
 		return ec.fieldContext_WebhookCard_signing(ctx, field)
 	case "state":
@@ -46178,6 +46212,29 @@ func (ec *executionContext) fieldContext_Webhook_kinds(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Webhook_own(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Webhook_own(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Own, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Webhook_own(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Webhook_signing(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -46530,6 +46587,29 @@ func (ec *executionContext) _WebhookCard_kinds(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_WebhookCard_kinds(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("WebhookCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _WebhookCard_own(ctx context.Context, field graphql.CollectedField, obj *webhooks.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookCard_own(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Own, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookCard_own(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookCard", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _WebhookCard_signing(ctx context.Context, field graphql.CollectedField, obj *webhooks.Card) (ret graphql.Marshaler) {
@@ -53366,7 +53446,7 @@ func (ec *executionContext) unmarshalInputCreateWebhookInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"url", "kinds", "signing"}
+	fieldsInOrder := [...]string{"url", "kinds", "own", "signing"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -53387,6 +53467,13 @@ func (ec *executionContext) unmarshalInputCreateWebhookInput(ctx context.Context
 				return it, err
 			}
 			it.Kinds = data
+		case "own":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("own"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Own = data
 		case "signing":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signing"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -60157,7 +60244,7 @@ func (ec *executionContext) unmarshalInputPollInput(ctx context.Context, obj any
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"limit", "version"}
+	fieldsInOrder := [...]string{"limit", "version", "own"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -60178,6 +60265,13 @@ func (ec *executionContext) unmarshalInputPollInput(ctx context.Context, obj any
 				return it, err
 			}
 			it.Version = data
+		case "own":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("own"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Own = data
 		}
 	}
 	return it, nil
@@ -64864,7 +64958,7 @@ func (ec *executionContext) unmarshalInputUpdateWebhookInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"webhookId", "url", "kinds", "state"}
+	fieldsInOrder := [...]string{"webhookId", "url", "kinds", "own", "state"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -64892,6 +64986,13 @@ func (ec *executionContext) unmarshalInputUpdateWebhookInput(ctx context.Context
 				return it, err
 			}
 			it.Kinds = data
+		case "own":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("own"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Own = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -65733,7 +65834,7 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "host", "hostNEQ", "hostIn", "hostNotIn", "hostGT", "hostGTE", "hostLT", "hostLTE", "hostContains", "hostHasPrefix", "hostHasSuffix", "hostEqualFold", "hostContainsFold", "signing", "signingNEQ", "signingIn", "signingNotIn", "state", "stateNEQ", "stateIn", "stateNotIn", "rotatedAt", "rotatedAtNEQ", "rotatedAtIn", "rotatedAtNotIn", "rotatedAtGT", "rotatedAtGTE", "rotatedAtLT", "rotatedAtLTE", "rotatedAtIsNil", "rotatedAtNotNil", "lastSuccessAt", "lastSuccessAtNEQ", "lastSuccessAtIn", "lastSuccessAtNotIn", "lastSuccessAtGT", "lastSuccessAtGTE", "lastSuccessAtLT", "lastSuccessAtLTE", "lastSuccessAtIsNil", "lastSuccessAtNotNil", "lastFailureAt", "lastFailureAtNEQ", "lastFailureAtIn", "lastFailureAtNotIn", "lastFailureAtGT", "lastFailureAtGTE", "lastFailureAtLT", "lastFailureAtLTE", "lastFailureAtIsNil", "lastFailureAtNotNil", "lastFailureStatus", "lastFailureStatusNEQ", "lastFailureStatusIn", "lastFailureStatusNotIn", "lastFailureStatusGT", "lastFailureStatusGTE", "lastFailureStatusLT", "lastFailureStatusLTE", "lastFailureStatusIsNil", "lastFailureStatusNotNil", "lastFailureError", "lastFailureErrorNEQ", "lastFailureErrorIn", "lastFailureErrorNotIn", "lastFailureErrorGT", "lastFailureErrorGTE", "lastFailureErrorLT", "lastFailureErrorLTE", "lastFailureErrorContains", "lastFailureErrorHasPrefix", "lastFailureErrorHasSuffix", "lastFailureErrorEqualFold", "lastFailureErrorContainsFold", "confirmedAt", "confirmedAtNEQ", "confirmedAtIn", "confirmedAtNotIn", "confirmedAtGT", "confirmedAtGTE", "confirmedAtLT", "confirmedAtLTE", "confirmedAtIsNil", "confirmedAtNotNil", "prompt", "promptNEQ", "tookSeconds", "tookSecondsNEQ", "tookSecondsIn", "tookSecondsNotIn", "tookSecondsGT", "tookSecondsGTE", "tookSecondsLT", "tookSecondsLTE", "notBefore", "notBeforeNEQ", "notBeforeIn", "notBeforeNotIn", "notBeforeGT", "notBeforeGTE", "notBeforeLT", "notBeforeLTE", "notBeforeIsNil", "notBeforeNotNil", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "host", "hostNEQ", "hostIn", "hostNotIn", "hostGT", "hostGTE", "hostLT", "hostLTE", "hostContains", "hostHasPrefix", "hostHasSuffix", "hostEqualFold", "hostContainsFold", "own", "ownNEQ", "signing", "signingNEQ", "signingIn", "signingNotIn", "state", "stateNEQ", "stateIn", "stateNotIn", "rotatedAt", "rotatedAtNEQ", "rotatedAtIn", "rotatedAtNotIn", "rotatedAtGT", "rotatedAtGTE", "rotatedAtLT", "rotatedAtLTE", "rotatedAtIsNil", "rotatedAtNotNil", "lastSuccessAt", "lastSuccessAtNEQ", "lastSuccessAtIn", "lastSuccessAtNotIn", "lastSuccessAtGT", "lastSuccessAtGTE", "lastSuccessAtLT", "lastSuccessAtLTE", "lastSuccessAtIsNil", "lastSuccessAtNotNil", "lastFailureAt", "lastFailureAtNEQ", "lastFailureAtIn", "lastFailureAtNotIn", "lastFailureAtGT", "lastFailureAtGTE", "lastFailureAtLT", "lastFailureAtLTE", "lastFailureAtIsNil", "lastFailureAtNotNil", "lastFailureStatus", "lastFailureStatusNEQ", "lastFailureStatusIn", "lastFailureStatusNotIn", "lastFailureStatusGT", "lastFailureStatusGTE", "lastFailureStatusLT", "lastFailureStatusLTE", "lastFailureStatusIsNil", "lastFailureStatusNotNil", "lastFailureError", "lastFailureErrorNEQ", "lastFailureErrorIn", "lastFailureErrorNotIn", "lastFailureErrorGT", "lastFailureErrorGTE", "lastFailureErrorLT", "lastFailureErrorLTE", "lastFailureErrorContains", "lastFailureErrorHasPrefix", "lastFailureErrorHasSuffix", "lastFailureErrorEqualFold", "lastFailureErrorContainsFold", "confirmedAt", "confirmedAtNEQ", "confirmedAtIn", "confirmedAtNotIn", "confirmedAtGT", "confirmedAtGTE", "confirmedAtLT", "confirmedAtLTE", "confirmedAtIsNil", "confirmedAtNotNil", "prompt", "promptNEQ", "tookSeconds", "tookSecondsNEQ", "tookSecondsIn", "tookSecondsNotIn", "tookSecondsGT", "tookSecondsGTE", "tookSecondsLT", "tookSecondsLTE", "notBefore", "notBeforeNEQ", "notBeforeIn", "notBeforeNotIn", "notBeforeGT", "notBeforeGTE", "notBeforeLT", "notBeforeLTE", "notBeforeIsNil", "notBeforeNotNil", "hasBot", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -66048,6 +66149,20 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.HostContainsFold = data
+		case "own":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("own"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Own = data
+		case "ownNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ownNEQ"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OwnNEQ = data
 		case "signing":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signing"))
 			data, err := ec.unmarshalOWebhookSigning2ᚖstoaᚋentᚋwebhookᚐSigning(ctx, v)
@@ -78556,6 +78671,11 @@ func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "own":
+			out.Values[i] = ec._Webhook_own(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "signing":
 			out.Values[i] = ec._Webhook_signing(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -78694,6 +78814,11 @@ func (ec *executionContext) _WebhookCard(ctx context.Context, sel ast.SelectionS
 			}
 		case "kinds":
 			out.Values[i] = ec._WebhookCard_kinds(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "own":
+			out.Values[i] = ec._WebhookCard_own(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

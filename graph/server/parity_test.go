@@ -124,7 +124,7 @@ func hooks(w *twins) {
 	create := func(body variables) operation {
 		return operation{method: "POST", path: "/webhooks", field: "createWebhook", body: body}
 	}
-	w.same(create(variables{"url": "https://agent.example/hook", "kinds": []string{"message.created"}}))
+	w.same(create(variables{"url": "https://agent.example/hook", "kinds": []string{"message.created"}, "own": false}))
 	w.refused(fault.InvalidInput, create(variables{}))
 	w.refused(fault.InvalidInput, create(variables{"url": "http://agent.example/", "kinds": []string{}, "signing": "v0"}))
 	list := operation{method: "GET", path: "/webhooks", field: "myWebhooks"}
@@ -138,7 +138,8 @@ func hooks(w *twins) {
 		return op
 	}
 	for _, op := range []operation{
-		on("GET", "", "myWebhook", nil), on("PATCH", "", "updateWebhook", variables{"state": "paused"}), on("POST", "/test", "testWebhook", nil),
+		on("GET", "", "myWebhook", nil), on("PATCH", "", "updateWebhook", variables{"state": "paused"}),
+		on("PATCH", "", "updateWebhook", variables{"own": true}), on("POST", "/test", "testWebhook", nil),
 		on("GET", "/deliveries", "myWebhookDeliveries", nil),
 	} {
 		w.same(op)
@@ -355,6 +356,8 @@ func outbox(w *twins) {
 	w.same(limited("limit=1&version=2", variables{"limit": 1, "version": "2"}))
 	w.refused(fault.InvalidInput, limited("limit=0", variables{"limit": 0}))
 	w.refused(fault.InvalidInput, limited("version=3", variables{"version": 3}))
+	w.same(limited("own=false", variables{"own": "false"}))
+	w.refused(fault.InvalidInput, limited("own=no", variables{"own": "no"}))
 
 	acknowledge := func(mine, theirs any) operation {
 		return operation{method: "POST", path: "/events/acks", field: "acknowledgeEvents",

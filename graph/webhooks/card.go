@@ -13,6 +13,8 @@ type Card struct {
 	ID    uuid.UUID `json:"id"`
 	URL   string    `json:"url"`
 	Kinds []string  `json:"kinds"`
+	// Own: it is sent what its agent did itself.
+	Own bool `json:"own"`
 	// Signing is v1a (the server's ed25519 key) or v1 (HMAC with the webhook's secret).
 	Signing string `json:"signing"`
 	// State is active, paused, failing or gone.
@@ -84,7 +86,7 @@ type DeliveryList struct {
 
 func newCard(w *ent.Webhook) *Card {
 	card := &Card{
-		ID: w.ID, URL: w.URL, Kinds: w.Kinds, Signing: string(w.Signing), State: string(w.State), CreatedAt: w.CreatedAt,
+		ID: w.ID, URL: w.URL, Kinds: w.Kinds, Own: w.Own, Signing: string(w.Signing), State: string(w.State), CreatedAt: w.CreatedAt,
 		LastSuccessAt: w.LastSuccessAt,
 	}
 	if w.LastFailureAt != nil {

@@ -37,8 +37,8 @@ func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult,
 		if err != nil {
 			return err
 		}
-		w, err := tx.Ent.Webhook.Create().SetBotID(v.BotID).SetURL(*in.URL).SetHost(host).SetKinds(kinds).SetSigning(signing).
-			SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
+		w, err := tx.Ent.Webhook.Create().SetBotID(v.BotID).SetURL(*in.URL).SetHost(host).SetKinds(kinds).SetNillableOwn(in.Own).
+			SetSigning(signing).SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
 		if err != nil {
 			return err
 		}

@@ -37,6 +37,8 @@ type attempt struct {
 	Signing      webhook.Signing `db:"signing"`
 	SecretNumber int             `db:"secret_number"`
 	RotatedAt    *time.Time      `db:"rotated_at"`
+	// Own: the webhook is sent what its agent did itself.
+	Own bool `db:"own"`
 	// Voided is how often the webhook was paused because its agent's tokens ended.
 	Voided int `db:"voided"`
 	// Confirming: the address waits for its first test.
@@ -113,8 +115,9 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// body returns what is sent, or nil if the event is gone: acknowledged elsewhere, or not to be delivered any more. It says for
-// whom it is, since the server's signature does not: another agent may have a webhook to the same address.
+// body returns what is sent, or nil if the event is gone: acknowledged elsewhere, not to be delivered any more, or an own act that
+// the webhook leaves out, which is acknowledged. It says for whom it is, since the server's signature does not: another agent may
+// have a webhook to the same address.
 func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 	content := struct {
 		Type      string         `json:"type"`
@@ -133,9 +136,11 @@ func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 		content.Data = data
 		return wire.Marshal(content)
 	}
-	batches, err := a.Events.Fetch(ctx, []events.Cursor{
-		{Recipient: d.BotID, Version: events.LatestVersion, After: d.Sequence - 1, Known: d.Sequence - 1, Size: 1},
-	})
+	batches, err := a.Events.Fetch(ctx, []events.Cursor{{
+		Recipient: d.BotID, Version: events.LatestVersion, After: d.Sequence - 1, Known: d.Sequence - 1, Size: 1,
+		// If the event is gone another one is read, whose kind the webhook may not take: it must not be acknowledged then.
+		SkipOwn: !d.Own && events.CanBeOwn(events.Kind(d.Kind)),
+	}})
 	if err != nil {
 		return nil, err
 	}

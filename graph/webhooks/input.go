@@ -30,7 +30,7 @@ var (
 	errKind      = errors.New("must name kinds of events, such as message.created")
 	errSigning   = errors.New("must be v1a or v1")
 	errState     = errors.New("must be active or paused")
-	errUnchanged = errors.New("or kinds or state is required")
+	errUnchanged = errors.New("or kinds or own or state is required")
 )
 
 // CreateInput is the body of a new webhook. A nil field was not sent.
@@ -38,6 +38,8 @@ type CreateInput struct {
 	URL *string `json:"url"`
 	// Kinds are all kinds of events unless sent.
 	Kinds []string `json:"kinds"`
+	// Own is true unless sent.
+	Own *bool `json:"own"`
 	// Signing is v1a unless sent.
 	Signing *string `json:"signing"`
 }
@@ -69,6 +71,7 @@ type UpdateInput struct {
 	WebhookID string   `json:"-" path:"webhook_id"`
 	URL       *string  `json:"url"`
 	Kinds     []string `json:"kinds"`
+	Own       *bool    `json:"own"`
 	// State is active or paused.
 	State *string `json:"state"`
 }
@@ -79,7 +82,7 @@ func (in UpdateInput) check(loopback bool) (id uuid.UUID, host string, err error
 		return id, "", err
 	}
 	wrong := fault.Fields{}
-	if in.URL == nil && in.Kinds == nil && in.State == nil {
+	if in.URL == nil && in.Kinds == nil && in.Own == nil && in.State == nil {
 		wrong.Add("url", errUnchanged)
 	}
 	if in.URL != nil {

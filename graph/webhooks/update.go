@@ -42,6 +42,9 @@ func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error
 		if in.Kinds != nil {
 			change.SetKinds(in.Kinds)
 		}
+		if in.Own != nil {
+			change.SetOwn(*in.Own)
+		}
 		if in.State != nil {
 			change.SetState(webhook.State(*in.State))
 		}

@@ -166,7 +166,7 @@ WITH locked AS MATERIALIZED (
 UPDATE pending_deliveries p SET attempts = p.attempts + 1
 FROM due d JOIN webhooks w ON w.id = d.webhook_id
 WHERE p.webhook_id = d.webhook_id AND p.event_id = d.event_id
-RETURNING w.id AS webhook_id, w.bot_id, w.url, w.signing, w.secret_number, w.rotated_at, w.voided,
+RETURNING w.id AS webhook_id, w.bot_id, w.url, w.signing, w.secret_number, w.rotated_at, w.voided, w.own,
   w.state = 'active' AND w.confirmed_at IS NULL AS confirming, p.event_id, p.kind, p.sequence, p.created_at, p.attempts, stoa_now() AS now;
 
 -- name: undo_attempt(webhook uuid, event uuid)

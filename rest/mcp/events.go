@@ -20,40 +20,19 @@ var eventNames = object{"type": "object", "properties": object{"events": object{
 	},
 }}}}
 
-// pollEvents reads events and says what their ids mean: who acted, what it is about, and which role the caller has in it. What the caller
-// did itself is acknowledged and left out, unless it asks for it with own; an older server does not know that parameter.
+// pollEvents reads events and says what their ids mean: who acted, what it is about, and which role the caller has in it.
 func pollEvents(ctx context.Context, api API, r Request) (Answer, error) {
-	wanted := strings.Contains(r.Target, "own=true")
-	for {
-		answer, err := api.Do(ctx, r)
-		if err != nil || answer.Status != http.StatusOK {
-			return answer, err
-		}
-		page := as[object](decode(answer.Body))
-		known := &lookups{ctx: ctx, api: api, answers: make(map[string]object)}
-		others, own := make([]any, 0), make([]any, 0)
-		for _, event := range as[[]any](page["events"]) {
-			if event := as[object](event); known.name(event) && !wanted {
-				own = append(own, event["event_id"])
-			} else {
-				others = append(others, event)
-			}
-		}
-		if len(own) > 0 {
-			acknowledge := Request{
-				Method: http.MethodPost, Target: "/api/v1/events/acks", Body: encode(object{"event_ids": own}),
-			}
-			if refused, err := api.Do(ctx, acknowledge); err != nil || refused.Status != http.StatusOK {
-				return refused, err
-			}
-			if len(others) == 0 {
-				continue
-			}
-		}
-		page["events"] = others
-		answer.Body = encode(page)
-		return answer, nil
+	answer, err := api.Do(ctx, r)
+	if err != nil || answer.Status != http.StatusOK {
+		return answer, err
 	}
+	page := as[object](decode(answer.Body))
+	known := &lookups{ctx: ctx, api: api, answers: make(map[string]object)}
+	for _, event := range as[[]any](page["events"]) {
+		known.name(as[object](event))
+	}
+	answer.Body = encode(page)
+	return answer, nil
 }
 
 // lookups reads what ids mean, each once. What cannot be read stays unnamed.
@@ -76,13 +55,13 @@ func (l *lookups) read(path string) object {
 	return known
 }
 
-// name adds to an event what its ids mean, and reports whether it is an act of the caller's own.
-func (l *lookups) name(event object) (own bool) {
+// name adds to an event what its ids mean.
+func (l *lookups) name(event object) {
 	payload := as[object](event["payload"])
 	kind, _, _ := strings.Cut(as[string](event["kind"]), ".")
 	switch kind {
 	case "order":
-		return l.nameOrder(event, payload)
+		l.nameOrder(event, payload)
 	case "task":
 		l.nameTask(event, payload)
 	case "contact":
@@ -90,18 +69,17 @@ func (l *lookups) name(event object) (own bool) {
 	case "message":
 		l.setPerson(event, payload["sender_id"])
 	}
-	return false
 }
 
-func (l *lookups) nameOrder(event, payload object) (own bool) {
+func (l *lookups) nameOrder(event, payload object) {
 	answer := l.read("/orders/" + url.PathEscape(as[string](payload["order_id"])))
 	order := as[object](answer["order"])
 	if order == nil {
-		return false
+		return
 	}
 	event["title"], event["role"] = order["title"], order["role"]
-	mine, other := as[string](order["role"]), "contractor"
-	if mine == other {
+	other := "contractor"
+	if order["role"] == other {
 		other = "customer"
 	}
 	event["who"] = nameOf(as[object](order[other]))
@@ -109,10 +87,8 @@ func (l *lookups) nameOrder(event, payload object) (own bool) {
 		step := as[object](step)
 		if event["kind"] == "order.changed" && step["version"] == payload["version"] {
 			event["action"] = step["action"]
-			return step["participant_id"] == order[mine+"_id"]
 		}
 	}
-	return false
 }
 
 func (l *lookups) nameTask(event, payload object) {

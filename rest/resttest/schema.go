@@ -48,17 +48,20 @@ func (s *schema) checkJSON(raw []byte) error {
 	return s.check(value)
 }
 
-// checkText does the same for the text of a header or a parameter, which is a number where the schema wants one.
+// checkText does the same for the text of a header or a parameter, which is a number or a boolean if the schema wants one.
 func (s *schema) checkText(text string) error {
 	var value any = text
-	if s.number() && json.Valid([]byte(text)) {
+	switch {
+	case s.wants("integer") && json.Valid([]byte(text)):
 		value = json.Number(text)
+	case s.wants("boolean") && (text == "true" || text == "false"):
+		value = text == "true"
 	}
 	return s.check(value)
 }
 
-func (s *schema) number() bool {
-	return s.Types != nil && strings.Contains(s.Types.String(), "integer")
+func (s *schema) wants(kind string) bool {
+	return s.Types != nil && strings.Contains(s.Types.String(), kind)
 }
 
 func (s *schema) check(value any) error {

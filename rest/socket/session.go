@@ -15,6 +15,8 @@ type session struct {
 	link    link
 	slot    events.Slot
 	version int
+	// skipOwn: what the agent did itself is acknowledged instead of being sent.
+	skipOwn bool
 	// pingPeriod is after how many rounds, of pingRounds an interval, the client is sent a sign of life.
 	pingPeriod int
 	released   sync.Once

@@ -42,7 +42,8 @@ func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events
 		return err
 	}
 	s := &stream{
-		session: session{hub: h, slot: slot, version: wanted.Version, pingPeriod: pingRounds / 2}, until: time.Now().Add(h.streamLife),
+		session: session{hub: h, slot: slot, version: wanted.Version, skipOwn: wanted.SkipOwn, pingPeriod: pingRounds / 2},
+		until:   time.Now().Add(h.streamLife),
 	}
 	s.link = s
 	err = s.resume(r.Context(), wanted.Behind)
@@ -73,21 +74,31 @@ func setStreamHeaders(header http.Header) {
 }
 
 // resume has the session go on behind an event: it, and what is unacknowledged before it, counts as received. An event that is not
-// among the first window of unacknowledged ones was acknowledged or is no event of the agent, and changes nothing.
+// among the first window of unacknowledged ones was acknowledged or is no event of the agent, and changes nothing. A stream that skips
+// own acts reads once more, because those of that window are acknowledged and take no room, but may be the last event of the client.
 func (s *stream) resume(ctx context.Context, behind uuid.UUID) error {
 	if behind == uuid.Nil {
 		return nil
 	}
-	batch, err := s.hub.fetches.do(ctx, events.Cursor{
-		Recipient: s.slot.BotID, Version: s.version, Known: math.MaxInt64, Size: events.WindowSize,
-	})
+	window := events.Cursor{Recipient: s.slot.BotID, Version: s.version, Known: math.MaxInt64, Size: events.WindowSize}
+	batch, err := s.hub.fetches.do(ctx, window)
 	if err != nil {
 		return err
 	}
 	last := slices.IndexFunc(batch.Events, func(e events.Queued) bool { return e.ID == behind })
-	for _, e := range batch.Events[:last+1] {
-		s.inflight.send(e.ID, e.Sequence)
-		s.position.known = e.Sequence
+	if last < 0 {
+		return nil
+	}
+	s.position.known = batch.Events[last].Sequence
+	if window.SkipOwn = s.skipOwn; s.skipOwn {
+		if batch, err = s.hub.fetches.do(ctx, window); err != nil {
+			return err
+		}
+	}
+	for _, e := range batch.Events {
+		if e.Sequence <= s.position.known {
+			s.inflight.send(e.ID, e.Sequence)
+		}
 	}
 	return nil
 }

@@ -185,6 +185,7 @@ func (s *session) deliver(work pending) error {
 	}
 	cursor := events.Cursor{
 		Recipient: s.slot.BotID, Version: s.version, After: p.at, Known: p.known, Size: s.inflight.behind(p.at) + chunk,
+		SkipOwn: s.skipOwn,
 	}
 	s.loading, s.settledWhileLoading = true, nil
 	s.mu.Unlock()

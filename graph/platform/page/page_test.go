@@ -169,3 +169,21 @@ func FuzzParameters(f *testing.F) {
 		}
 	})
 }
+
+func TestFlag(t *testing.T) {
+	t.Parallel()
+	for _, absent := range []bool{true, false} {
+		for _, sent := range []struct {
+			values []string
+			want   bool
+		}{{nil, absent}, {[]string{"true"}, true}, {[]string{"false"}, false}} {
+			read, err := page.Flag(fault.InvalidInput, "own", sent.values, absent)
+			require.NoError(t, err)
+			require.Equal(t, sent.want, read)
+		}
+	}
+	for _, values := range [][]string{{""}, {"1"}, {"True"}, {" true"}, {"true", "true"}, {"false", "true"}} {
+		_, err := page.Flag(fault.InvalidInput, "own", values, true)
+		requireFault(t, err, fault.InvalidInput, "own", "must be true or false, sent once, or left out")
+	}
+}

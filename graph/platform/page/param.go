@@ -33,6 +33,21 @@ func Integer(code fault.Code, name string, values []string, r Range) (int64, err
 	return n, nil
 }
 
+// Flag reads the query parameter called name, given as all its values in the query: true or false, absent unless sent. Its fault has
+// the code.
+func Flag(code fault.Code, name string, values []string, absent bool) (bool, error) {
+	switch {
+	case len(values) == 0:
+		return absent, nil
+	case len(values) == 1 && values[0] == "true":
+		return true, nil
+	case len(values) == 1 && values[0] == "false":
+		return false, nil
+	default:
+		return false, fault.Field(code, name, "must be true or false, sent once, or left out")
+	}
+}
+
 // Param is a query parameter as it was sent: all its values in the query, none where it was left out. In GraphQL it is a string or an
 // integer.
 type Param []string

@@ -1,0 +1,151 @@
+package socket_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+)
+
+// act is an order.changed event to an agent about what that agent or another one did.
+func act(to, actor *graphtest.Agent, version int) events.Event {
+	return events.Event{Recipient: to.ID, Kind: events.OrderChanged, Payload: events.OrderPayload{
+		OrderID: to.ID, Status: "funded", Version: version, Action: "accept", ActorID: actor.ID,
+	}}
+}
+
+func TestAPollLeavesOutOwnActs(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent, other := h.Agent(), h.Agent()
+	for version := 1; version <= events.LatestVersion; version++ {
+		revision := events.Event{
+			Recipient: agent.ID, Kind: events.ProfileRecommendations, Payload: events.RecommendationsPayload{BotID: agent.ID, Revision: 1},
+		}
+		p.tellEvents(act(agent, agent, 1), act(agent, other, 2), act(agent, agent, 3), orderChanged(agent, 4), act(agent, agent, 5), revision)
+		query := fmt.Sprintf("own=false&version=%d&limit=", version)
+		require.Equal(t, []int{2}, p.poll(agent.Token, query+"1").page(t).versions())
+		found := p.poll(agent.Token, query+"2").page(t)
+		require.Len(t, found.Events, 2)
+		require.Equal(t, version == events.LatestVersion, found.More, "what comes after the page are own acts and what version 1 leaves out")
+		require.EqualValues(t, 3, h.unacknowledged(agent), "own acts are acknowledged, and nothing else")
+		all := p.poll(agent.Token, "own=true&version=2").page(t)
+		require.Len(t, all.Events, 3, "what was left out does not come again, and what is of no actor or about one's own profile is not own")
+		p.acknowledge(agent.Token, all.ids()...)
+	}
+}
+
+// What a poll with own=false leaves out is gone for every connection, and only that.
+func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(), h.process()
+	agent, other := h.Agent(), h.Agent()
+	here.tellEvents(act(agent, agent, 1))
+	answered := make(chan reply, 1)
+	go func() { answered <- there.poll(agent.Token, "wait=50&version=2&own=false") }()
+	require.Eventually(t, func() bool { return there.hub.Stats().Open == 1 }, patience, time.Millisecond)
+	for version := 2; version < 40; version++ {
+		here.tellEvents(act(agent, agent, version))
+	}
+	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 0 }, patience, time.Millisecond)
+	require.Empty(t, answered, "own acts do not answer a poll that waits")
+	require.Equal(t, 1, there.hub.Stats().Open)
+	here.tellEvents(act(agent, agent, 40), act(agent, other, 41))
+	found := await(t, answered).page(t)
+	require.Equal(t, []int{41}, found.versions())
+	require.Equal(t, other.ID.String(), found.Events[0].Payload["actor_id"])
+	require.False(t, found.More)
+}
+
+// A long row of own acts costs few statements, and hides nothing that comes behind it.
+func TestAPollPassesOverManyOwnActs(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent, other := h.Agent(), h.Agent()
+	var list []events.Event
+	for version := range 400 {
+		list = append(list, act(agent, agent, version))
+	}
+	p.tellEvents(append(list, act(agent, other, 400), act(agent, agent, 401))...)
+	found := p.poll(agent.Token, "own=false&limit=1").page(t)
+	require.Equal(t, []int{400}, found.versions())
+	require.False(t, found.More)
+	require.EqualValues(t, 1, h.unacknowledged(agent))
+}
+
+func TestAStreamLeavesOutOwnActs(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	here, there := h.process(), h.process()
+	agent, other := h.Agent(), h.Agent()
+	var own []events.Event
+	for version := range events.WindowSize + 20 {
+		own = append(own, act(agent, agent, version))
+	}
+	here.tellEvents(append(own, act(agent, other, 1000))...)
+	stream := there.stream(agent.Token, "?version=2&own=false", "")
+	require.Equal(t, 1000, stream.event().version(t), "own acts take no room in flight")
+	require.EqualValues(t, 1, h.unacknowledged(agent))
+
+	// A socket gets everything that is not acknowledged yet; there it is no choice.
+	conn := here.dial(agent.Token, "stoa.events.v2")
+	require.Contains(t, string(conn.arrive().raw), `"version":1000`)
+	here.tellEvents(act(agent, agent, 1001), act(agent, other, 1002), act(agent, agent, 1003))
+	require.Equal(t, 1002, stream.event().version(t))
+	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, patience, time.Millisecond)
+	require.Equal(t, []int{1000, 1002}, here.poll(agent.Token, "").page(t).versions())
+}
+
+// A client that asks for own=false from its second connection on has own acts before its last event, or as its last event.
+func TestAStreamResumesWithoutOwnActs(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent, other := h.Agent(), h.Agent()
+	p.tellEvents(act(agent, agent, 1), act(agent, other, 2), act(agent, agent, 3))
+	first := p.stream(agent.Token, "", "")
+	first.event()
+	require.Equal(t, 2, first.event().version(t))
+	last := first.event()
+	first.leave()
+	resumed := p.stream(agent.Token, "?own=false", last.id)
+	p.tellEvents(act(agent, agent, 4), act(agent, other, 5))
+	require.Equal(t, 5, resumed.event().version(t))
+	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, patience, time.Millisecond)
+	require.Equal(t, []int{2, 5}, p.poll(agent.Token, "").page(t).versions())
+	resumed.leave()
+
+	full := h.Agent()
+	var own []events.Event
+	for version := range events.WindowSize {
+		own = append(own, act(full, full, version))
+	}
+	p.tellEvents(own...)
+	window := p.stream(full.Token, "", "")
+	for range events.WindowSize {
+		last = window.event()
+	}
+	window.leave()
+	behind := p.stream(full.Token, "?own=false", last.id)
+	p.tellEvents(act(full, other, 1000))
+	require.Equal(t, 1000, behind.event().version(t), "a window full of own acts does not hold up what comes behind it")
+}
+
+// The address of a socket takes no query, and so no own.
+func TestASocketHasNoOwn(t *testing.T) {
+	t.Parallel()
+	h := sharedCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	conn := p.dialWith(bearer(agent.Token), "?own=false")
+	require.Equal(t, 4400, conn.code())
+	require.Equal(t, http.StatusOK, p.poll(agent.Token, "own=false").status)
+}
