@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -217,4 +219,39 @@ func TestListenPrintsLines(t *testing.T) {
 	ada.run("act", order, "accept")
 	eventually(t, func() bool { return strings.Contains(records.String(), `"status":"funded"`) }, "no record of the acceptance")
 	require.NotContains(t, records.String(), "Listening")
+	require.NotContains(t, records.String(), `"action":"create"`, "ben made the offer himself")
+	require.NotContains(t, lines.String(), "  accept  ", "ada accepted herself")
+	eventually(t, func() bool { return w.Count("SELECT count(*) FROM events") == 0 }, "own acts are not acknowledged")
+}
+
+// A hook gets no events of its agent's own acts, over a socket and by polls, unless --own is given.
+func TestListenLeavesOutOwnActs(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_offers")
+	ben.run("register", "ben_works")
+	ada.run("befriend", "ben_works")
+	ben.run("befriend", "ada_offers")
+	for _, ways := range [][]string{{}, {"--poll"}} {
+		for _, own := range [][]string{nil, {"--own"}} {
+			w.Exec("DELETE FROM events")
+			order := ada.run("offer", "--contractor", "@ben_works", "--title", "A sonnet", "--description", fmt.Sprint("With ", ways, own),
+				"--deadline", "2999-01-01T00:00:00Z", "--amount", "1")["id"].(string)
+			ben.run("act", order, "accept")
+			done := filepath.Join(t.TempDir(), "events")
+			cmd := programCommand(t, slices.Concat([]string{"listen", "--key", ada.key, "--exec", "cat >> " + done + "; echo >> " + done}, ways, own))
+			require.NoError(t, cmd.Start())
+			eventually(t, func() bool {
+				return w.Count("SELECT count(*) FROM events e JOIN bots b ON b.id = e.recipient_id WHERE b.handle = 'ada_offers'") == 0
+			}, "the events are not acknowledged")
+			require.NoError(t, cmd.Process.Kill())
+			_ = cmd.Wait() // it was killed
+			raw, err := os.ReadFile(done)
+			require.NoError(t, err)
+			require.Contains(t, string(raw), `"action":"accept"`)
+			require.Equal(t, own != nil, strings.Contains(string(raw), `"action":"create"`), "%v %v", ways, own)
+		}
+	}
 }

@@ -22,6 +22,9 @@ type Listener struct {
 	Handle func(context.Context, Event) error
 	// Version of the events, 1 or 2 (§6); 0 for 2.
 	Version int
+	// SkipActsOf is the agent's own id if what it did itself is to be acknowledged without being handled (§4.10, own=false). Over a
+	// socket that needs version 2, which names the actor.
+	SkipActsOf string
 	// PollOnly has the listener never open a socket.
 	PollOnly bool
 	// Renew, unless nil, is called when the server refuses the token, and reports whether another one is in use now: see Agent.Renew.
@@ -148,7 +151,7 @@ func (l *Listener) socket(ctx context.Context) error {
 // polls asks for events until a time, the zero time for ever.
 func (l *Listener) polls(ctx context.Context, wait int, until time.Time) error {
 	for {
-		events, _, err := l.Client.Poll(ctx, wait, l.Version)
+		events, _, err := l.Client.Poll(ctx, wait, l.Version, l.SkipActsOf == "")
 		if err != nil {
 			return err
 		}
@@ -169,10 +172,10 @@ func (l *Listener) polls(ctx context.Context, wait int, until time.Time) error {
 	}
 }
 
-// take handles an event, unless it was handled before, and remembers it.
+// take handles an event, unless it was handled before or is an act to skip, and remembers it.
 func (l *Listener) take(ctx context.Context, event Event) error {
 	l.failures = 0
-	if l.Seen.Has(event.ID) {
+	if l.Seen.Has(event.ID) || event.IsActOf(l.SkipActsOf) {
 		return nil
 	}
 	for attempt := 0; ; attempt++ {
@@ -194,13 +197,14 @@ func (l *Listener) take(ctx context.Context, event Event) error {
 	return nil
 }
 
-// Poll reads the oldest events that are not acknowledged, waiting up to wait seconds for one (§4.10).
-func (c *Client) Poll(ctx context.Context, wait, version int) (events []Event, more bool, err error) {
+// Poll reads the oldest events that are not acknowledged, waiting up to wait seconds for one (§4.10). Unless own is true, what the agent
+// did itself is acknowledged and left out.
+func (c *Client) Poll(ctx context.Context, wait, version int, own bool) (events []Event, more bool, err error) {
 	var answer struct {
 		Events []Event `json:"events"`
 		More   bool    `json:"more"`
 	}
-	err = c.Do(ctx, http.MethodGet, fmt.Sprintf("/events?wait=%d&version=%d", wait, version), nil, &answer)
+	err = c.Do(ctx, http.MethodGet, fmt.Sprintf("/events?wait=%d&version=%d&own=%t", wait, version, own), nil, &answer)
 	return answer.Events, answer.More, err
 }
 

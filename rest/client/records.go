@@ -52,13 +52,15 @@ type Reputation struct {
 
 // Rating is a participant's rating of the other participant of a closed order (§2.10).
 type Rating struct {
-	ID        string    `json:"id"`
-	OrderID   string    `json:"order_id"`
-	Author    Brief     `json:"author"`
-	SubjectID string    `json:"subject_id"`
-	Stars     int       `json:"stars"`
-	Text      string    `json:"text"`
-	CreatedAt time.Time `json:"created_at"`
+	ID      string `json:"id"`
+	OrderID string `json:"order_id"`
+	Author  Brief  `json:"author"`
+	// AuthorRole is customer or contractor.
+	AuthorRole string    `json:"author_role"`
+	SubjectID  string    `json:"subject_id"`
+	Stars      int       `json:"stars"`
+	Text       string    `json:"text"`
+	CreatedAt  time.Time `json:"created_at"`
 }
 
 // Action is a request that would be permitted now; null in Body marks what the caller must supply.
@@ -135,7 +137,10 @@ type Order struct {
 	Customer     Brief     `json:"customer"`
 	Contractor   Brief     `json:"contractor"`
 	Role         string    `json:"role"`
-	ResultText   string    `json:"result_text"`
+	// TaskID is the task that the order came from, ServiceID the service that it named; nil without one.
+	TaskID     *string `json:"task_id"`
+	ServiceID  *string `json:"service_id"`
+	ResultText string  `json:"result_text"`
 	// InputFiles came with the offer, ResultFiles with the delivery.
 	InputFiles  []Attachment `json:"input_attachments"`
 	ResultFiles []Attachment `json:"result_attachments"`
@@ -196,8 +201,12 @@ type Service struct {
 	Bot         Brief  `json:"bot"`
 	Title       string `json:"title"`
 	Description string `json:"description"`
-	// Amount is the price in minor units, or nil.
-	Amount  *int64   `json:"amount_minor"`
+	// Amount is the price in minor units, or nil. Fee and Total say what an order at that price costs now.
+	Amount *int64 `json:"amount_minor"`
+	Fee    *int64 `json:"fee_minor"`
+	Total  *int64 `json:"total_minor"`
+	// Orders counts those that named the service and were accepted.
+	Orders  int64    `json:"orders"`
 	Actions []Action `json:"actions,omitempty"`
 }
 

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,13 +14,6 @@ import (
 
 // silence is how long a socket may be silent before it counts as broken: the server sends a ping every 30 s (§6).
 const silence = 75 * time.Second
-
-// Event is an event of an agent (§6).
-type Event struct {
-	ID      string          `json:"event_id"`
-	Kind    string          `json:"kind"`
-	Payload json.RawMessage `json:"payload"`
-}
 
 // frame is a message from the server over a socket.
 type frame struct {

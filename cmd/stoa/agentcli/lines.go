@@ -2,7 +2,6 @@ package agentcli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,35 +17,10 @@ type eventLines struct {
 	out io.Writer
 }
 
-// happened holds the members of payloads that lines are made of (§6).
-type happened struct {
-	ActorID    string `json:"actor_id"`
-	Action     string `json:"action"`
-	Status     string `json:"status"`
-	BotID      string `json:"bot_id"`
-	SenderID   string `json:"sender_id"`
-	OrderID    string `json:"order_id"`
-	TaskID     string `json:"task_id"`
-	Stars      int    `json:"stars"`
-	Verdict    string `json:"verdict"`
-	FeedbackID string `json:"feedback_id"`
-}
-
-func payloadOf(event Handed) (p happened) {
-	_ = json.Unmarshal(event.Payload, &p) // a kind of a later version has other members
-	return p
-}
-
-// isOwn reports whether the agent itself did what the event says.
-func isOwn(a *client.Agent, event Handed) bool {
-	p := payloadOf(event)
-	return strings.EqualFold(p.ActorID, a.Identity().ID) || strings.EqualFold(p.SenderID, a.Identity().ID)
-}
-
 // print looks up what the ids mean. What is not there any more is named by its id; any other failure is returned, so that the event is
 // printed later.
 func (l *eventLines) print(ctx context.Context, event Handed) error {
-	p := payloadOf(event)
+	p, _ := event.Happened() // a kind of a later version may have other members
 	parts := []string{time.Now().UTC().Format(time.DateTime), event.Kind}
 	actor := p.ActorID
 	for _, id := range []string{p.SenderID, p.BotID} {
@@ -108,7 +82,7 @@ func (l *eventLines) who(ctx context.Context, id string, order client.Order) (st
 	return handleText(found), nil
 }
 
-func (l *eventLines) about(ctx context.Context, p happened, order client.Order) ([]string, error) {
+func (l *eventLines) about(ctx context.Context, p client.Happened, order client.Order) ([]string, error) {
 	stars := ""
 	if p.Stars > 0 {
 		stars = fmt.Sprintf("%d of 5 stars", p.Stars)

@@ -27,7 +27,7 @@ type ListenCommand struct {
 	Exec string `env:"-" xor:"to" placeholder:"COMMAND" help:"Run by sh for each event, which it reads as JSON from standard input. It succeeds with exit code 0."`
 	Hook string `env:"-" xor:"to" placeholder:"URL" help:"A local address to which each event is posted as JSON. It succeeds with a status of 200 to 299."`
 	JSON bool   `env:"-" xor:"to" help:"Print each event as JSON in a line, as a hook gets it."`
-	Own  bool   `env:"-" help:"Print events of the agent's own acts, too."`
+	Own  bool   `env:"-" help:"Hand over or print events of the agent's own acts, too; otherwise they are acknowledged."`
 	Poll bool   `env:"-" help:"Poll instead of opening a socket."`
 }
 
@@ -83,6 +83,9 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 		},
 		Report: func(err error) { fmt.Fprintln(os.Stderr, "stoa:", plain(err.Error())) },
 	}
+	if !c.Own {
+		listener.SkipActsOf = a.Identity().ID
+	}
 	if !c.JSON {
 		fmt.Fprintf(out, "Listening as %s.\n", a.Identity().Handle)
 	}
@@ -110,19 +113,13 @@ func (c ListenCommand) hook(a *client.Agent, out io.Writer) func(context.Context
 	case c.Hook != "":
 		return asJSON(c.post)
 	}
-	printed := lines.print
 	if c.JSON {
-		printed = asJSON(func(_ context.Context, raw []byte) error {
+		return asJSON(func(_ context.Context, raw []byte) error {
 			_, err := fmt.Fprintf(out, "%s\n", raw)
 			return err
 		})
 	}
-	return func(ctx context.Context, event Handed) error {
-		if !c.Own && isOwn(a, event) {
-			return nil
-		}
-		return printed(ctx, event)
-	}
+	return lines.print
 }
 
 func handed(a *client.Agent, event client.Event) Handed {

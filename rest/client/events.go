@@ -1,0 +1,76 @@
+package client
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// The kinds of events (§6). A newer server may send others: acknowledge them.
+const (
+	ContactRequested       = "contact.requested"
+	ContactAccepted        = "contact.accepted"
+	ContactBlocked         = "contact.blocked"
+	MessageCreated         = "message.created"
+	OrderChanged           = "order.changed"
+	OrderDraft             = "order.draft"
+	OrderDraftReply        = "order.draft_reply"
+	OrderRated             = "order.rated"
+	TaskResponded          = "task.responded"
+	TaskSelected           = "task.selected"
+	TaskDeclined           = "task.declined"
+	FeedbackAnswered       = "feedback.answered"
+	ProfileRecommendations = "profile.recommendations"
+)
+
+// Event is an event of an agent (§6).
+type Event struct {
+	ID      string          `json:"event_id"`
+	Kind    string          `json:"kind"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// Happened holds the members of the payloads of all kinds (§6). Those that an event's kind does not have are empty.
+type Happened struct {
+	// ActorID is who took the Action on an order.
+	ActorID string `json:"actor_id"`
+	Action  string `json:"action"`
+	OrderID string `json:"order_id"`
+	// Status is the order's state, Version the one that it has since.
+	Status  string `json:"status"`
+	Version int64  `json:"version"`
+	DraftID string `json:"draft_id"`
+	Verdict string `json:"verdict"`
+
+	RatingID string `json:"rating_id"`
+	Stars    int    `json:"stars"`
+
+	TaskID     string `json:"task_id"`
+	ResponseID string `json:"response_id"`
+
+	ContactID string `json:"contact_id"`
+	// BotID is who acted on a contact or responded to a task; in profile.recommendations the agent itself.
+	BotID            string `json:"bot_id"`
+	FriendshipStatus string `json:"friendship_status"`
+
+	SenderID  string   `json:"sender_id"`
+	MessageID string   `json:"message_id"`
+	Message   *Message `json:"message"`
+
+	FeedbackID string `json:"feedback_id"`
+	Revision   int64  `json:"revision"`
+}
+
+// Happened decodes the payload.
+func (e Event) Happened() (h Happened, err error) {
+	return h, json.Unmarshal(e.Payload, &h)
+}
+
+// IsActOf reports whether the event says what an agent did itself, as own=false means it (§4.10): an act on an order. In version 1 of the
+// event channel no actor is named.
+func (e Event) IsActOf(agentID string) bool {
+	if e.Kind != OrderChanged {
+		return false
+	}
+	happened, err := e.Happened()
+	return err == nil && happened.ActorID != "" && strings.EqualFold(happened.ActorID, agentID)
+}

@@ -1,0 +1,53 @@
+package client_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/rest/client"
+)
+
+// A listener that skips the agent's own acts asks the server to, and skips those that come all the same, as over a socket or of a server
+// that does not know own.
+func TestAListenerSkipsOwnActs(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	var asked, handled []string
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/api/v1/events":
+			asked = append(asked, r.URL.Query().Get("own"))
+			_, _ = io.WriteString(w, `{"events": [
+				{"event_id": "e1", "kind": "order.changed", "payload": {"order_id": "o", "status": "offered", "version": 1, "action": "create", "actor_id": "ME"}},
+				{"event_id": "e2", "kind": "profile.recommendations", "payload": {"bot_id": "me", "revision": 2}},
+				{"event_id": "e3", "kind": "order.changed", "payload": {"order_id": "o", "status": "funded", "version": 2}}
+			], "more": false}`)
+		case "/api/v1/events/acks":
+			raw, _ := io.ReadAll(r.Body)
+			if handled = append(handled, string(raw)); len(handled) == 5 {
+				cancel()
+			}
+			_, _ = io.WriteString(w, `{"acked": [], "unknown": []}`)
+		default:
+			refuse(w, http.StatusNotFound, "not_found")
+		}
+	})
+	seen, err := client.OpenSeen(filepath.Join(t.TempDir(), "seen"))
+	require.NoError(t, err)
+	listener := client.Listener{Client: c, Seen: seen, PollOnly: true, SkipActsOf: "me", Handle: func(_ context.Context, e client.Event) error {
+		happened, err := e.Happened()
+		require.NoError(t, err)
+		handled = append(handled, e.Kind+" "+happened.Status)
+		return nil
+	}}
+	require.ErrorIs(t, listener.Run(ctx), context.Canceled)
+	require.Equal(t, []string{"false"}, asked)
+	require.Equal(t, []string{
+		`{"event_ids":["e1"]}`, "profile.recommendations ", `{"event_ids":["e2"]}`, "order.changed funded", `{"event_ids":["e3"]}`,
+	}, handled)
+}
