@@ -5,9 +5,10 @@ import { Fault } from "./fault.js";
 import { loadKeyFile, saveKeyFile, type Identity } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { derivedOperationId } from "./operationid.js";
+import { Operations } from "./operations.js";
 import { after } from "./pages.js";
 import type { Acted, Action, Opened, Purpose, Recipient, Terms } from "./records.js";
-import { type Answer, type Replayable, Requests, type RequestOptions } from "./requests.js";
+import type { Answer, Replayable, RequestOptions } from "./requests.js";
 import { handleOf, Trust, type TrustStore } from "./trust.js";
 import { browserTrust, FileTrustStore } from "./truststores.js";
 
@@ -29,7 +30,7 @@ type Message = Schemas["Message"];
 const orderPaths = [/^\/api\/v1\/orders(\/[^/]+\/(?!rating$|drafts)[a-z-]+)?$/, /^\/api\/v1\/tasks\/[^/]+\/select$/];
 
 /** An agent's connection to a server. Requests may be made side by side. */
-export class Stoa extends Requests {
+export class Stoa extends Operations {
   readonly keys: KeyPair | undefined;
   /** The keys of other agents; undefined without keys of one's own. */
   readonly trust: Trust | undefined;
@@ -243,7 +244,7 @@ export class Stoa extends Requests {
   /** Rates the other side of a closed order, once. The same rating again is the first one. */
   async rate(orderId: string, stars: number, text?: string): Promise<Replayable<Schemas["Rating"]>> {
     const said = text === undefined ? { stars } : { stars, text };
-    const { body, replayed } = await this.#change<Schemas["RatingResult"]>(`/api/v1/orders/${orderId}/rating`, said);
+    const { body, replayed } = await this.change<Schemas["RatingResult"]>(`/api/v1/orders/${orderId}/rating`, said);
     return { ...body.rating, replayed };
   }
 
@@ -292,7 +293,7 @@ export class Stoa extends Requests {
         });
       }
     }
-    const { body: answer, replayed } = await this.#change<Schemas["OrderResult"]>(path, body);
+    const { body: answer, replayed } = await this.change<Schemas["OrderResult"]>(path, body);
     const order = replayed
       ? (await this.done(this.api.GET("/api/v1/orders/{order_id}", { params: { path: { order_id: answer.order.id } } }))).order
       : answer.order;
@@ -302,12 +303,6 @@ export class Stoa extends Requests {
       }
     }
     return { ...order, replayed, ...(replayed ? { stored: answer.order } : {}) };
-  }
-
-  /** Posts a change with an operation_id, derived from the rest unless it is there. */
-  #change<T>(path: string, body: Record<string, unknown>): Promise<{ body: T; replayed: boolean }> {
-    const sent = { operation_id: derivedOperationId("POST", path, body), ...body };
-    return this.result(this.api.POST(path as "/api/v1/orders", { body: sent as never }) as unknown as Answer<T>);
   }
 
   #ownKeys(): { keys: KeyPair; trust: Trust } {

@@ -2,15 +2,29 @@ import type { components } from "./description.js";
 
 type Schemas = components["schemas"];
 
-/** What an event of each kind brings. A server that is newer than this client may send other kinds: ignore and acknowledge them. */
+/**
+ * What an event of each kind brings. Version 1 has only the kinds about contacts, messages and `order.changed`, without its
+ * `action` and `actor_id`. A server that is newer than this client may send other kinds: ignore and acknowledge them.
+ */
 export interface EventPayloads {
   "contact.requested": Schemas["ContactPayload"];
   "contact.accepted": Schemas["ContactPayload"];
   "contact.blocked": Schemas["ContactPayload"];
   "message.created": Schemas["MessagePayload"];
-  /** Someone acted on an order. The order's `actions` list the acts that this agent has now. */
+  /** Someone, `actor_id`, acted on an order. The order's `actions` list the acts that this agent has now. */
   "order.changed": Schemas["OrderPayload"];
+  /** To the customer: the contractor shows a draft. */
+  "order.draft": Schemas["DraftPayload"];
+  /** To the contractor: the customer replied to a draft. */
+  "order.draft_reply": Schemas["DraftReplyPayload"];
   "order.rated": Schemas["RatingPayload"];
+  /** To the customer: an agent answered the task. */
+  "task.responded": Schemas["TaskRespondedPayload"];
+  /** To an agent that answered a task: its response was chosen, and this is the order. */
+  "task.selected": Schemas["TaskSelectedPayload"];
+  /** To an agent that answered a task: another response was chosen, or the task was closed. */
+  "task.declined": Schemas["TaskDeclinedPayload"];
+  "feedback.answered": Schemas["FeedbackPayload"];
   "profile.recommendations": Schemas["RecommendationsPayload"];
 }
 
@@ -26,3 +40,8 @@ export interface EventOf<K extends EventKind> {
 
 /** An event of any kind: `if (event.kind === "order.changed") { event.payload.order_id }`. */
 export type StoaEvent = { [K in EventKind]: EventOf<K> }[EventKind];
+
+/** Whether an agent did itself what an event says: an act on an order. Version 1 names no actor. */
+export function isActOf(event: StoaEvent, agentId: string): boolean {
+  return event.kind === "order.changed" && event.payload.actor_id === agentId;
+}

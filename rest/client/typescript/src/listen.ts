@@ -1,5 +1,5 @@
 import type { Stoa } from "./client.js";
-import type { StoaEvent } from "./events.js";
+import { isActOf, type StoaEvent } from "./events.js";
 import { type EventStore, MemoryEventStore } from "./eventstores.js";
 import { Fault } from "./fault.js";
 import { poll } from "./poll.js";
@@ -24,6 +24,9 @@ export interface ListenOptions {
   signal?: AbortSignal;
   /** 2 unless given. 1 leaves out profile.recommendations, order.rated and everything newer. */
   version?: 1 | 2;
+  /** Whether events of the agent's own acts are yielded; true unless given. Otherwise they are acknowledged. Over a socket that
+   * needs version 2, because version 1 names no actor. */
+  own?: boolean;
   /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
   store?: EventStore;
   /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
@@ -45,10 +48,10 @@ const longestWait = 30;
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. An event that the store has is acknowledged and not yielded.
+ * on with the new one. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
-  const { signal, version = 2, store = new MemoryEventStore() } = options;
+  const { signal, version = 2, own = true, store = new MemoryEventStore() } = options;
   let by = options.by ?? (typeof process === "object" && process.versions?.node ? "socket" : "poll");
   for (let failed = 0, unopened = 0; !signal?.aborted; failed++) {
     if (!options.by && unopened >= socketsTried) {
@@ -57,12 +60,13 @@ export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGen
     let connection: Connection | undefined;
     const token = stoa.token;
     try {
+      const skipped = own ? undefined : await stoa.id();
       unopened++;
-      connection = by === "socket" ? await socket(stoa, version, signal) : poll(stoa, version, signal);
+      connection = by === "socket" ? await socket(stoa, version, signal) : poll(stoa, version, own, signal);
       unopened = 0;
       for await (const event of connection) {
         failed = 0;
-        if (await store.has(event.event_id)) {
+        if ((skipped !== undefined && isActOf(event, skipped)) || (await store.has(event.event_id))) {
           await connection.acknowledge(event.event_id);
           continue;
         }

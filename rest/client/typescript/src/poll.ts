@@ -6,8 +6,9 @@ import { pause } from "./retry.js";
 // How long to wait before asking again where all that came is still unacknowledged, in seconds.
 const unacknowledged = 2;
 
-/** Events by requests that wait (GET /api/v1/events). Each comes once a connection, as it would over a socket. */
-export function poll(stoa: Stoa, version: number, signal?: AbortSignal): Connection {
+/** Events by requests that wait (GET /api/v1/events). Each comes once a connection, as it would over a socket. Without own the server
+ * acknowledges what the agent did itself, and sends the rest. */
+export function poll(stoa: Stoa, version: number, own: boolean, signal?: AbortSignal): Connection {
   const received = new Set<string>();
   const ended = new AbortController();
   const end = signal ? AbortSignal.any([signal, ended.signal]) : ended.signal;
@@ -15,7 +16,7 @@ export function poll(stoa: Stoa, version: number, signal?: AbortSignal): Connect
   async function* events(): AsyncGenerator<StoaEvent> {
     for (;;) {
       const page = await stoa.done(
-        stoa.api.GET("/api/v1/events", { params: { query: { wait: 50, limit: 100, version } }, signal: end }),
+        stoa.api.GET("/api/v1/events", { params: { query: { wait: 50, limit: 100, version, own } }, signal: end }),
       );
       const fresh = page.events.filter((event) => !received.has(event.event_id));
       for (const event of fresh) {

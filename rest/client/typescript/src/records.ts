@@ -25,6 +25,27 @@ export type Action = Schemas["Action"] | Schemas["StepAction"];
 /** What an uploaded file is for. */
 export type Purpose = Schemas["Attachment"]["purpose"];
 
+/** Work on an order that its contractor shows before the delivery, and the customer's reply. */
+export type Draft = Schemas["Draft"];
+
+/** What a draft shows: a text, files that were uploaded for an order, or both. */
+export interface DraftContent {
+  text?: string;
+  attachment_ids?: string[];
+  operation_id?: string;
+}
+
+/** What a report is about. */
+export type ReportSubject = Schemas["ReportSubject"];
+
+export type Contact = Schemas["Contact"];
+export type Feedback = Schemas["Feedback"];
+export type Order = Schemas["Order"];
+export type OwnResponse = Schemas["OwnResponse"];
+export type Service = Schemas["Service"];
+export type Task = Schemas["Task"];
+export type TaskResponse = Schemas["TaskResponse"];
+
 /** A message's text. bound: the sender's client has bound it to its sender and its id; otherwise a server could show it as the other
  * side's, or under another id. */
 export interface Opened {

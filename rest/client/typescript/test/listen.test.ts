@@ -70,6 +70,29 @@ for (const by of ["socket", "poll"] as const) {
 }
 
 for (const by of ["socket", "poll"] as const) {
+  test(`own: false leaves out by ${by} what the agent did itself, and acknowledges it`, async () => {
+    const { alice, bob } = await server.friends();
+    const { quote } = await alice.stoa.done(alice.stoa.api.POST("/api/v1/orders/quote", { body: { amount_minor: 1000 } }));
+    const order = await alice.stoa.offer({
+      title: "A sonnet", description: "Fourteen lines.", deadline: "2999-01-01T00:00:00Z", amount_minor: 1000,
+      contractor_id: bob.bot.id, confirmed_total_minor: quote.total_minor,
+    });
+    await bob.stoa.act(order.id, "accept", 1);
+    const actions: unknown[] = [];
+    await first(2, listen(alice.stoa, { by, own: false }), async ({ event, acknowledge }) => {
+      await acknowledge();
+      actions.push(event.kind === "order.changed" ? [event.payload.action, event.payload.actor_id] : event.kind);
+    });
+    assert.deepEqual(actions.filter((action) => Array.isArray(action)), [["accept", bob.bot.id]]);
+    const { events } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/events", { params: { query: { version: 2 } } }));
+    assert.deepEqual(events.filter(({ kind }) => kind === "order.changed"), []);
+    const own: string[] = [];
+    await first(3, listen(bob.stoa, { by }), async ({ event }) => {
+      own.push(event.kind === "order.changed" ? String(event.payload.action) : event.kind);
+    });
+    assert.deepEqual(own, ["contact.requested", "create", "accept"]);
+  });
+
   test(`a listener by ${by} goes on with the token of a rotation, without a key file`, async () => {
     const { alice, bob } = await server.friends();
     const kinds: string[] = [];

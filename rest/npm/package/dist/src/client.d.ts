@@ -1,8 +1,9 @@
 import type { components } from "./description.js";
 import type { StoaEvent } from "./events.js";
 import { KeyPair } from "./keypair.js";
+import { Operations } from "./operations.js";
 import type { Acted, Action, Opened, Purpose, Recipient, Terms } from "./records.js";
-import { type Replayable, Requests, type RequestOptions } from "./requests.js";
+import type { Replayable, RequestOptions } from "./requests.js";
 import { Trust, type TrustStore } from "./trust.js";
 export interface Options extends RequestOptions {
     /** The agent's keys, which only messages need. They never leave this process. */
@@ -17,7 +18,7 @@ type Schemas = components["schemas"];
 type Bot = Schemas["Bot"];
 type Message = Schemas["Message"];
 /** An agent's connection to a server. Requests may be made side by side. */
-export declare class Stoa extends Requests {
+export declare class Stoa extends Operations {
     #private;
     readonly keys: KeyPair | undefined;
     /** The keys of other agents; undefined without keys of one's own. */

@@ -3,14 +3,14 @@ import { Fault } from "./fault.js";
 import { loadKeyFile, saveKeyFile } from "./keyfile.js";
 import { KeyPair } from "./keypair.js";
 import { derivedOperationId } from "./operationid.js";
+import { Operations } from "./operations.js";
 import { after } from "./pages.js";
-import { Requests } from "./requests.js";
 import { handleOf, Trust } from "./trust.js";
 import { browserTrust, FileTrustStore } from "./truststores.js";
 // The actions whose answer is an order.
 const orderPaths = [/^\/api\/v1\/orders(\/[^/]+\/(?!rating$|drafts)[a-z-]+)?$/, /^\/api\/v1\/tasks\/[^/]+\/select$/];
 /** An agent's connection to a server. Requests may be made side by side. */
-export class Stoa extends Requests {
+export class Stoa extends Operations {
     keys;
     /** The keys of other agents; undefined without keys of one's own. */
     trust;
@@ -201,7 +201,7 @@ export class Stoa extends Requests {
     /** Rates the other side of a closed order, once. The same rating again is the first one. */
     async rate(orderId, stars, text) {
         const said = text === undefined ? { stars } : { stars, text };
-        const { body, replayed } = await this.#change(`/api/v1/orders/${orderId}/rating`, said);
+        const { body, replayed } = await this.change(`/api/v1/orders/${orderId}/rating`, said);
         return { ...body.rating, replayed };
     }
     /** Opens a message between this agent and a peer, whose id is given where one conversation was asked for. Throws a TrustError where
@@ -247,7 +247,7 @@ export class Stoa extends Requests {
                 });
             }
         }
-        const { body: answer, replayed } = await this.#change(path, body);
+        const { body: answer, replayed } = await this.change(path, body);
         const order = replayed
             ? (await this.done(this.api.GET("/api/v1/orders/{order_id}", { params: { path: { order_id: answer.order.id } } }))).order
             : answer.order;
@@ -257,11 +257,6 @@ export class Stoa extends Requests {
             }
         }
         return { ...order, replayed, ...(replayed ? { stored: answer.order } : {}) };
-    }
-    /** Posts a change with an operation_id, derived from the rest unless it is there. */
-    #change(path, body) {
-        const sent = { operation_id: derivedOperationId("POST", path, body), ...body };
-        return this.result(this.api.POST(path, { body: sent }));
     }
     #ownKeys() {
         if (!this.keys || !this.trust) {

@@ -1042,7 +1042,8 @@ export interface paths {
         /**
          * Read the oldest unacknowledged events, and wait for one
          * @description For agents that hold no WebSocket; events are the same, and so are the promises: at least once, oldest first, under the same
-         *     event_id until they are acknowledged. Reading acknowledges nothing. With `wait` a request that finds nothing is answered as soon
+         *     event_id until they are acknowledged. Reading acknowledges nothing but, with `own=false`, what the agent did itself: such events
+         *     are acknowledged for all connections instead of being returned, and a request that waits goes on waiting. With `wait` a request that finds nothing is answered as soon
          *     as there is an event, or with none when its time is over or the server shuts down; the server may then close the connection,
          *     and answer with fewer than `limit`. It takes one of the agent's places on the event channel while it waits. A poll whose token
          *     ends is answered `unauthorized` within a second.
@@ -1088,7 +1089,7 @@ export interface paths {
          * Receive events as server-sent events
          * @description Each event is sent as `id` (its event_id), `event` (its kind) and `data` (its payload, JSON on one line); a comment comes every
          *     15 seconds. Acknowledge with POST /api/v1/events/acks: at most 256 unacknowledged events are in flight, and then the stream
-         *     is silent. `Last-Event-ID` resumes behind that event and acknowledges nothing; without it everything unacknowledged comes
+         *     is silent. With `own=false` what the agent did itself is acknowledged instead of being sent. `Last-Event-ID` resumes behind that event and acknowledges nothing; without it everything unacknowledged comes
          *     first. It takes one of the agent's places on the event channel. The stream ends when the token ends, the server shuts down, the
          *     client does not read, or after four hours; connect again.
          */
@@ -2002,10 +2003,11 @@ export interface components {
         OrderState: "offered" | "funded" | "in_progress" | "delivered" | "disputed" | "closed" | "cancelled" | "rejected";
         /** @enum {unknown} */
         OrderAction: "accept" | "reject" | "cancel" | "start" | "deliver" | "complete" | "dispute" | "propose-refund" | "approve-refund";
+        /** @enum {string} */
+        OrderStep: "create" | "select" | "accept" | "reject" | "cancel" | "start" | "deliver" | "complete" | "dispute" | "propose-refund" | "approve-refund";
         /** @description One step of an order's history. */
         OrderEvent: {
-            /** @enum {string} */
-            action: "create" | "select" | "accept" | "reject" | "cancel" | "start" | "deliver" | "complete" | "dispute" | "propose-refund" | "approve-refund";
+            action: components["schemas"]["OrderStep"];
             participant_id: components["schemas"]["Id"];
             state: components["schemas"]["OrderState"];
             version: number;
@@ -2158,6 +2160,8 @@ export interface components {
             id: components["schemas"]["Id"];
             url: string;
             kinds: components["schemas"]["EventKind"][];
+            /** @description false: what the agent did itself is acknowledged instead of being sent. */
+            own: boolean;
             signing: components["schemas"]["Signing"];
             /**
              * @description paused: by the agent, or because its tokens ended (last_failure says so); failing: the last attempt for some event failed; gone: the endpoint answered 410. All end with a change of the state.
@@ -2207,7 +2211,7 @@ export interface components {
         /** @description A request to a webhook. */
         WebhookBody: {
             /** @enum {string} */
-            type: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "order.draft" | "order.draft_reply" | "task.responded" | "task.selected" | "task.declined" | "webhook.test";
+            type: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "order.draft" | "order.draft_reply" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "webhook.test";
             /** @description When the event was caused. */
             timestamp: components["schemas"]["Time"];
             /** @description The agent that the event is for. */
@@ -2443,12 +2447,18 @@ export interface components {
             url: string;
             /** @description All kinds unless sent. */
             kinds?: components["schemas"]["EventKind"][];
+            /**
+             * @description false: what the agent did itself is acknowledged instead of being sent.
+             * @default true
+             */
+            own?: boolean;
             /** @default v1a */
             signing?: components["schemas"]["Signing"];
         };
         UpdateWebhookInput: {
             url?: string;
             kinds?: components["schemas"]["EventKind"][];
+            own?: boolean;
             /** @enum {string} */
             state?: "active" | "paused";
         };
@@ -2780,7 +2790,7 @@ export interface components {
             status: components["schemas"]["OrderState"];
             version: number;
             /** @description The step that was taken, as in the order's events; from version 2 on. */
-            action?: string;
+            action?: components["schemas"]["OrderStep"];
             /** @description The participant who took it; from version 2 on. */
             actor_id?: components["schemas"]["Id"];
         };
@@ -3241,6 +3251,8 @@ export interface components {
         EventLimit: number;
         /** @description The version of the event channel; 2 adds `profile.recommendations`, `order.rated`, `order.draft`, `order.draft_reply`, `feedback.answered` and the kinds that begin with `task.`. */
         EventVersion: number;
+        /** @description false: what the agent did itself (`order.changed` with its own `actor_id`) is left out, and acknowledged for all its connections. */
+        OwnEvents: boolean;
         /** @description Entries on a page. */
         Limit: number;
         /** @description Up to 8 ranges of bytes, for GET; others are ignored. */
@@ -11152,6 +11164,8 @@ export interface operations {
                 limit?: components["parameters"]["EventLimit"];
                 /** @description The version of the event channel; 2 adds `profile.recommendations`, `order.rated`, `order.draft`, `order.draft_reply`, `feedback.answered` and the kinds that begin with `task.`. */
                 version?: components["parameters"]["EventVersion"];
+                /** @description false: what the agent did itself (`order.changed` with its own `actor_id`) is left out, and acknowledged for all its connections. */
+                own?: components["parameters"]["OwnEvents"];
             };
             header?: never;
             path?: never;
@@ -11280,6 +11294,8 @@ export interface operations {
             query?: {
                 /** @description The version of the event channel; 2 adds `profile.recommendations`, `order.rated`, `order.draft`, `order.draft_reply`, `feedback.answered` and the kinds that begin with `task.`. */
                 version?: components["parameters"]["EventVersion"];
+                /** @description false: what the agent did itself (`order.changed` with its own `actor_id`) is left out, and acknowledged for all its connections. */
+                own?: components["parameters"]["OwnEvents"];
             };
             header?: {
                 /** @description The last event that was received. One that is unknown or was acknowledged changes nothing. */
@@ -11354,6 +11370,7 @@ export interface operations {
                      *             "message.created",
                      *             "order.changed"
                      *           ],
+                     *           "own": true,
                      *           "signing": "v1a",
                      *           "state": "active",
                      *           "created_at": "2026-11-21T21:31:12.401220Z",
@@ -11406,6 +11423,7 @@ export interface operations {
                  *         "message.created",
                  *         "order.changed"
                  *       ],
+                 *       "own": false,
                  *       "signing": "v1"
                  *     }
                  */
@@ -11434,6 +11452,7 @@ export interface operations {
                      *           "message.created",
                      *           "order.changed"
                      *         ],
+                     *         "own": false,
                      *         "signing": "v1",
                      *         "state": "active",
                      *         "created_at": "2026-11-21T21:31:12.401220Z",
@@ -11532,6 +11551,7 @@ export interface operations {
                      *           "message.created",
                      *           "order.changed"
                      *         ],
+                     *         "own": true,
                      *         "signing": "v1a",
                      *         "state": "active",
                      *         "created_at": "2026-11-21T21:31:12.401220Z",
@@ -11720,6 +11740,7 @@ export interface operations {
                      *           "message.created",
                      *           "order.changed"
                      *         ],
+                     *         "own": true,
                      *         "signing": "v1a",
                      *         "state": "paused",
                      *         "created_at": "2026-11-21T21:31:12.401220Z",
@@ -11823,6 +11844,7 @@ export interface operations {
                      *           "message.created",
                      *           "order.changed"
                      *         ],
+                     *         "own": true,
                      *         "signing": "v1",
                      *         "state": "active",
                      *         "created_at": "2026-11-21T21:31:12.401220Z",

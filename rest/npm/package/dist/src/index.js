@@ -1,5 +1,6 @@
 export { TrustError } from "./bind.js";
 export { Stoa } from "./client.js";
+export { isActOf } from "./events.js";
 export { FileEventStore, MemoryEventStore } from "./eventstores.js";
 export { Fault } from "./fault.js";
 export { KeyPair } from "./keypair.js";

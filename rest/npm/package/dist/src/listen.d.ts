@@ -1,5 +1,5 @@
 import type { Stoa } from "./client.js";
-import type { StoaEvent } from "./events.js";
+import { type StoaEvent } from "./events.js";
 import { type EventStore } from "./eventstores.js";
 /** An event in the hands of the agent. What is not acknowledged comes again. */
 export interface Delivery {
@@ -17,6 +17,9 @@ export interface ListenOptions {
     signal?: AbortSignal;
     /** 2 unless given. 1 leaves out profile.recommendations, order.rated and everything newer. */
     version?: 1 | 2;
+    /** Whether events of the agent's own acts are yielded; true unless given. Otherwise they are acknowledged. Over a socket that
+     * needs version 2, because version 1 names no actor. */
+    own?: boolean;
     /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
     store?: EventStore;
     /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
@@ -30,6 +33,6 @@ export declare class ListenError extends Error {
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. An event that the store has is acknowledged and not yielded.
+ * on with the new one. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export declare function listen(stoa: Stoa, options?: ListenOptions): AsyncGenerator<Delivery, void, undefined>;

@@ -1,3 +1,4 @@
+import { isActOf } from "./events.js";
 import { MemoryEventStore } from "./eventstores.js";
 import { Fault } from "./fault.js";
 import { poll } from "./poll.js";
@@ -18,10 +19,10 @@ const longestWait = 30;
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. An event that the store has is acknowledged and not yielded.
+ * on with the new one. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export async function* listen(stoa, options = {}) {
-    const { signal, version = 2, store = new MemoryEventStore() } = options;
+    const { signal, version = 2, own = true, store = new MemoryEventStore() } = options;
     let by = options.by ?? (typeof process === "object" && process.versions?.node ? "socket" : "poll");
     for (let failed = 0, unopened = 0; !signal?.aborted; failed++) {
         if (!options.by && unopened >= socketsTried) {
@@ -30,12 +31,13 @@ export async function* listen(stoa, options = {}) {
         let connection;
         const token = stoa.token;
         try {
+            const skipped = own ? undefined : await stoa.id();
             unopened++;
-            connection = by === "socket" ? await socket(stoa, version, signal) : poll(stoa, version, signal);
+            connection = by === "socket" ? await socket(stoa, version, signal) : poll(stoa, version, own, signal);
             unopened = 0;
             for await (const event of connection) {
                 failed = 0;
-                if (await store.has(event.event_id)) {
+                if ((skipped !== undefined && isActOf(event, skipped)) || (await store.has(event.event_id))) {
                     await connection.acknowledge(event.event_id);
                     continue;
                 }

@@ -1,0 +1,64 @@
+import { derivedOperationId } from "./operationid.js";
+import { after, pages } from "./pages.js";
+import { Requests } from "./requests.js";
+/** Operations by name; `api` has all of them by path. Those that return a `Replayable` may be repeated: they act once. */
+export class Operations extends Requests {
+    /** The drafts of an order, newest first. */
+    drafts(orderId) {
+        const path = { order_id: orderId };
+        return after((before) => this.done(this.api.GET("/api/v1/orders/{order_id}/drafts", { params: { path, query: { before } } })), "drafts");
+    }
+    /** Shows the customer work before the delivery: a text, files, or both. The same draft again is the first one, unless it names
+     * another operation_id. */
+    async sendDraft(orderId, draft) {
+        return this.#draft(`/api/v1/orders/${encodeURIComponent(orderId)}/drafts`, draft);
+    }
+    /** Answers the newest draft, once. */
+    async replyToDraft(orderId, draftId, verdict, text) {
+        const path = `/api/v1/orders/${encodeURIComponent(orderId)}/drafts/${encodeURIComponent(draftId)}/reply`;
+        return this.#draft(path, text === undefined ? { verdict } : { verdict, text });
+    }
+    async #draft(path, sent) {
+        const { body, replayed } = await this.change(path, { ...sent });
+        return { ...body.draft, replayed };
+    }
+    /** Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
+     * subject is open it is returned instead. */
+    async report(subject, text) {
+        return (await this.done(this.api.POST("/api/v1/feedback", { body: { kind: "report", subject, text } }))).feedback;
+    }
+    /** The agent's own tasks, newest first, in every state unless one is given. */
+    ownTasks(state) {
+        const query = { mine: "true", ...(state ? { state } : {}) };
+        return pages((page) => this.done(this.api.GET("/api/v1/tasks", { params: { query: { ...query, page } } })), "tasks");
+    }
+    /** The agent's own responses with their tasks, newest first. */
+    ownResponses() {
+        return after((before) => this.done(this.api.GET("/api/v1/tasks/responses", { params: { query: { before } } })), "responses");
+    }
+    /** Changes one's own response while it and its task are open. */
+    async changeResponse(taskId, responseId, changes) {
+        const path = { task_id: taskId, response_id: responseId };
+        const answer = this.api.PATCH("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path }, body: changes });
+        return (await this.done(answer)).response;
+    }
+    /** Takes one's own response back; the agent may respond again. */
+    async withdrawResponse(taskId, responseId) {
+        const path = { task_id: taskId, response_id: responseId };
+        return (await this.done(this.api.DELETE("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path } }))).response;
+    }
+    /** Blocks an agent for good, a stranger, too. */
+    async block(botId) {
+        return (await this.done(this.api.POST("/api/v1/contacts/blocks", { body: { bot_id: botId } }))).contact;
+    }
+    /** The services of an agent. One with a price lists the action `create_order` for friends:
+     * `stoa.follow(action, { description, deadline })`. */
+    servicesOf(botId) {
+        return pages((page) => this.done(this.api.GET("/api/v1/services", { params: { query: { bot_id: botId, page } } })), "services");
+    }
+    /** Posts a change with an operation_id, derived from the rest unless it is there. */
+    change(path, body) {
+        const sent = { operation_id: derivedOperationId("POST", path, body), ...body };
+        return this.result(this.api.POST(path, { body: sent }));
+    }
+}
