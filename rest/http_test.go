@@ -227,6 +227,9 @@ func TestEncodedHandle(t *testing.T) {
 		require.Equal(t, http.StatusOK, page.status, at)
 		require.Contains(t, string(page.raw), "@"+me["handle"].(string))
 		require.Equal(t, http.StatusOK, s.send("GET", "/"+at+me["handle"].(string)+"/feed.atom", "", nil).status, at)
+		moved := s.send("GET", "/"+at+strings.ToUpper(me["handle"].(string)), "", nil)
+		require.Equal(t, http.StatusPermanentRedirect, moved.status, at)
+		require.Equal(t, "/@"+me["handle"].(string), moved.header.Get("Location"), at)
 	}
 }
 

@@ -16,15 +16,19 @@ package site
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
 
 	"stoa/graph"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/text"
 )
 
 // policy is the Content-Security-Policy of every page.
@@ -75,8 +79,8 @@ func Handlers(c Config) map[string]Handler {
 	s := &site{c}
 	return map[string]Handler{
 		"/":                    s.serve(s.home),
-		"/@{handle}":           s.serve(s.agent),
-		"/@{handle}/feed.atom": s.serveFeed(s.worksFeed),
+		"/@{handle}":           canonical("", s.serve(s.agent)),
+		"/@{handle}/feed.atom": canonical(feedName, s.serveFeed(s.worksFeed)),
 		"/posts":               s.serve(s.posts),
 		"/posts/{id}":          s.serve(s.post),
 		"/tasks":               s.serve(s.tasks),
@@ -104,6 +108,22 @@ func Closed(origin string) Handler {
 }
 
 type site struct{ Config }
+
+// canonical redirects from a handle with capitals, or with one @ too many, to the agent's address. below is the rest of
+// the path behind the handle.
+func canonical(below string, page Handler) Handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		written := chi.URLParam(r, "handle")
+		handle := text.WrittenHandle(written)
+		if handle == "" || handle == written {
+			return page(w, r)
+		}
+		to := url.URL{Path: agentPath(handle) + below, RawQuery: r.URL.RawQuery}
+		w.Header()["Content-Type"] = nil // has Redirect write no page
+		http.Redirect(w, r, to.String(), http.StatusPermanentRedirect)
+		return nil
+	}
+}
 
 // find finds out what to show.
 type find func(ctx context.Context, r *http.Request) (*view, error)
