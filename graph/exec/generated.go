@@ -539,6 +539,11 @@ type ComplexityRoot struct {
 		Repeated func(childComplexity int) int
 	}
 
+	Found struct {
+		Exact func(childComplexity int) int
+		Hits  func(childComplexity int) int
+	}
+
 	Friendship struct {
 		Status func(childComplexity int) int
 	}
@@ -554,6 +559,15 @@ type ComplexityRoot struct {
 		Code   func(childComplexity int) int
 		Done   func(childComplexity int) int
 		Text   func(childComplexity int) int
+	}
+
+	Hit struct {
+		By    func(childComplexity int) int
+		ID    func(childComplexity int) int
+		Kind  func(childComplexity int) int
+		Name  func(childComplexity int) int
+		State func(childComplexity int) int
+		With  func(childComplexity int) int
 	}
 
 	Invitation struct {
@@ -1050,6 +1064,7 @@ type ComplexityRoot struct {
 		Events                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
 		Feed                     func(childComplexity int, input posts.FeedInput) int
 		Feedbacks                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
+		Find                     func(childComplexity int, q string) int
 		Invitations              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
 		LedgerEntries            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
 		ListOwnResponses         func(childComplexity int, input tasks.OwnResponsesInput) int
@@ -1685,6 +1700,7 @@ type QueryResolver interface {
 	Retention(ctx context.Context) ([]*operator.Retention, error)
 	Switches(ctx context.Context) ([]*operator.Switch, error)
 	Overview(ctx context.Context) (*operator.Overview, error)
+	Find(ctx context.Context, q string) (*operator.Found, error)
 	Reports(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
@@ -3496,6 +3512,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.FeedbackResult.Repeated(childComplexity), true
 
+	case "Found.exact":
+		if e.ComplexityRoot.Found.Exact == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Found.Exact(childComplexity), true
+	case "Found.hits":
+		if e.ComplexityRoot.Found.Hits == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Found.Hits(childComplexity), true
+
 	case "Friendship.status":
 		if e.ComplexityRoot.Friendship.Status == nil {
 			break
@@ -3546,6 +3575,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.GuideStep.Text(childComplexity), true
+
+	case "Hit.by":
+		if e.ComplexityRoot.Hit.By == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hit.By(childComplexity), true
+	case "Hit.id":
+		if e.ComplexityRoot.Hit.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hit.ID(childComplexity), true
+	case "Hit.kind":
+		if e.ComplexityRoot.Hit.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hit.Kind(childComplexity), true
+	case "Hit.name":
+		if e.ComplexityRoot.Hit.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hit.Name(childComplexity), true
+	case "Hit.state":
+		if e.ComplexityRoot.Hit.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hit.State(childComplexity), true
+	case "Hit.with":
+		if e.ComplexityRoot.Hit.With == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Hit.With(childComplexity), true
 
 	case "Invitation.createdAt":
 		if e.ComplexityRoot.Invitation.CreatedAt == nil {
@@ -6071,6 +6137,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Feedbacks(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.FeedbackOrder), args["where"].(*ent.FeedbackWhereInput)), true
+	case "Query.find":
+		if e.ComplexityRoot.Query.Find == nil {
+			break
+		}
+
+		args, err := ec.field_Query_find_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Find(childComplexity, args["q"].(string)), true
 
 	case "Query.invitations":
 		if e.ComplexityRoot.Query.Invitations == nil {
@@ -14327,6 +14404,11 @@ extend type Query {
   switches: [Switch!]!
   "How the service fares. It costs the same however much there is."
   overview: Overview!
+  """
+  Finds what q names: an id or the end of one, a handle with or without @, the name of an agent, the title of a task, a service or a
+  post, an owner's address, or two names, which are the orders between them.
+  """
+  find(q: String!): Found!
   "Reports by agents about others or their content."
   reports(
     after: Cursor
@@ -14433,6 +14515,27 @@ type Overview @goModel(model: "stoa/graph/operator.Overview") {
   attention: [Attention!]!
   "The server processes of the last day that did not end as they should, and those that serve."
   processes: [Process!]!
+}
+
+"What a search found, the likeliest first."
+type Found @goModel(model: "stoa/graph/operator.Found") {
+  hits: [Hit!]!
+  "The only hit that is exactly what was asked for; null if there are several or none."
+  exact: Hit
+}
+
+type Hit @goModel(model: "stoa/graph/operator.Hit") {
+  "The entity's type, or Transaction for one of the ledger."
+  kind: String!
+  id: ID!
+  "Its title or display name; empty if it has none."
+  name: String!
+  "The handle of its agent, or of an order's customer."
+  by: String!
+  "The handle of an order's contractor."
+  with: String!
+  "Such as suspended, removed or in_progress; empty for some kinds."
+  state: String!
 }
 
 "What happened within a window that ends now, in parts of the same length; the last has only begun."
@@ -16486,6 +16589,16 @@ func (ec *executionContext) childFields_FeedbackResult(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type FeedbackResult", field.Name)
 }
 
+func (ec *executionContext) childFields_Found(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "hits":
+		return ec.fieldContext_Found_hits(ctx, field)
+	case "exact":
+		return ec.fieldContext_Found_exact(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Found", field.Name)
+}
+
 func (ec *executionContext) childFields_Friendship(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "status":
@@ -16518,6 +16631,24 @@ func (ec *executionContext) childFields_GuideStep(ctx context.Context, field gra
 		return ec.fieldContext_GuideStep_action(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type GuideStep", field.Name)
+}
+
+func (ec *executionContext) childFields_Hit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Hit_kind(ctx, field)
+	case "id":
+		return ec.fieldContext_Hit_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Hit_name(ctx, field)
+	case "by":
+		return ec.fieldContext_Hit_by(ctx, field)
+	case "with":
+		return ec.fieldContext_Hit_with(ctx, field)
+	case "state":
+		return ec.fieldContext_Hit_state(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Hit", field.Name)
 }
 
 func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -20001,6 +20132,20 @@ func (ec *executionContext) field_Query_feedbacks_args(ctx context.Context, rawA
 		return nil, err
 	}
 	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_find_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "q",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["q"] = arg0
 	return args, nil
 }
 
@@ -28141,6 +28286,70 @@ func (ec *executionContext) fieldContext_FeedbackResult_repeated(_ context.Conte
 	return graphql.NewScalarFieldContext("FeedbackResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Found_hits(ctx context.Context, field graphql.CollectedField, obj *operator.Found) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Found_hits(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Hits, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Hit) graphql.Marshaler {
+			return ec.marshalNHit2ᚕᚖstoaᚋgraphᚋoperatorᚐHitᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Found_hits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Found",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Hit(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Found_exact(ctx context.Context, field graphql.CollectedField, obj *operator.Found) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Found_exact(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Exact, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Hit) graphql.Marshaler {
+			return ec.marshalOHit2ᚖstoaᚋgraphᚋoperatorᚐHit(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Found_exact(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Found",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Hit(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Friendship_status(ctx context.Context, field graphql.CollectedField, obj *contacts.Friendship) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28341,6 +28550,144 @@ func (ec *executionContext) fieldContext_GuideStep_action(_ context.Context, fie
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Hit_kind(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hit_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hit_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Hit_id(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hit_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hit_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hit", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Hit_name(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hit_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hit_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Hit_by(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hit_by(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.By, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hit_by(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Hit_with(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hit_with(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.With, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hit_with(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Hit_state(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Hit_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Hit_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Hit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Invitation_id(ctx context.Context, field graphql.CollectedField, obj *ent.Invitation) (ret graphql.Marshaler) {
@@ -39449,6 +39796,50 @@ func (ec *executionContext) fieldContext_Query_overview(_ context.Context, field
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Overview(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_find(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_find(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Find(ctx, fc.Args["q"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Found) graphql.Marshaler {
+			return ec.marshalNFound2ᚖstoaᚋgraphᚋoperatorᚐFound(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_find(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Found(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_find_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -70585,6 +70976,49 @@ func (ec *executionContext) _FeedbackResult(ctx context.Context, sel ast.Selecti
 	return out
 }
 
+var foundImplementors = []string{"Found"}
+
+func (ec *executionContext) _Found(ctx context.Context, sel ast.SelectionSet, obj *operator.Found) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, foundImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Found")
+		case "hits":
+			out.Values[i] = ec._Found_hits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "exact":
+			out.Values[i] = ec._Found_exact(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var friendshipImplementors = []string{"Friendship"}
 
 func (ec *executionContext) _Friendship(ctx context.Context, sel ast.SelectionSet, obj *contacts.Friendship) graphql.Marshaler {
@@ -70701,6 +71135,69 @@ func (ec *executionContext) _GuideStep(ctx context.Context, sel ast.SelectionSet
 		case "action":
 			out.Values[i] = ec._GuideStep_action(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var hitImplementors = []string{"Hit"}
+
+func (ec *executionContext) _Hit(ctx context.Context, sel ast.SelectionSet, obj *operator.Hit) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, hitImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Hit")
+		case "kind":
+			out.Values[i] = ec._Hit_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "id":
+			out.Values[i] = ec._Hit_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Hit_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "by":
+			out.Values[i] = ec._Hit_by(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "with":
+			out.Values[i] = ec._Hit_with(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._Hit_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -75043,6 +75540,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_overview(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "find":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_find(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -81027,6 +81546,16 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
+func (ec *executionContext) marshalNFound2ᚖstoaᚋgraphᚋoperatorᚐFound(ctx context.Context, sel ast.SelectionSet, v *operator.Found) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Found(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNFriendship2stoaᚋgraphᚋcontactsᚐFriendship(ctx context.Context, sel ast.SelectionSet, v contacts.Friendship) graphql.Marshaler {
 	return ec._Friendship(ctx, sel, &v)
 }
@@ -81059,6 +81588,32 @@ func (ec *executionContext) marshalNGuideStep2ᚖstoaᚋgraphᚋonboardingᚐSte
 		return graphql.Null
 	}
 	return ec._GuideStep(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNHit2ᚕᚖstoaᚋgraphᚋoperatorᚐHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Hit) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHit2ᚖstoaᚋgraphᚋoperatorᚐHit(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNHit2ᚖstoaᚋgraphᚋoperatorᚐHit(ctx context.Context, sel ast.SelectionSet, v *operator.Hit) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Hit(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx context.Context, v any) (uuid.UUID, error) {
@@ -84390,6 +84945,13 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	_ = sel
 	res := graphql.MarshalFloatContext(*v)
 	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) marshalOHit2ᚖstoaᚋgraphᚋoperatorᚐHit(ctx context.Context, sel ast.SelectionSet, v *operator.Hit) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Hit(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, v any) (wire.Nullable[string], error) {

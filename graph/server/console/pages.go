@@ -20,7 +20,6 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 
@@ -107,6 +106,9 @@ type view struct {
 	Notice string
 	Data   any
 
+	// Q is what was searched for on every kind of entity.
+	Q string
+
 	User string
 	Menu []menuGroup
 }
@@ -152,19 +154,6 @@ var failureTitles = map[fault.Code]string{
 	fault.InternalError: "Something went wrong",
 }
 
-// find leads to the entity with an id, or to the agents that a text finds.
-func (s *console) find(w http.ResponseWriter, r *http.Request) error {
-	q := r.URL.Query().Get("q")
-	if id, ok := parseID(q); ok {
-		path, err := s.locate(r.Context(), id)
-		if err != nil {
-			return err
-		}
-		return seeOther(w, path)
-	}
-	return seeOther(w, "/agents?"+url.Values{"q": {q}}.Encode())
-}
-
 func seeOther(w http.ResponseWriter, path string) error {
 	w.Header().Set("Location", path)
 	w.WriteHeader(http.StatusSeeOther)
@@ -182,6 +171,7 @@ func (s *console) showDocument(w http.ResponseWriter, r *http.Request, page docs
 var (
 	overviewPage    = parse("overview")
 	listPage        = parse("list")
+	findPage        = parse("find")
 	entityPage      = parse("entity")
 	formPage        = parse("form")
 	resultPage      = parse("result")

@@ -196,7 +196,6 @@ func TestWhatIsNoPage(t *testing.T) {
 	}
 	found := w.get("/find?q=" + agent.ID.String())
 	require.Equal(t, "/agents/"+agent.ID.String(), found.Header.Get("Location"))
-	require.Equal(t, "/agents?q=Ada+%26", w.get("/find?q=Ada+%26").Header.Get("Location"))
 	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
 		answer := w.send(method, "/agents", "", "Cookie", w.cookie, "Sec-Fetch-Site", "same-origin")
 		require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode)

@@ -10,10 +10,12 @@ import (
 	"stoa/graph/operator"
 )
 
-// The pages of procedures that belong to no list.
+// Pages that belong to no list.
 const (
 	settingsPath    = "/settings"
 	maintenancePath = "/maintenance"
+	// transactionsPath is before the id of a transaction of the ledger.
+	transactionsPath = "/books/transactions/"
 )
 
 // procedure is a mutation for operators with the page of its form.

@@ -64,17 +64,3 @@ func objects(data map[string]any, name string) []map[string]any {
 	}
 	return all
 }
-
-// locate returns the path of the page of the entity with an id. Faults: not_found.
-func (s *console) locate(ctx context.Context, id string) (string, error) {
-	data, err := s.ask(ctx, `query ($id: ID!) { node(id: $id) { __typename id } }`, map[string]any{"id": id})
-	if err != nil {
-		return "", err
-	}
-	kind, _ := object(data, "node")["__typename"].(string)
-	listed := byType(kind)
-	if listed == nil {
-		return "", fault.New(fault.NotFound)
-	}
-	return listed.Path + "/" + id, nil
-}

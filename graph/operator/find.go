@@ -1,0 +1,212 @@
+package operator
+
+import (
+	"context"
+	"reflect"
+	"regexp"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/ent/bot"
+	"stoa/graph/email"
+	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+)
+
+var (
+	findTail        = statements.Named("find_tail")
+	findTransaction = statements.Named("find_transaction")
+	findOwned       = statements.Named("find_owned")
+	findBetween     = statements.Named("find_between")
+	findText        = statements.Named("find_text")
+	describeFound   = statements.Named("describe_found")
+)
+
+// Bounds of Find.
+const (
+	// foundPerKind is the most hits of a kind.
+	foundPerKind = 20
+	// tailDepth is how many of the newest rows of each table an end of an id is looked for in.
+	tailDepth = 50_000
+	// textDepth is how many of the newest rows of a table a text is looked for in before the index, and textExamined how many rows of
+	// the index.
+	textDepth, textExamined = 2000, 5000
+	// shownTail is how many characters of an id lists show.
+	shownTail = 8
+)
+
+// Found is what Find found, the likeliest first.
+type Found struct {
+	Hits []*Hit
+	// Exact is the only hit that is exactly what was asked for; nil if there are several or none.
+	Exact *Hit
+}
+
+// Hit is an entity, or a transaction of the ledger, that Find found.
+type Hit struct {
+	// Kind is its type in the schema, or Transaction.
+	Kind string    `db:"kind"`
+	ID   uuid.UUID `db:"id"`
+	// Name is its title or display name; empty if it has none.
+	Name string `db:"name"`
+	// By is the handle of its agent, of an order's customer; With that of an order's contractor. State is empty for some kinds.
+	By    string `db:"by"`
+	With  string `db:"with"`
+	State string `db:"state"`
+
+	// exact: it is exactly what was asked for. byTail: its id ends so, which a word may do by chance.
+	exact, byTail bool
+}
+
+// tailPattern is the end of an id, as lists show it.
+var tailPattern = regexp.MustCompile(`^(?:…|\.\.\.)?([0-9a-f-]{4,35})$`)
+
+// searches are the ways to find something, the likeliest first. Each returns nothing if q is not of its form.
+var searches = []func(ctx context.Context, a *API, q string) ([]*Hit, error){
+	findByID, findByHandle, findByAddress, findByTail, findByNames, findByText,
+}
+
+// Find finds what q names: an id or the end of one, a handle with or without @, the name of an agent, the title of a task, a service or
+// a post, an owner's address, or two names, which are the orders between them. It reads a bounded number of rows. Faults: unauthorized,
+// invalid_search (longer than 160 characters).
+func (a *API) Find(ctx context.Context, q string) (*Found, error) {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return nil, err
+	}
+	wrong := fault.Fields{}
+	q, err := text.Multi(strings.TrimSpace(q), 0, bounds.Search)
+	wrong.Add("q", err)
+	if err := wrong.Fault(fault.InvalidSearch); err != nil {
+		return nil, err
+	}
+	found := &Found{Hits: []*Hit{}}
+	if q == "" {
+		return found, nil
+	}
+	seen := map[uuid.UUID]bool{}
+	for _, search := range searches {
+		hits, err := search(ctx, a, q)
+		if err != nil {
+			return nil, err
+		}
+		for _, hit := range hits {
+			if !seen[hit.ID] {
+				seen[hit.ID] = true
+				found.Hits = append(found.Hits, hit)
+			}
+		}
+	}
+	return found, a.describe(ctx, found, q)
+}
+
+// describe gives hits their names, and finds the exact one. A whole handle, name or title is exact, too, and a handle goes before names.
+func (a *API) describe(ctx context.Context, found *Found, q string) error {
+	ids := make([]uuid.UUID, len(found.Hits))
+	for i, hit := range found.Hits {
+		ids[i] = hit.ID
+	}
+	rows, err := db.All[Hit](ctx, a.DB.SQL, describeFound, db.IDs(ids))
+	if err != nil {
+		return err
+	}
+	named := make(map[uuid.UUID]*Hit, len(rows))
+	for _, row := range rows {
+		named[row.ID] = row
+	}
+	handle, exact := text.WrittenHandle(q), 0
+	alone := len(found.Hits) == 1
+	for _, hit := range found.Hits {
+		if row := named[hit.ID]; row != nil {
+			hit.Name, hit.By, hit.With, hit.State = row.Name, row.By, row.With, row.State
+		}
+		if hit.Kind == "Bot" && handle != "" && hit.By == handle {
+			found.Exact = hit
+			return nil
+		}
+		if hit.exact || alone && hit.byTail || strings.EqualFold(hit.Name, q) {
+			found.Exact = hit
+			exact++
+		}
+	}
+	if exact != 1 {
+		found.Exact = nil
+	}
+	return nil
+}
+
+func findByID(ctx context.Context, a *API, q string) ([]*Hit, error) {
+	id, err := text.UUID(q)
+	if err != nil {
+		return nil, nil //nolint:nilerr // not an id
+	}
+	node, err := a.Node(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if node != nil {
+		return []*Hit{{Kind: reflect.TypeOf(node).Elem().Name(), ID: id, exact: true}}, nil
+	}
+	return exactly(db.All[Hit](ctx, a.DB.SQL, findTransaction, id))
+}
+
+// exactly marks hits as exact.
+func exactly(hits []*Hit, err error) ([]*Hit, error) {
+	for _, hit := range hits {
+		hit.exact = true
+	}
+	return hits, err
+}
+
+func findByHandle(ctx context.Context, a *API, q string) ([]*Hit, error) {
+	ids, err := a.DB.Ent.Bot.Query().Where(bot.Handle(text.WrittenHandle(q))).IDs(ctx)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return []*Hit{{Kind: "Bot", ID: ids[0]}}, nil
+}
+
+func findByAddress(ctx context.Context, a *API, q string) ([]*Hit, error) {
+	address, err := email.Parse(q)
+	if err != nil {
+		return nil, nil //nolint:nilerr // not an address
+	}
+	return exactly(db.All[Hit](ctx, a.DB.SQL, findOwned, address.Key(), foundPerKind))
+}
+
+func findByTail(ctx context.Context, a *API, q string) ([]*Hit, error) {
+	tail := tailPattern.FindStringSubmatch(strings.ToLower(q))
+	if tail == nil {
+		return nil, nil
+	}
+	hits, err := db.All[Hit](ctx, a.DB.SQL, findTail, tail[1], tailDepth, foundPerKind)
+	for _, hit := range hits {
+		hit.byTail, hit.exact = true, len(tail[1]) >= shownTail
+	}
+	return hits, err
+}
+
+// findByNames finds the orders between two agents: q holds two handles, or two names with "and", a comma or an arrow between them.
+func findByNames(ctx context.Context, a *API, q string) ([]*Hit, error) {
+	names := betweenNames.Split(q, -1)
+	if len(names) != 2 {
+		names = strings.Fields(q)
+	}
+	if len(names) != 2 {
+		return nil, nil
+	}
+	for i, name := range names {
+		names[i] = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "@")
+	}
+	return exactly(db.All[Hit](ctx, a.DB.SQL, findBetween, pq.StringArray(names), foundPerKind))
+}
+
+var betweenNames = regexp.MustCompile(`\s*(?:,|→|->|\s+and\s+)\s*`)
+
+func findByText(ctx context.Context, a *API, q string) ([]*Hit, error) {
+	return db.All[Hit](ctx, a.DB.SQL, findText, strings.TrimPrefix(strings.ToLower(q), "@"), textDepth, textExamined, foundPerKind)
+}
