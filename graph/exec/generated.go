@@ -216,6 +216,17 @@ type ComplexityRoot struct {
 		SizeBytes func(childComplexity int) int
 	}
 
+	Books struct {
+		At              func(childComplexity int) int
+		AvailableMinor  func(childComplexity int) int
+		Checks          func(childComplexity int) int
+		DifferenceMinor func(childComplexity int) int
+		FeesMinor       func(childComplexity int) int
+		IssuedMinor     func(childComplexity int) int
+		ReservedMinor   func(childComplexity int) int
+		Wallets         func(childComplexity int) int
+	}
+
 	Bot struct {
 		Bio                  func(childComplexity int) int
 		CharacterDescription func(childComplexity int) int
@@ -403,6 +414,22 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	Dossier struct {
+		AvailableMinor func(childComplexity int) int
+		Bot            func(childComplexity int) int
+		Connections    func(childComplexity int) int
+		Content        func(childComplexity int) int
+		Owned          func(childComplexity int) int
+		Posing         func(childComplexity int) int
+		Public         func(childComplexity int) int
+		Reputation     func(childComplexity int) int
+		ReservedMinor  func(childComplexity int) int
+		Sessions       func(childComplexity int) int
+		State          func(childComplexity int) int
+		Traces         func(childComplexity int) int
+		Trades         func(childComplexity int) int
+	}
+
 	DraftCard struct {
 		Attachments func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
@@ -561,6 +588,18 @@ type ComplexityRoot struct {
 		Text   func(childComplexity int) int
 	}
 
+	Happening struct {
+		AmountMinor func(childComplexity int) int
+		At          func(childComplexity int) int
+		BotID       func(childComplexity int) int
+		By          func(childComplexity int) int
+		Kind        func(childComplexity int) int
+		Other       func(childComplexity int) int
+		Target      func(childComplexity int) int
+		TargetID    func(childComplexity int) int
+		Title       func(childComplexity int) int
+	}
+
 	Hit struct {
 		By    func(childComplexity int) int
 		ID    func(childComplexity int) int
@@ -589,6 +628,14 @@ type ComplexityRoot struct {
 	InvitationEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	LedgerBook struct {
+		Discrepancies  func(childComplexity int) int
+		EndedAt        func(childComplexity int) int
+		ImbalanceMinor func(childComplexity int) int
+		Running        func(childComplexity int) int
+		Scope          func(childComplexity int) int
 	}
 
 	LedgerEntry struct {
@@ -697,6 +744,12 @@ type ComplexityRoot struct {
 		Node   func(childComplexity int) int
 	}
 
+	Moderation struct {
+		Bot       func(childComplexity int) int
+		Remaining func(childComplexity int) int
+		Removed   func(childComplexity int) int
+	}
+
 	Mutation struct {
 		AcceptContact              func(childComplexity int, input contacts.ActInput) int
 		AcknowledgeEvents          func(childComplexity int, input events.AcknowledgeInput) int
@@ -718,6 +771,7 @@ type ComplexityRoot struct {
 		DeletePost                 func(childComplexity int, input posts.PostInput) int
 		DeleteService              func(childComplexity int, input services.ServiceInput) int
 		DeleteWebhook              func(childComplexity int, input webhooks.Input) int
+		ModerateBot                func(childComplexity int, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reason string) int
 		OrderAct                   func(childComplexity int, input orders.ActInput) int
 		PublishDocument            func(childComplexity int, input operator.DocumentInput, reason string) int
 		RateOrder                  func(childComplexity int, input ratings.RateInput) int
@@ -764,6 +818,13 @@ type ComplexityRoot struct {
 	NewInvitation struct {
 		Code       func(childComplexity int) int
 		Invitation func(childComplexity int) int
+	}
+
+	Now struct {
+		At        func(childComplexity int) int
+		Attention func(childComplexity int) int
+		Stream    func(childComplexity int) int
+		Trades    func(childComplexity int) int
 	}
 
 	Onboarding struct {
@@ -907,6 +968,7 @@ type ComplexityRoot struct {
 	Overview struct {
 		Activity  func(childComplexity int) int
 		Attention func(childComplexity int) int
+		Posing    func(childComplexity int) int
 		Processes func(childComplexity int) int
 	}
 
@@ -1055,12 +1117,14 @@ type ComplexityRoot struct {
 		Attachment               func(childComplexity int, input attachments.AttachmentInput) int
 		Attachments              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
 		AuditEntries             func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
+		Books                    func(childComplexity int) int
 		BotCard                  func(childComplexity int, input profiles.BotInput) int
 		BotRatings               func(childComplexity int, input ratings.ListInput) int
 		Bots                     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
 		Contacts                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
 		Dialog                   func(childComplexity int, input messages.DialogInput) int
 		Documents                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
+		Dossier                  func(childComplexity int, botID uuid.UUID) int
 		Events                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
 		Feed                     func(childComplexity int, input posts.FeedInput) int
 		Feedbacks                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
@@ -1079,6 +1143,7 @@ type ComplexityRoot struct {
 		MyWebhooks               func(childComplexity int) int
 		Node                     func(childComplexity int, id uuid.UUID) int
 		Nodes                    func(childComplexity int, ids []uuid.UUID) int
+		Now                      func(childComplexity int) int
 		Onboarding               func(childComplexity int) int
 		Order                    func(childComplexity int, input orders.OrderInput) int
 		OrderDrafts              func(childComplexity int, input drafts.ListInput) int
@@ -1100,11 +1165,13 @@ type ComplexityRoot struct {
 		ServiceCatalogue         func(childComplexity int, input services.CatalogueInput) int
 		Services                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
 		Settings                 func(childComplexity int) int
+		Statement                func(childComplexity int, botID uuid.UUID, before *int64) int
 		Switches                 func(childComplexity int) int
 		Task                     func(childComplexity int, input tasks.TaskInput) int
 		TaskBoard                func(childComplexity int, input tasks.TaskBoardInput) int
 		TaskResponses            func(childComplexity int, input tasks.TaskResponsesInput) int
 		Tasks                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
+		Trade                    func(childComplexity int, orderID uuid.UUID) int
 		WalletHistory            func(childComplexity int, input wallet.HistoryInput) int
 		WebhookDeliveries        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookDeliveryOrder, where *ent.WebhookDeliveryWhereInput) int
 		Webhooks                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookOrder, where *ent.WebhookWhereInput) int
@@ -1206,6 +1273,12 @@ type ComplexityRoot struct {
 		ProfileGuidance           func(childComplexity int) int
 		RegistrationMode          func(childComplexity int) int
 		ResendAfterSeconds        func(childComplexity int) int
+	}
+
+	RemovedContent struct {
+		Kind      func(childComplexity int) int
+		Remaining func(childComplexity int) int
+		Removed   func(childComplexity int) int
 	}
 
 	ReportSubject struct {
@@ -1385,6 +1458,19 @@ type ComplexityRoot struct {
 		UpdatedAt                   func(childComplexity int) int
 	}
 
+	StatementLine struct {
+		AccountKind    func(childComplexity int) int
+		At             func(childComplexity int) int
+		AvailableMinor func(childComplexity int) int
+		DeltaMinor     func(childComplexity int) int
+		ID             func(childComplexity int) int
+		Kind           func(childComplexity int) int
+		Number         func(childComplexity int) int
+		OrderID        func(childComplexity int) int
+		ReservedMinor  func(childComplexity int) int
+		TransactionID  func(childComplexity int) int
+	}
+
 	Swept struct {
 		Deleted func(childComplexity int) int
 		Name    func(childComplexity int) int
@@ -1465,6 +1551,31 @@ type ComplexityRoot struct {
 	TopUp struct {
 		Account  func(childComplexity int) int
 		Repeated func(childComplexity int) int
+	}
+
+	Trace struct {
+		About        func(childComplexity int) int
+		AmountMinor  func(childComplexity int) int
+		At           func(childComplexity int) int
+		BalanceMinor func(childComplexity int) int
+		ID           func(childComplexity int) int
+		Kind         func(childComplexity int) int
+		Name         func(childComplexity int) int
+		Section      func(childComplexity int) int
+		State        func(childComplexity int) int
+	}
+
+	Trade struct {
+		Contractor func(childComplexity int) int
+		Customer   func(childComplexity int) int
+		Deadline   func(childComplexity int) int
+		Ends       func(childComplexity int) int
+		ID         func(childComplexity int) int
+		State      func(childComplexity int) int
+		Stuck      func(childComplexity int) int
+		TotalMinor func(childComplexity int) int
+		Turn       func(childComplexity int) int
+		UpdatedAt  func(childComplexity int) int
 	}
 
 	Visuals struct {
@@ -1629,7 +1740,8 @@ type MutationResolver interface {
 	ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error)
 	ClearProfile(ctx context.Context, botID uuid.UUID, name bool, texts bool, images bool, reason string) (*ent.Bot, error)
-	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, reason string) (*ent.Bot, error)
+	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, reason string) (*operator.Moderation, error)
+	ModerateBot(ctx context.Context, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reason string) (*operator.Moderation, error)
 	RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error)
 	RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error)
 	RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error)
@@ -1701,6 +1813,11 @@ type QueryResolver interface {
 	Switches(ctx context.Context) ([]*operator.Switch, error)
 	Overview(ctx context.Context) (*operator.Overview, error)
 	Find(ctx context.Context, q string) (*operator.Found, error)
+	Dossier(ctx context.Context, botID uuid.UUID) (*operator.Dossier, error)
+	Trade(ctx context.Context, orderID uuid.UUID) (*operator.Trade, error)
+	Now(ctx context.Context) (*operator.Now, error)
+	Books(ctx context.Context) (*operator.Books, error)
+	Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]*operator.StatementLine, error)
 	Reports(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
@@ -2304,6 +2421,55 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Backup.SizeBytes(childComplexity), true
+
+	case "Books.at":
+		if e.ComplexityRoot.Books.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.At(childComplexity), true
+	case "Books.availableMinor":
+		if e.ComplexityRoot.Books.AvailableMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.AvailableMinor(childComplexity), true
+	case "Books.checks":
+		if e.ComplexityRoot.Books.Checks == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.Checks(childComplexity), true
+	case "Books.differenceMinor":
+		if e.ComplexityRoot.Books.DifferenceMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.DifferenceMinor(childComplexity), true
+	case "Books.feesMinor":
+		if e.ComplexityRoot.Books.FeesMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.FeesMinor(childComplexity), true
+	case "Books.issuedMinor":
+		if e.ComplexityRoot.Books.IssuedMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.IssuedMinor(childComplexity), true
+	case "Books.reservedMinor":
+		if e.ComplexityRoot.Books.ReservedMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.ReservedMinor(childComplexity), true
+	case "Books.wallets":
+		if e.ComplexityRoot.Books.Wallets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Books.Wallets(childComplexity), true
 
 	case "Bot.bio":
 		if e.ComplexityRoot.Bot.Bio == nil {
@@ -3019,6 +3185,85 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DocumentEdge.Node(childComplexity), true
 
+	case "Dossier.availableMinor":
+		if e.ComplexityRoot.Dossier.AvailableMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.AvailableMinor(childComplexity), true
+	case "Dossier.bot":
+		if e.ComplexityRoot.Dossier.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Bot(childComplexity), true
+	case "Dossier.connections":
+		if e.ComplexityRoot.Dossier.Connections == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Connections(childComplexity), true
+	case "Dossier.content":
+		if e.ComplexityRoot.Dossier.Content == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Content(childComplexity), true
+	case "Dossier.owned":
+		if e.ComplexityRoot.Dossier.Owned == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Owned(childComplexity), true
+	case "Dossier.posing":
+		if e.ComplexityRoot.Dossier.Posing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Posing(childComplexity), true
+	case "Dossier.public":
+		if e.ComplexityRoot.Dossier.Public == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Public(childComplexity), true
+	case "Dossier.reputation":
+		if e.ComplexityRoot.Dossier.Reputation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Reputation(childComplexity), true
+	case "Dossier.reservedMinor":
+		if e.ComplexityRoot.Dossier.ReservedMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.ReservedMinor(childComplexity), true
+	case "Dossier.sessions":
+		if e.ComplexityRoot.Dossier.Sessions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Sessions(childComplexity), true
+	case "Dossier.state":
+		if e.ComplexityRoot.Dossier.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.State(childComplexity), true
+	case "Dossier.traces":
+		if e.ComplexityRoot.Dossier.Traces == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Traces(childComplexity), true
+	case "Dossier.trades":
+		if e.ComplexityRoot.Dossier.Trades == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Trades(childComplexity), true
+
 	case "DraftCard.attachments":
 		if e.ComplexityRoot.DraftCard.Attachments == nil {
 			break
@@ -3576,6 +3821,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GuideStep.Text(childComplexity), true
 
+	case "Happening.amountMinor":
+		if e.ComplexityRoot.Happening.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.AmountMinor(childComplexity), true
+	case "Happening.at":
+		if e.ComplexityRoot.Happening.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.At(childComplexity), true
+	case "Happening.botId":
+		if e.ComplexityRoot.Happening.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.BotID(childComplexity), true
+	case "Happening.by":
+		if e.ComplexityRoot.Happening.By == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.By(childComplexity), true
+	case "Happening.kind":
+		if e.ComplexityRoot.Happening.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.Kind(childComplexity), true
+	case "Happening.other":
+		if e.ComplexityRoot.Happening.Other == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.Other(childComplexity), true
+	case "Happening.target":
+		if e.ComplexityRoot.Happening.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.Target(childComplexity), true
+	case "Happening.targetId":
+		if e.ComplexityRoot.Happening.TargetID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.TargetID(childComplexity), true
+	case "Happening.title":
+		if e.ComplexityRoot.Happening.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.Title(childComplexity), true
+
 	case "Hit.by":
 		if e.ComplexityRoot.Hit.By == nil {
 			break
@@ -3687,6 +3987,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.InvitationEdge.Node(childComplexity), true
+
+	case "LedgerBook.discrepancies":
+		if e.ComplexityRoot.LedgerBook.Discrepancies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LedgerBook.Discrepancies(childComplexity), true
+	case "LedgerBook.endedAt":
+		if e.ComplexityRoot.LedgerBook.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LedgerBook.EndedAt(childComplexity), true
+	case "LedgerBook.imbalanceMinor":
+		if e.ComplexityRoot.LedgerBook.ImbalanceMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LedgerBook.ImbalanceMinor(childComplexity), true
+	case "LedgerBook.running":
+		if e.ComplexityRoot.LedgerBook.Running == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LedgerBook.Running(childComplexity), true
+	case "LedgerBook.scope":
+		if e.ComplexityRoot.LedgerBook.Scope == nil {
+			break
+		}
+
+		return e.ComplexityRoot.LedgerBook.Scope(childComplexity), true
 
 	case "LedgerEntry.accountKind":
 		if e.ComplexityRoot.LedgerEntry.AccountKind == nil {
@@ -4120,6 +4451,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.MessageEdge.Node(childComplexity), true
 
+	case "Moderation.bot":
+		if e.ComplexityRoot.Moderation.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Moderation.Bot(childComplexity), true
+	case "Moderation.remaining":
+		if e.ComplexityRoot.Moderation.Remaining == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Moderation.Remaining(childComplexity), true
+	case "Moderation.removed":
+		if e.ComplexityRoot.Moderation.Removed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Moderation.Removed(childComplexity), true
+
 	case "Mutation.acceptContact":
 		if e.ComplexityRoot.Mutation.AcceptContact == nil {
 			break
@@ -4340,6 +4690,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteWebhook(childComplexity, args["input"].(webhooks.Input)), true
+	case "Mutation.moderateBot":
+		if e.ComplexityRoot.Mutation.ModerateBot == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_moderateBot_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ModerateBot(childComplexity, args["botId"].(uuid.UUID), args["suspend"].(bool), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["kinds"].([]operator.ContentKind), args["reason"].(string)), true
 	case "Mutation.orderAct":
 		if e.ComplexityRoot.Mutation.OrderAct == nil {
 			break
@@ -4794,6 +5155,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NewInvitation.Invitation(childComplexity), true
+
+	case "Now.at":
+		if e.ComplexityRoot.Now.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Now.At(childComplexity), true
+	case "Now.attention":
+		if e.ComplexityRoot.Now.Attention == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Now.Attention(childComplexity), true
+	case "Now.stream":
+		if e.ComplexityRoot.Now.Stream == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Now.Stream(childComplexity), true
+	case "Now.trades":
+		if e.ComplexityRoot.Now.Trades == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Now.Trades(childComplexity), true
 
 	case "Onboarding.emailVerification":
 		if e.ComplexityRoot.Onboarding.EmailVerification == nil {
@@ -5436,6 +5822,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Overview.Attention(childComplexity), true
+	case "Overview.posing":
+		if e.ComplexityRoot.Overview.Posing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Overview.Posing(childComplexity), true
 	case "Overview.processes":
 		if e.ComplexityRoot.Overview.Processes == nil {
 			break
@@ -6038,6 +6430,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AuditEntries(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.AuditEntryOrder), args["where"].(*ent.AuditEntryWhereInput)), true
+	case "Query.books":
+		if e.ComplexityRoot.Query.Books == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Books(childComplexity), true
 	case "Query.botCard":
 		if e.ComplexityRoot.Query.BotCard == nil {
 			break
@@ -6104,6 +6502,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Documents(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.DocumentOrder), args["where"].(*ent.DocumentWhereInput)), true
+	case "Query.dossier":
+		if e.ComplexityRoot.Query.Dossier == nil {
+			break
+		}
+
+		args, err := ec.field_Query_dossier_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Dossier(childComplexity, args["botId"].(uuid.UUID)), true
 	case "Query.events":
 		if e.ComplexityRoot.Query.Events == nil {
 			break
@@ -6288,6 +6697,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]uuid.UUID)), true
+	case "Query.now":
+		if e.ComplexityRoot.Query.Now == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Now(childComplexity), true
 	case "Query.onboarding":
 		if e.ComplexityRoot.Query.Onboarding == nil {
 			break
@@ -6494,6 +6909,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Settings(childComplexity), true
+	case "Query.statement":
+		if e.ComplexityRoot.Query.Statement == nil {
+			break
+		}
+
+		args, err := ec.field_Query_statement_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Statement(childComplexity, args["botId"].(uuid.UUID), args["before"].(*int64)), true
 	case "Query.switches":
 		if e.ComplexityRoot.Query.Switches == nil {
 			break
@@ -6544,6 +6970,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Tasks(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.TaskOrder), args["where"].(*ent.TaskWhereInput)), true
+	case "Query.trade":
+		if e.ComplexityRoot.Query.Trade == nil {
+			break
+		}
+
+		args, err := ec.field_Query_trade_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Trade(childComplexity, args["orderId"].(uuid.UUID)), true
 	case "Query.walletHistory":
 		if e.ComplexityRoot.Query.WalletHistory == nil {
 			break
@@ -6927,6 +7364,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RegistrationRequirements.ResendAfterSeconds(childComplexity), true
+
+	case "RemovedContent.kind":
+		if e.ComplexityRoot.RemovedContent.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemovedContent.Kind(childComplexity), true
+	case "RemovedContent.remaining":
+		if e.ComplexityRoot.RemovedContent.Remaining == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemovedContent.Remaining(childComplexity), true
+	case "RemovedContent.removed":
+		if e.ComplexityRoot.RemovedContent.Removed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.RemovedContent.Removed(childComplexity), true
 
 	case "ReportSubject.id":
 		if e.ComplexityRoot.ReportSubject.ID == nil {
@@ -7582,6 +8038,67 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Settings.UpdatedAt(childComplexity), true
 
+	case "StatementLine.accountKind":
+		if e.ComplexityRoot.StatementLine.AccountKind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.AccountKind(childComplexity), true
+	case "StatementLine.at":
+		if e.ComplexityRoot.StatementLine.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.At(childComplexity), true
+	case "StatementLine.availableMinor":
+		if e.ComplexityRoot.StatementLine.AvailableMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.AvailableMinor(childComplexity), true
+	case "StatementLine.deltaMinor":
+		if e.ComplexityRoot.StatementLine.DeltaMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.DeltaMinor(childComplexity), true
+	case "StatementLine.id":
+		if e.ComplexityRoot.StatementLine.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.ID(childComplexity), true
+	case "StatementLine.kind":
+		if e.ComplexityRoot.StatementLine.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.Kind(childComplexity), true
+	case "StatementLine.number":
+		if e.ComplexityRoot.StatementLine.Number == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.Number(childComplexity), true
+	case "StatementLine.orderId":
+		if e.ComplexityRoot.StatementLine.OrderID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.OrderID(childComplexity), true
+	case "StatementLine.reservedMinor":
+		if e.ComplexityRoot.StatementLine.ReservedMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.ReservedMinor(childComplexity), true
+	case "StatementLine.transactionId":
+		if e.ComplexityRoot.StatementLine.TransactionID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.StatementLine.TransactionID(childComplexity), true
+
 	case "Swept.deleted":
 		if e.ComplexityRoot.Swept.Deleted == nil {
 			break
@@ -7903,6 +8420,122 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TopUp.Repeated(childComplexity), true
+
+	case "Trace.about":
+		if e.ComplexityRoot.Trace.About == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.About(childComplexity), true
+	case "Trace.amountMinor":
+		if e.ComplexityRoot.Trace.AmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.AmountMinor(childComplexity), true
+	case "Trace.at":
+		if e.ComplexityRoot.Trace.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.At(childComplexity), true
+	case "Trace.balanceMinor":
+		if e.ComplexityRoot.Trace.BalanceMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.BalanceMinor(childComplexity), true
+	case "Trace.id":
+		if e.ComplexityRoot.Trace.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.ID(childComplexity), true
+	case "Trace.kind":
+		if e.ComplexityRoot.Trace.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.Kind(childComplexity), true
+	case "Trace.name":
+		if e.ComplexityRoot.Trace.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.Name(childComplexity), true
+	case "Trace.section":
+		if e.ComplexityRoot.Trace.Section == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.Section(childComplexity), true
+	case "Trace.state":
+		if e.ComplexityRoot.Trace.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trace.State(childComplexity), true
+
+	case "Trade.contractor":
+		if e.ComplexityRoot.Trade.Contractor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Contractor(childComplexity), true
+	case "Trade.customer":
+		if e.ComplexityRoot.Trade.Customer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Customer(childComplexity), true
+	case "Trade.deadline":
+		if e.ComplexityRoot.Trade.Deadline == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Deadline(childComplexity), true
+	case "Trade.ends":
+		if e.ComplexityRoot.Trade.Ends == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Ends(childComplexity), true
+	case "Trade.id":
+		if e.ComplexityRoot.Trade.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.ID(childComplexity), true
+	case "Trade.state":
+		if e.ComplexityRoot.Trade.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.State(childComplexity), true
+	case "Trade.stuck":
+		if e.ComplexityRoot.Trade.Stuck == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Stuck(childComplexity), true
+	case "Trade.totalMinor":
+		if e.ComplexityRoot.Trade.TotalMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.TotalMinor(childComplexity), true
+	case "Trade.turn":
+		if e.ComplexityRoot.Trade.Turn == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Turn(childComplexity), true
+	case "Trade.updatedAt":
+		if e.ComplexityRoot.Trade.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.UpdatedAt(childComplexity), true
 
 	case "Visuals.avatar":
 		if e.ComplexityRoot.Visuals.Avatar == nil {
@@ -14409,6 +15042,16 @@ extend type Query {
   post, an owner's address, or two names, which are the orders between them.
   """
   find(q: String!): Found!
+  "Everything about an agent on one page; null if there is no such agent."
+  dossier(botId: ID!): Dossier
+  "An order with why it is stuck and who can end it; null if there is no such order."
+  trade(orderId: ID!): Trade
+  "What goes on: the last hour, open orders, and what needs an operator."
+  now: Now!
+  "The sums of the ledger at one moment, and what the last checks found. It reads every wallet."
+  books: Books!
+  "Up to 100 lines of an agent's ledger before a number, the newest first, with the balances after each."
+  statement(botId: ID!, before: Int64): [StatementLine!]!
   "Reports by agents about others or their content."
   reports(
     after: Cursor
@@ -14456,8 +15099,23 @@ extend type Mutation {
   reissueToken(botId: ID!, reason: String!): TokenGrant!
   "Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files."
   clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, reason: String!): Bot!
-  "Removes all posts, open tasks, services or written ratings of an agent at once."
-  removeContent(botId: ID!, kinds: [ContentKind!]!, reason: String!): Bot!
+  "Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left."
+  removeContent(botId: ID!, kinds: [ContentKind!]!, reason: String!): Moderation!
+  "Suspends an agent, empties parts of its profile and removes what it published, up to 1000 things, in one act."
+  moderateBot(
+    botId: ID!
+    "Shuts the agent out."
+    suspend: Boolean!
+    "The name becomes the handle."
+    name: Boolean!
+    "Specialty, bio and character description become empty."
+    texts: Boolean!
+    "Avatar and character; the files stay the agent's."
+    images: Boolean!
+    "What is removed; empty for nothing."
+    kinds: [ContentKind!]!
+    reason: String!
+  ): Moderation!
   "Takes a post back for good, in the place of its author. Its files are free again."
   removePost(id: ID!, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
@@ -14513,8 +15171,136 @@ type Overview @goModel(model: "stoa/graph/operator.Overview") {
   activity: [Activity!]!
   "Things that need an operator's attention; empty if none do."
   attention: [Attention!]!
+  "Agents whose names look like the platform's, at most 20."
+  posing: [Bot!]!
   "The server processes of the last day that did not end as they should, and those that serve."
   processes: [Process!]!
+}
+
+"Everything about an agent on one page."
+type Dossier @goModel(model: "stoa/graph/operator.Dossier") {
+  bot: Bot!
+  "active, suspended, trash or deleted"
+  state: String!
+  "Everyone sees its profile."
+  public: Boolean!
+  "Its display name looks like the platform's."
+  posing: Boolean!
+  availableMinor: Int64!
+  reservedMinor: Int64!
+  reputation: Reputation!
+  "An owner's address is verified, by which the owner can have access restored."
+  owned: Boolean!
+  "Tokens that are in force."
+  sessions: Int64!
+  "Open event sockets."
+  connections: Int64!
+  "Its open orders, those that wait longest first."
+  trades: [Trade!]!
+  "What could be removed of each kind."
+  content: [RemovedContent!]!
+  "The newest things of each section."
+  traces: [Trace!]!
+}
+
+"A thing that an agent made, or that was made about it."
+type Trace @goModel(model: "stoa/graph/operator.Trace") {
+  "Such as posts, given (ratings) or audit."
+  section: String!
+  "The type of the entity."
+  kind: String!
+  id: ID!
+  at: Time!
+  name: String!
+  about: String!
+  state: String!
+  amountMinor: Int64
+  "The agent's whole balance after an entry of the ledger."
+  balanceMinor: Int64
+}
+
+"An order as operators see it who must know why it does not go on."
+type Trade @goModel(model: "stoa/graph/operator.Trade") {
+  id: ID!
+  "The customer's handle."
+  customer: String!
+  "The contractor's handle."
+  contractor: String!
+  state: OrderState!
+  totalMinor: Int64!
+  deadline: Time!
+  updatedAt: Time!
+  "The handle of the participant whose action leads on; empty if it is either's, or the order has ended."
+  turn: String!
+  "Why it needs attention; empty if it does not."
+  stuck: [String!]!
+  "Who can end it, and by what. Operators cannot."
+  ends: [String!]!
+}
+
+type Now @goModel(model: "stoa/graph/operator.Now") {
+  at: Time!
+  "What agents did within the last hour, the newest first; the newest 200 if there is more."
+  stream: [Happening!]!
+  "The orders that hold credits, those that wait longest first; at most 50."
+  trades: [Trade!]!
+  attention: [Attention!]!
+}
+
+type Happening @goModel(model: "stoa/graph/operator.Happening") {
+  "joined, published, asked, traded, rated, refused or reported"
+  kind: String!
+  at: Time!
+  botId: ID!
+  "The agent's handle."
+  by: String!
+  "The handle of the agent that it was done with or to; empty for none."
+  other: String!
+  "A title, an order's action, stars, why an upload was refused, or what was reported."
+  title: String!
+  amountMinor: Int64
+  "The type of the entity that it is about."
+  target: String!
+  targetId: ID!
+}
+
+"What was issued is in wallets, in escrow, or was paid as fees."
+type Books @goModel(model: "stoa/graph/operator.Books") {
+  at: Time!
+  wallets: Int64!
+  issuedMinor: Int64!
+  availableMinor: Int64!
+  "In escrow, for orders."
+  reservedMinor: Int64!
+  feesMinor: Int64!
+  "What was issued less what is there: 0, or the books are wrong."
+  differenceMinor: Int64!
+  checks: [LedgerBook!]!
+}
+
+type LedgerBook @goModel(model: "stoa/graph/operator.LedgerBook") {
+  "new or whole"
+  scope: String!
+  endedAt: Time
+  running: Boolean!
+  discrepancies: Int64!
+  "The sum of all entries that were checked: 0 if the books are right."
+  imbalanceMinor: Int64!
+}
+
+type StatementLine @goModel(model: "stoa/graph/operator.StatementLine") {
+  id: ID!
+  "Counts the agent's entries from 1."
+  number: Int64!
+  at: Time!
+  kind: String!
+  accountKind: String!
+  deltaMinor: Int64!
+  transactionId: ID!
+  orderId: ID
+  "The balances after it."
+  availableMinor: Int64!
+  reservedMinor: Int64!
 }
 
 "What a search found, the likeliest first."
@@ -14663,6 +15449,20 @@ type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
   version: Int!
   reason: String
   createdAt: Time!
+}
+
+"What a procedure did to an agent."
+type Moderation @goModel(model: "stoa/graph/operator.Moderation") {
+  bot: Bot!
+  removed: [RemovedContent!]!
+  "How much of the named kinds is left; the same call again goes on from there."
+  remaining: Int64!
+}
+
+type RemovedContent @goModel(model: "stoa/graph/operator.RemovedContent") {
+  kind: ContentKind!
+  removed: Int64!
+  remaining: Int64!
 }
 
 enum ContentKind @goModel(model: "stoa/graph/operator.ContentKind") {
@@ -15943,6 +16743,28 @@ func (ec *executionContext) childFields_Backup(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Backup", field.Name)
 }
 
+func (ec *executionContext) childFields_Books(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "at":
+		return ec.fieldContext_Books_at(ctx, field)
+	case "wallets":
+		return ec.fieldContext_Books_wallets(ctx, field)
+	case "issuedMinor":
+		return ec.fieldContext_Books_issuedMinor(ctx, field)
+	case "availableMinor":
+		return ec.fieldContext_Books_availableMinor(ctx, field)
+	case "reservedMinor":
+		return ec.fieldContext_Books_reservedMinor(ctx, field)
+	case "feesMinor":
+		return ec.fieldContext_Books_feesMinor(ctx, field)
+	case "differenceMinor":
+		return ec.fieldContext_Books_differenceMinor(ctx, field)
+	case "checks":
+		return ec.fieldContext_Books_checks(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Books", field.Name)
+}
+
 func (ec *executionContext) childFields_Bot(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -16317,6 +17139,38 @@ func (ec *executionContext) childFields_DocumentEdge(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type DocumentEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_Dossier(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "bot":
+		return ec.fieldContext_Dossier_bot(ctx, field)
+	case "state":
+		return ec.fieldContext_Dossier_state(ctx, field)
+	case "public":
+		return ec.fieldContext_Dossier_public(ctx, field)
+	case "posing":
+		return ec.fieldContext_Dossier_posing(ctx, field)
+	case "availableMinor":
+		return ec.fieldContext_Dossier_availableMinor(ctx, field)
+	case "reservedMinor":
+		return ec.fieldContext_Dossier_reservedMinor(ctx, field)
+	case "reputation":
+		return ec.fieldContext_Dossier_reputation(ctx, field)
+	case "owned":
+		return ec.fieldContext_Dossier_owned(ctx, field)
+	case "sessions":
+		return ec.fieldContext_Dossier_sessions(ctx, field)
+	case "connections":
+		return ec.fieldContext_Dossier_connections(ctx, field)
+	case "trades":
+		return ec.fieldContext_Dossier_trades(ctx, field)
+	case "content":
+		return ec.fieldContext_Dossier_content(ctx, field)
+	case "traces":
+		return ec.fieldContext_Dossier_traces(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Dossier", field.Name)
+}
+
 func (ec *executionContext) childFields_DraftCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -16633,6 +17487,30 @@ func (ec *executionContext) childFields_GuideStep(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type GuideStep", field.Name)
 }
 
+func (ec *executionContext) childFields_Happening(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Happening_kind(ctx, field)
+	case "at":
+		return ec.fieldContext_Happening_at(ctx, field)
+	case "botId":
+		return ec.fieldContext_Happening_botId(ctx, field)
+	case "by":
+		return ec.fieldContext_Happening_by(ctx, field)
+	case "other":
+		return ec.fieldContext_Happening_other(ctx, field)
+	case "title":
+		return ec.fieldContext_Happening_title(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_Happening_amountMinor(ctx, field)
+	case "target":
+		return ec.fieldContext_Happening_target(ctx, field)
+	case "targetId":
+		return ec.fieldContext_Happening_targetId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Happening", field.Name)
+}
+
 func (ec *executionContext) childFields_Hit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "kind":
@@ -16691,6 +17569,22 @@ func (ec *executionContext) childFields_InvitationEdge(ctx context.Context, fiel
 		return ec.fieldContext_InvitationEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type InvitationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_LedgerBook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "scope":
+		return ec.fieldContext_LedgerBook_scope(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_LedgerBook_endedAt(ctx, field)
+	case "running":
+		return ec.fieldContext_LedgerBook_running(ctx, field)
+	case "discrepancies":
+		return ec.fieldContext_LedgerBook_discrepancies(ctx, field)
+	case "imbalanceMinor":
+		return ec.fieldContext_LedgerBook_imbalanceMinor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type LedgerBook", field.Name)
 }
 
 func (ec *executionContext) childFields_LedgerEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -16905,6 +17799,18 @@ func (ec *executionContext) childFields_MessageEdge(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type MessageEdge", field.Name)
 }
 
+func (ec *executionContext) childFields_Moderation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "bot":
+		return ec.fieldContext_Moderation_bot(ctx, field)
+	case "removed":
+		return ec.fieldContext_Moderation_removed(ctx, field)
+	case "remaining":
+		return ec.fieldContext_Moderation_remaining(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Moderation", field.Name)
+}
+
 func (ec *executionContext) childFields_NewInvitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "invitation":
@@ -16913,6 +17819,20 @@ func (ec *executionContext) childFields_NewInvitation(ctx context.Context, field
 		return ec.fieldContext_NewInvitation_code(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NewInvitation", field.Name)
+}
+
+func (ec *executionContext) childFields_Now(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "at":
+		return ec.fieldContext_Now_at(ctx, field)
+	case "stream":
+		return ec.fieldContext_Now_stream(ctx, field)
+	case "trades":
+		return ec.fieldContext_Now_trades(ctx, field)
+	case "attention":
+		return ec.fieldContext_Now_attention(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Now", field.Name)
 }
 
 func (ec *executionContext) childFields_Onboarding(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17197,6 +18117,8 @@ func (ec *executionContext) childFields_Overview(ctx context.Context, field grap
 		return ec.fieldContext_Overview_activity(ctx, field)
 	case "attention":
 		return ec.fieldContext_Overview_attention(ctx, field)
+	case "posing":
+		return ec.fieldContext_Overview_posing(ctx, field)
 	case "processes":
 		return ec.fieldContext_Overview_processes(ctx, field)
 	}
@@ -17679,6 +18601,18 @@ func (ec *executionContext) childFields_RegistrationRequirements(ctx context.Con
 	return nil, fmt.Errorf("no field named %q was found under type RegistrationRequirements", field.Name)
 }
 
+func (ec *executionContext) childFields_RemovedContent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_RemovedContent_kind(ctx, field)
+	case "removed":
+		return ec.fieldContext_RemovedContent_removed(ctx, field)
+	case "remaining":
+		return ec.fieldContext_RemovedContent_remaining(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type RemovedContent", field.Name)
+}
+
 func (ec *executionContext) childFields_ReportSubject(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "type":
@@ -18033,6 +18967,32 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
 
+func (ec *executionContext) childFields_StatementLine(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_StatementLine_id(ctx, field)
+	case "number":
+		return ec.fieldContext_StatementLine_number(ctx, field)
+	case "at":
+		return ec.fieldContext_StatementLine_at(ctx, field)
+	case "kind":
+		return ec.fieldContext_StatementLine_kind(ctx, field)
+	case "accountKind":
+		return ec.fieldContext_StatementLine_accountKind(ctx, field)
+	case "deltaMinor":
+		return ec.fieldContext_StatementLine_deltaMinor(ctx, field)
+	case "transactionId":
+		return ec.fieldContext_StatementLine_transactionId(ctx, field)
+	case "orderId":
+		return ec.fieldContext_StatementLine_orderId(ctx, field)
+	case "availableMinor":
+		return ec.fieldContext_StatementLine_availableMinor(ctx, field)
+	case "reservedMinor":
+		return ec.fieldContext_StatementLine_reservedMinor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type StatementLine", field.Name)
+}
+
 func (ec *executionContext) childFields_Swept(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -18195,6 +19155,56 @@ func (ec *executionContext) childFields_TopUp(ctx context.Context, field graphql
 		return ec.fieldContext_TopUp_repeated(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TopUp", field.Name)
+}
+
+func (ec *executionContext) childFields_Trace(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "section":
+		return ec.fieldContext_Trace_section(ctx, field)
+	case "kind":
+		return ec.fieldContext_Trace_kind(ctx, field)
+	case "id":
+		return ec.fieldContext_Trace_id(ctx, field)
+	case "at":
+		return ec.fieldContext_Trace_at(ctx, field)
+	case "name":
+		return ec.fieldContext_Trace_name(ctx, field)
+	case "about":
+		return ec.fieldContext_Trace_about(ctx, field)
+	case "state":
+		return ec.fieldContext_Trace_state(ctx, field)
+	case "amountMinor":
+		return ec.fieldContext_Trace_amountMinor(ctx, field)
+	case "balanceMinor":
+		return ec.fieldContext_Trace_balanceMinor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Trace", field.Name)
+}
+
+func (ec *executionContext) childFields_Trade(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Trade_id(ctx, field)
+	case "customer":
+		return ec.fieldContext_Trade_customer(ctx, field)
+	case "contractor":
+		return ec.fieldContext_Trade_contractor(ctx, field)
+	case "state":
+		return ec.fieldContext_Trade_state(ctx, field)
+	case "totalMinor":
+		return ec.fieldContext_Trade_totalMinor(ctx, field)
+	case "deadline":
+		return ec.fieldContext_Trade_deadline(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Trade_updatedAt(ctx, field)
+	case "turn":
+		return ec.fieldContext_Trade_turn(ctx, field)
+	case "stuck":
+		return ec.fieldContext_Trade_stuck(ctx, field)
+	case "ends":
+		return ec.fieldContext_Trade_ends(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Trade", field.Name)
 }
 
 func (ec *executionContext) childFields_Visuals(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18904,6 +19914,68 @@ func (ec *executionContext) field_Mutation_deleteWebhook_args(ctx context.Contex
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_moderateBot_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "suspend",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["suspend"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "texts",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["texts"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "images",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["images"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "kinds",
+		func(ctx context.Context, v any) ([]operator.ContentKind, error) {
+			return ec.unmarshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["kinds"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg6
 	return args, nil
 }
 
@@ -20013,6 +21085,20 @@ func (ec *executionContext) field_Query_documents_args(ctx context.Context, rawA
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_dossier_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_events_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -20967,6 +22053,28 @@ func (ec *executionContext) field_Query_services_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_statement_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "before",
+		func(ctx context.Context, v any) (*int64, error) {
+			return ec.unmarshalOInt642ᚖint64(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_taskBoard_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -21060,6 +22168,20 @@ func (ec *executionContext) field_Query_tasks_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_trade_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "orderId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderId"] = arg0
 	return args, nil
 }
 
@@ -23444,6 +24566,199 @@ func (ec *executionContext) _Backup_sizeBytes(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_Backup_sizeBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Books_at(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Books", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Books_wallets(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_wallets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Wallets, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_wallets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Books", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Books_issuedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_issuedMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IssuedMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_issuedMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Books", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Books_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_availableMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AvailableMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_availableMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Books", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Books_reservedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_reservedMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReservedMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_reservedMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Books", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Books_feesMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_feesMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeesMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_feesMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Books", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Books_differenceMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_differenceMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DifferenceMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_differenceMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Books", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Books_checks(ctx context.Context, field graphql.CollectedField, obj *operator.Books) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Books_checks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Checks, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.LedgerBook) graphql.Marshaler {
+			return ec.marshalNLedgerBook2ᚕᚖstoaᚋgraphᚋoperatorᚐLedgerBookᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Books_checks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Books",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_LedgerBook(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Bot_id(ctx context.Context, field graphql.CollectedField, obj *ent.Bot) (ret graphql.Marshaler) {
@@ -26307,6 +27622,350 @@ func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DocumentEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
+func (ec *executionContext) _Dossier_bot(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Dossier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Dossier_state(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_public(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_public(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Public, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_public(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_posing(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_posing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Posing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_posing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_availableMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AvailableMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_availableMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_reservedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_reservedMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReservedMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_reservedMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_reputation(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_reputation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reputation, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ratings.Reputation) graphql.Marshaler {
+			return ec.marshalNReputation2ᚖstoaᚋgraphᚋratingsᚐReputation(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_reputation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Dossier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Reputation(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Dossier_owned(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_owned(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Owned, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_owned(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_sessions(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_sessions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sessions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_sessions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_connections(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_connections(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Connections, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_connections(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_trades(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_trades(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Trades, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Trade) graphql.Marshaler {
+			return ec.marshalNTrade2ᚕᚖstoaᚋgraphᚋoperatorᚐTradeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_trades(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Dossier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Trade(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Dossier_content(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_content(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Content, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.RemovedContent) graphql.Marshaler {
+			return ec.marshalNRemovedContent2ᚕᚖstoaᚋgraphᚋoperatorᚐRemovedContentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_content(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Dossier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RemovedContent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Dossier_traces(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_traces(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Traces, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Trace) graphql.Marshaler {
+			return ec.marshalNTrace2ᚕᚖstoaᚋgraphᚋoperatorᚐTraceᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_traces(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Dossier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Trace(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DraftCard_id(ctx context.Context, field graphql.CollectedField, obj *drafts.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28552,6 +30211,213 @@ func (ec *executionContext) fieldContext_GuideStep_action(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _Happening_kind(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_at(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_botId(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_botId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_botId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_by(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_by(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.By, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_by(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_other(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_other(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Other, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_other(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_title(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_amountMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_target(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_target(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Target, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_target(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Happening_targetId(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Happening_targetId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TargetID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Happening_targetId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Hit_kind(ctx context.Context, field graphql.CollectedField, obj *operator.Hit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28991,6 +30857,121 @@ func (ec *executionContext) _InvitationEdge_cursor(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_InvitationEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("InvitationEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _LedgerBook_scope(ctx context.Context, field graphql.CollectedField, obj *operator.LedgerBook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LedgerBook_scope(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Scope, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LedgerBook_scope(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LedgerBook", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _LedgerBook_endedAt(ctx context.Context, field graphql.CollectedField, obj *operator.LedgerBook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LedgerBook_endedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EndedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_LedgerBook_endedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LedgerBook", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _LedgerBook_running(ctx context.Context, field graphql.CollectedField, obj *operator.LedgerBook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LedgerBook_running(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Running, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LedgerBook_running(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LedgerBook", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _LedgerBook_discrepancies(ctx context.Context, field graphql.CollectedField, obj *operator.LedgerBook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LedgerBook_discrepancies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Discrepancies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LedgerBook_discrepancies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LedgerBook", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _LedgerBook_imbalanceMinor(ctx context.Context, field graphql.CollectedField, obj *operator.LedgerBook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_LedgerBook_imbalanceMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ImbalanceMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_LedgerBook_imbalanceMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("LedgerBook", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _LedgerEntry_id(ctx context.Context, field graphql.CollectedField, obj *ent.LedgerEntry) (ret graphql.Marshaler) {
@@ -30720,6 +32701,93 @@ func (ec *executionContext) fieldContext_MessageEdge_cursor(_ context.Context, f
 	return graphql.NewScalarFieldContext("MessageEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
+func (ec *executionContext) _Moderation_bot(ctx context.Context, field graphql.CollectedField, obj *operator.Moderation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Moderation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Moderation_removed(ctx context.Context, field graphql.CollectedField, obj *operator.Moderation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_removed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Removed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.RemovedContent) graphql.Marshaler {
+			return ec.marshalNRemovedContent2ᚕᚖstoaᚋgraphᚋoperatorᚐRemovedContentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_removed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Moderation",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_RemovedContent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Moderation_remaining(ctx context.Context, field graphql.CollectedField, obj *operator.Moderation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_remaining(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Remaining, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_remaining(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Moderation", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Mutation_registerBot(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -31897,8 +33965,8 @@ func (ec *executionContext) _Mutation_removeContent(ctx context.Context, field g
 			return ec.Resolvers.Mutation().RemoveContent(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["kinds"].([]operator.ContentKind), fc.Args["reason"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
-			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Moderation) graphql.Marshaler {
+			return ec.marshalNModeration2ᚖstoaᚋgraphᚋoperatorᚐModeration(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31911,7 +33979,7 @@ func (ec *executionContext) fieldContext_Mutation_removeContent(ctx context.Cont
 		IsMethod:   true,
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_Bot(ctx, field)
+			return ec.childFields_Moderation(ctx, field)
 		},
 	}
 	defer func() {
@@ -31922,6 +33990,50 @@ func (ec *executionContext) fieldContext_Mutation_removeContent(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_removeContent_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_moderateBot(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_moderateBot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ModerateBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["suspend"].(bool), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["kinds"].([]operator.ContentKind), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Moderation) graphql.Marshaler {
+			return ec.marshalNModeration2ᚖstoaᚋgraphᚋoperatorᚐModeration(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_moderateBot(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Moderation(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_moderateBot_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -33433,6 +35545,125 @@ func (ec *executionContext) _NewInvitation_code(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_NewInvitation_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("NewInvitation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Now_at(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Now_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Now_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Now", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Now_stream(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Now_stream(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Stream, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Happening) graphql.Marshaler {
+			return ec.marshalNHappening2ᚕᚖstoaᚋgraphᚋoperatorᚐHappeningᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Now_stream(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Now",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Happening(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Now_trades(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Now_trades(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Trades, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Trade) graphql.Marshaler {
+			return ec.marshalNTrade2ᚕᚖstoaᚋgraphᚋoperatorᚐTradeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Now_trades(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Now",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Trade(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Now_attention(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Now_attention(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attention, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Attention) graphql.Marshaler {
+			return ec.marshalNAttention2ᚕᚖstoaᚋgraphᚋoperatorᚐAttentionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Now_attention(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Now",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Attention(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Onboarding_emailVerification(ctx context.Context, field graphql.CollectedField, obj *onboarding.Card) (ret graphql.Marshaler) {
@@ -36095,6 +38326,38 @@ func (ec *executionContext) fieldContext_Overview_attention(_ context.Context, f
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Attention(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Overview_posing(ctx context.Context, field graphql.CollectedField, obj *operator.Overview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Overview_posing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Posing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚕᚖstoaᚋentᚐBotᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Overview_posing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Overview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
 		},
 	}
 	return fc, nil
@@ -39844,6 +42107,202 @@ func (ec *executionContext) fieldContext_Query_find(ctx context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_dossier(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_dossier(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Dossier(ctx, fc.Args["botId"].(uuid.UUID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Dossier) graphql.Marshaler {
+			return ec.marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐDossier(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_dossier(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Dossier(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_dossier_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_trade(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_trade(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Trade(ctx, fc.Args["orderId"].(uuid.UUID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Trade) graphql.Marshaler {
+			return ec.marshalOTrade2ᚖstoaᚋgraphᚋoperatorᚐTrade(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_trade(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Trade(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_trade_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_now(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_now(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Now(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Now) graphql.Marshaler {
+			return ec.marshalNNow2ᚖstoaᚋgraphᚋoperatorᚐNow(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_now(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Now(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_books(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_books(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Books(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Books) graphql.Marshaler {
+			return ec.marshalNBooks2ᚖstoaᚋgraphᚋoperatorᚐBooks(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_books(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Books(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_statement(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_statement(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Statement(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["before"].(*int64))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.StatementLine) graphql.Marshaler {
+			return ec.marshalNStatementLine2ᚕᚖstoaᚋgraphᚋoperatorᚐStatementLineᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_statement(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_StatementLine(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_statement_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_reports(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42238,6 +44697,75 @@ func (ec *executionContext) _RegistrationRequirements_emailGateEnabled(ctx conte
 }
 func (ec *executionContext) fieldContext_RegistrationRequirements_emailGateEnabled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RegistrationRequirements", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _RemovedContent_kind(ctx context.Context, field graphql.CollectedField, obj *operator.RemovedContent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemovedContent_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v operator.ContentKind) graphql.Marshaler {
+			return ec.marshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemovedContent_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemovedContent", field, false, false, errors.New("field of type ContentKind does not have child fields"))
+}
+
+func (ec *executionContext) _RemovedContent_removed(ctx context.Context, field graphql.CollectedField, obj *operator.RemovedContent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemovedContent_removed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Removed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemovedContent_removed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemovedContent", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _RemovedContent_remaining(ctx context.Context, field graphql.CollectedField, obj *operator.RemovedContent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_RemovedContent_remaining(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Remaining, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_RemovedContent_remaining(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("RemovedContent", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _ReportSubject_type(ctx context.Context, field graphql.CollectedField, obj *feedback.Subject) (ret graphql.Marshaler) {
@@ -44862,6 +47390,236 @@ func (ec *executionContext) fieldContext_Settings_updatedAt(_ context.Context, f
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _StatementLine_id(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_number(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_number(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Number, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_number(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_at(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_kind(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_accountKind(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_accountKind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AccountKind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_accountKind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_deltaMinor(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_deltaMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DeltaMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_deltaMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_transactionId(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_transactionId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TransactionID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_transactionId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_orderId(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_orderId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OrderID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_orderId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_availableMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AvailableMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_availableMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _StatementLine_reservedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_StatementLine_reservedMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReservedMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_StatementLine_reservedMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("StatementLine", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Swept_name(ctx context.Context, field graphql.CollectedField, obj *operator.Swept) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -46137,6 +48895,443 @@ func (ec *executionContext) _TopUp_repeated(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_TopUp_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("TopUp", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_section(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_section(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Section, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_section(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_kind(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_id(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_at(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_name(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_about(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_about(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.About, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_about(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_state(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_amountMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_amountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_amountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Trace_balanceMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Trace) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trace_balanceMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BalanceMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Trace_balanceMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trace", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_id(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_customer(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_customer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Customer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_customer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_contractor(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_contractor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Contractor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_contractor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_state(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v order.State) graphql.Marshaler {
+			return ec.marshalNOrderState2stoaᚋentᚋorderᚐState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type OrderState does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_totalMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_totalMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_totalMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_deadline(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_deadline(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deadline, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_deadline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_updatedAt(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_turn(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_turn(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Turn, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_turn(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_stuck(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_stuck(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Stuck, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_stuck(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_ends(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_ends(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ends, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_ends(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Visuals_avatar(ctx context.Context, field graphql.CollectedField, obj *bots.Visuals) (ret graphql.Marshaler) {
@@ -68455,6 +71650,79 @@ func (ec *executionContext) _Backup(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
+var booksImplementors = []string{"Books"}
+
+func (ec *executionContext) _Books(ctx context.Context, sel ast.SelectionSet, obj *operator.Books) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, booksImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Books")
+		case "at":
+			out.Values[i] = ec._Books_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "wallets":
+			out.Values[i] = ec._Books_wallets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "issuedMinor":
+			out.Values[i] = ec._Books_issuedMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "availableMinor":
+			out.Values[i] = ec._Books_availableMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reservedMinor":
+			out.Values[i] = ec._Books_reservedMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "feesMinor":
+			out.Values[i] = ec._Books_feesMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "differenceMinor":
+			out.Values[i] = ec._Books_differenceMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "checks":
+			out.Values[i] = ec._Books_checks(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var botImplementors = []string{"Bot", "Node"}
 
 func (ec *executionContext) _Bot(ctx context.Context, sel ast.SelectionSet, obj *ent.Bot) graphql.Marshaler {
@@ -69888,6 +73156,104 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var dossierImplementors = []string{"Dossier"}
+
+func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, obj *operator.Dossier) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, dossierImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Dossier")
+		case "bot":
+			out.Values[i] = ec._Dossier_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._Dossier_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "public":
+			out.Values[i] = ec._Dossier_public(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "posing":
+			out.Values[i] = ec._Dossier_posing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "availableMinor":
+			out.Values[i] = ec._Dossier_availableMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reservedMinor":
+			out.Values[i] = ec._Dossier_reservedMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reputation":
+			out.Values[i] = ec._Dossier_reputation(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "owned":
+			out.Values[i] = ec._Dossier_owned(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sessions":
+			out.Values[i] = ec._Dossier_sessions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "connections":
+			out.Values[i] = ec._Dossier_connections(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "trades":
+			out.Values[i] = ec._Dossier_trades(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "content":
+			out.Values[i] = ec._Dossier_content(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "traces":
+			out.Values[i] = ec._Dossier_traces(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var draftCardImplementors = []string{"DraftCard"}
 
 func (ec *executionContext) _DraftCard(ctx context.Context, sel ast.SelectionSet, obj *drafts.Card) graphql.Marshaler {
@@ -71158,6 +74524,84 @@ func (ec *executionContext) _GuideStep(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var happeningImplementors = []string{"Happening"}
+
+func (ec *executionContext) _Happening(ctx context.Context, sel ast.SelectionSet, obj *operator.Happening) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, happeningImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Happening")
+		case "kind":
+			out.Values[i] = ec._Happening_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = ec._Happening_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "botId":
+			out.Values[i] = ec._Happening_botId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "by":
+			out.Values[i] = ec._Happening_by(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "other":
+			out.Values[i] = ec._Happening_other(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "title":
+			out.Values[i] = ec._Happening_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amountMinor":
+			out.Values[i] = ec._Happening_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "target":
+			out.Values[i] = ec._Happening_target(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "targetId":
+			out.Values[i] = ec._Happening_targetId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var hitImplementors = []string{"Hit"}
 
 func (ec *executionContext) _Hit(ctx context.Context, sel ast.SelectionSet, obj *operator.Hit) graphql.Marshaler {
@@ -71356,6 +74800,64 @@ func (ec *executionContext) _InvitationEdge(ctx context.Context, sel ast.Selecti
 			}
 		case "cursor":
 			out.Values[i] = ec._InvitationEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var ledgerBookImplementors = []string{"LedgerBook"}
+
+func (ec *executionContext) _LedgerBook(ctx context.Context, sel ast.SelectionSet, obj *operator.LedgerBook) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ledgerBookImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("LedgerBook")
+		case "scope":
+			out.Values[i] = ec._LedgerBook_scope(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "endedAt":
+			out.Values[i] = ec._LedgerBook_endedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "running":
+			out.Values[i] = ec._LedgerBook_running(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "discrepancies":
+			out.Values[i] = ec._LedgerBook_discrepancies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "imbalanceMinor":
+			out.Values[i] = ec._LedgerBook_imbalanceMinor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -72159,6 +75661,54 @@ func (ec *executionContext) _MessageEdge(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var moderationImplementors = []string{"Moderation"}
+
+func (ec *executionContext) _Moderation(ctx context.Context, sel ast.SelectionSet, obj *operator.Moderation) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moderationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Moderation")
+		case "bot":
+			out.Values[i] = ec._Moderation_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removed":
+			out.Values[i] = ec._Moderation_removed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "remaining":
+			out.Values[i] = ec._Moderation_remaining(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -72371,6 +75921,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "removeContent":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_removeContent(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "moderateBot":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_moderateBot(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -72646,6 +76203,59 @@ func (ec *executionContext) _NewInvitation(ctx context.Context, sel ast.Selectio
 			}
 		case "code":
 			out.Values[i] = ec._NewInvitation_code(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var nowImplementors = []string{"Now"}
+
+func (ec *executionContext) _Now(ctx context.Context, sel ast.SelectionSet, obj *operator.Now) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, nowImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Now")
+		case "at":
+			out.Values[i] = ec._Now_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "stream":
+			out.Values[i] = ec._Now_stream(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "trades":
+			out.Values[i] = ec._Now_trades(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "attention":
+			out.Values[i] = ec._Now_attention(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -73694,6 +77304,11 @@ func (ec *executionContext) _Overview(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "attention":
 			out.Values[i] = ec._Overview_attention(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "posing":
+			out.Values[i] = ec._Overview_posing(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -75574,6 +79189,116 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "dossier":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_dossier(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "trade":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_trade(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "now":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_now(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "books":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_books(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "statement":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_statement(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "reports":
 			field := field
 
@@ -76888,6 +80613,54 @@ func (ec *executionContext) _RegistrationRequirements(ctx context.Context, sel a
 			}
 		case "emailGateEnabled":
 			out.Values[i] = ec._RegistrationRequirements_emailGateEnabled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var removedContentImplementors = []string{"RemovedContent"}
+
+func (ec *executionContext) _RemovedContent(ctx context.Context, sel ast.SelectionSet, obj *operator.RemovedContent) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, removedContentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RemovedContent")
+		case "kind":
+			out.Values[i] = ec._RemovedContent_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "removed":
+			out.Values[i] = ec._RemovedContent_removed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "remaining":
+			out.Values[i] = ec._RemovedContent_remaining(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -78361,6 +82134,89 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var statementLineImplementors = []string{"StatementLine"}
+
+func (ec *executionContext) _StatementLine(ctx context.Context, sel ast.SelectionSet, obj *operator.StatementLine) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, statementLineImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("StatementLine")
+		case "id":
+			out.Values[i] = ec._StatementLine_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "number":
+			out.Values[i] = ec._StatementLine_number(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = ec._StatementLine_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._StatementLine_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "accountKind":
+			out.Values[i] = ec._StatementLine_accountKind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deltaMinor":
+			out.Values[i] = ec._StatementLine_deltaMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "transactionId":
+			out.Values[i] = ec._StatementLine_transactionId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "orderId":
+			out.Values[i] = ec._StatementLine_orderId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "availableMinor":
+			out.Values[i] = ec._StatementLine_availableMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reservedMinor":
+			out.Values[i] = ec._StatementLine_reservedMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var sweptImplementors = []string{"Swept"}
 
 func (ec *executionContext) _Swept(ctx context.Context, sel ast.SelectionSet, obj *operator.Swept) graphql.Marshaler {
@@ -78960,6 +82816,167 @@ func (ec *executionContext) _TopUp(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "repeated":
 			out.Values[i] = ec._TopUp_repeated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var traceImplementors = []string{"Trace"}
+
+func (ec *executionContext) _Trace(ctx context.Context, sel ast.SelectionSet, obj *operator.Trace) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, traceImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Trace")
+		case "section":
+			out.Values[i] = ec._Trace_section(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._Trace_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "id":
+			out.Values[i] = ec._Trace_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = ec._Trace_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Trace_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "about":
+			out.Values[i] = ec._Trace_about(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._Trace_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amountMinor":
+			out.Values[i] = ec._Trace_amountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "balanceMinor":
+			out.Values[i] = ec._Trace_balanceMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var tradeImplementors = []string{"Trade"}
+
+func (ec *executionContext) _Trade(ctx context.Context, sel ast.SelectionSet, obj *operator.Trade) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, tradeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Trade")
+		case "id":
+			out.Values[i] = ec._Trade_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "customer":
+			out.Values[i] = ec._Trade_customer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "contractor":
+			out.Values[i] = ec._Trade_contractor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._Trade_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalMinor":
+			out.Values[i] = ec._Trade_totalMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deadline":
+			out.Values[i] = ec._Trade_deadline(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Trade_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "turn":
+			out.Values[i] = ec._Trade_turn(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "stuck":
+			out.Values[i] = ec._Trade_stuck(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ends":
+			out.Values[i] = ec._Trade_ends(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -80731,6 +84748,16 @@ func (ec *executionContext) marshalNBase642ᚕbyte(ctx context.Context, sel ast.
 	return res
 }
 
+func (ec *executionContext) marshalNBooks2ᚖstoaᚋgraphᚋoperatorᚐBooks(ctx context.Context, sel ast.SelectionSet, v *operator.Books) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Books(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNBoolean2bool(ctx context.Context, v any) (bool, error) {
 	res, err := graphql.UnmarshalBoolean(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -80745,6 +84772,22 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) marshalNBot2ᚕᚖstoaᚋentᚐBotᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.Bot) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNBot2ᚖstoaᚋentᚐBot(ctx context.Context, sel ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
@@ -81590,6 +85633,32 @@ func (ec *executionContext) marshalNGuideStep2ᚖstoaᚋgraphᚋonboardingᚐSte
 	return ec._GuideStep(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNHappening2ᚕᚖstoaᚋgraphᚋoperatorᚐHappeningᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Happening) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHappening2ᚖstoaᚋgraphᚋoperatorᚐHappening(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNHappening2ᚖstoaᚋgraphᚋoperatorᚐHappening(ctx context.Context, sel ast.SelectionSet, v *operator.Happening) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Happening(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNHit2ᚕᚖstoaᚋgraphᚋoperatorᚐHitᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Hit) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -81803,6 +85872,32 @@ func (ec *executionContext) marshalNInvitationOrderField2ᚖstoaᚋentᚐInvitat
 func (ec *executionContext) unmarshalNInvitationWhereInput2ᚖstoaᚋentᚐInvitationWhereInput(ctx context.Context, v any) (*ent.InvitationWhereInput, error) {
 	res, err := ec.unmarshalInputInvitationWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNLedgerBook2ᚕᚖstoaᚋgraphᚋoperatorᚐLedgerBookᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.LedgerBook) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNLedgerBook2ᚖstoaᚋgraphᚋoperatorᚐLedgerBook(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNLedgerBook2ᚖstoaᚋgraphᚋoperatorᚐLedgerBook(ctx context.Context, sel ast.SelectionSet, v *operator.LedgerBook) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._LedgerBook(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNLedgerCheck2stoaᚋgraphᚋwalletᚐCheck(ctx context.Context, v any) (wallet.Check, error) {
@@ -82055,6 +86150,16 @@ func (ec *executionContext) unmarshalNMessageWhereInput2ᚖstoaᚋentᚐMessageW
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNModeration2ᚖstoaᚋgraphᚋoperatorᚐModeration(ctx context.Context, sel ast.SelectionSet, v *operator.Moderation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Moderation(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNNewInvitation2ᚖstoaᚋgraphᚋoperatorᚐNewInvitation(ctx context.Context, sel ast.SelectionSet, v *operator.NewInvitation) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -82073,6 +86178,16 @@ func (ec *executionContext) marshalNNode2ᚕstoaᚋentᚐNoder(ctx context.Conte
 	})
 
 	return ret
+}
+
+func (ec *executionContext) marshalNNow2ᚖstoaᚋgraphᚋoperatorᚐNow(ctx context.Context, sel ast.SelectionSet, v *operator.Now) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Now(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNOnboarding2ᚖstoaᚋgraphᚋonboardingᚐCard(ctx context.Context, sel ast.SelectionSet, v *onboarding.Card) graphql.Marshaler {
@@ -82776,6 +86891,32 @@ func (ec *executionContext) marshalNRegistrationRequirements2ᚖstoaᚋgraphᚋo
 	return ec._RegistrationRequirements(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNRemovedContent2ᚕᚖstoaᚋgraphᚋoperatorᚐRemovedContentᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.RemovedContent) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNRemovedContent2ᚖstoaᚋgraphᚋoperatorᚐRemovedContent(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNRemovedContent2ᚖstoaᚋgraphᚋoperatorᚐRemovedContent(ctx context.Context, sel ast.SelectionSet, v *operator.RemovedContent) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._RemovedContent(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNReplyToDraftInput2stoaᚋgraphᚋdraftsᚐReplyInput(ctx context.Context, v any) (drafts.ReplyInput, error) {
 	res, err := ec.unmarshalInputReplyToDraftInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -82783,6 +86924,16 @@ func (ec *executionContext) unmarshalNReplyToDraftInput2stoaᚋgraphᚋdraftsᚐ
 
 func (ec *executionContext) marshalNReputation2stoaᚋgraphᚋratingsᚐReputation(ctx context.Context, sel ast.SelectionSet, v ratings.Reputation) graphql.Marshaler {
 	return ec._Reputation(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNReputation2ᚖstoaᚋgraphᚋratingsᚐReputation(ctx context.Context, sel ast.SelectionSet, v *ratings.Reputation) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Reputation(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNRespondToTaskInput2stoaᚋgraphᚋtasksᚐRespondInput(ctx context.Context, v any) (tasks.RespondInput, error) {
@@ -83151,6 +87302,32 @@ func (ec *executionContext) unmarshalNSettingsInput2stoaᚋgraphᚋoperatorᚐSe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNStatementLine2ᚕᚖstoaᚋgraphᚋoperatorᚐStatementLineᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.StatementLine) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNStatementLine2ᚖstoaᚋgraphᚋoperatorᚐStatementLine(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNStatementLine2ᚖstoaᚋgraphᚋoperatorᚐStatementLine(ctx context.Context, sel ast.SelectionSet, v *operator.StatementLine) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._StatementLine(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNString2string(ctx context.Context, v any) (string, error) {
 	res, err := graphql.UnmarshalString(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -83393,6 +87570,58 @@ func (ec *executionContext) marshalNTopUp2ᚖstoaᚋgraphᚋoperatorᚐTopUp(ctx
 		return graphql.Null
 	}
 	return ec._TopUp(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTrace2ᚕᚖstoaᚋgraphᚋoperatorᚐTraceᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Trace) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTrace2ᚖstoaᚋgraphᚋoperatorᚐTrace(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTrace2ᚖstoaᚋgraphᚋoperatorᚐTrace(ctx context.Context, sel ast.SelectionSet, v *operator.Trace) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Trace(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTrade2ᚕᚖstoaᚋgraphᚋoperatorᚐTradeᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Trade) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTrade2ᚖstoaᚋgraphᚋoperatorᚐTrade(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTrade2ᚖstoaᚋgraphᚋoperatorᚐTrade(ctx context.Context, sel ast.SelectionSet, v *operator.Trade) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Trade(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNUpdateMeInput2stoaᚋgraphᚋbotsᚐUpdateMeInput(ctx context.Context, v any) (bots.UpdateMeInput, error) {
@@ -84592,6 +88821,13 @@ func (ec *executionContext) unmarshalODocumentWhereInput2ᚖstoaᚋentᚐDocumen
 	}
 	res, err := ec.unmarshalInputDocumentWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐDossier(ctx context.Context, sel ast.SelectionSet, v *operator.Dossier) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Dossier(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODraftReply2ᚖstoaᚋgraphᚋdraftsᚐReply(ctx context.Context, sel ast.SelectionSet, v *drafts.Reply) graphql.Marshaler {
@@ -86701,6 +90937,13 @@ func (ec *executionContext) marshalOTime2ᚖtimeᚐTime(ctx context.Context, sel
 	_ = ctx
 	res := scalar.MarshalTime(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOTrade2ᚖstoaᚋgraphᚋoperatorᚐTrade(ctx context.Context, sel ast.SelectionSet, v *operator.Trade) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Trade(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOWebhook2ᚖstoaᚋentᚐWebhook(ctx context.Context, sel ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {

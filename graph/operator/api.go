@@ -37,6 +37,8 @@ var (
 	findTables = statements.Named("find_tables")
 	// selectConcerned finds the agent that an audit entry is about.
 	selectConcerned = statements.Named("select_concerned")
+	selectContent   = statements.Named("select_content")
+	countContent    = statements.Named("count_content")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -9,10 +9,6 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/bot"
-	"stoa/ent/post"
-	"stoa/ent/rating"
-	"stoa/ent/service"
-	"stoa/ent/task"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -40,6 +36,7 @@ func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, im
 var (
 	errNoParts = errors.New("must be true, or texts or images must be")
 	errNoKinds = errors.New("must name at least one kind")
+	errNoAct   = errors.New("must be true, or something else must be chosen")
 )
 
 // ContentKind is a kind of published content.
@@ -53,38 +50,56 @@ const (
 	ContentRatings  ContentKind = "RATINGS"
 )
 
-// content is how the things of each kind are found and removed, in the order in which they are locked everywhere.
+// content is how one thing of each kind is removed, as its own procedure does it, in the order in which they are locked everywhere.
 var content = []struct {
-	kind ContentKind
-	find func(ctx context.Context, tx *db.Tx, botID uuid.UUID) ([]uuid.UUID, error)
-	// remove is the removal of one, as its own procedure does it.
+	kind   ContentKind
 	remove func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error
 }{
-	{ContentPosts, func(ctx context.Context, tx *db.Tx, botID uuid.UUID) ([]uuid.UUID, error) {
-		return tx.Ent.Post.Query().Where(post.AuthorID(botID), post.DeletedAtIsNil()).IDs(ctx)
-	}, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
+	{ContentPosts, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
 		_, err := posts.Remove(ctx, tx, id)
 		return err
 	}},
-	{ContentTasks, func(ctx context.Context, tx *db.Tx, botID uuid.UUID) ([]uuid.UUID, error) {
-		return tx.Ent.Task.Query().Where(task.CustomerID(botID), task.StateEQ(task.StateOpen), task.RemovedAtIsNil()).IDs(ctx)
-	}, func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error {
+	{ContentTasks, func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error {
 		return a.RemoveFromBoard(ctx, tx, id)
 	}},
-	{ContentServices, func(ctx context.Context, tx *db.Tx, botID uuid.UUID) ([]uuid.UUID, error) {
-		return tx.Ent.Service.Query().Where(service.BotID(botID), service.DeletedAtIsNil()).IDs(ctx)
-	}, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error { return services.Remove(ctx, tx, id) }},
-	{ContentRatings, func(ctx context.Context, tx *db.Tx, botID uuid.UUID) ([]uuid.UUID, error) {
-		return tx.Ent.Rating.Query().Where(rating.AuthorID(botID), rating.RemovedAtIsNil()).IDs(ctx)
-	}, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
+	{ContentServices, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error { return services.Remove(ctx, tx, id) }},
+	{ContentRatings, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
 		_, err := ratings.Remove(ctx, tx, id)
 		return err
 	}},
 }
 
-// RemoveContent removes all posts, open tasks, services or written ratings of an agent at once, each as its own procedure does. The
-// audit entry says how many there were of each kind. Faults: invalid_input (no kinds), not_found.
-func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []ContentKind, reason string) (*ent.Bot, error) {
+const (
+	// removalBatch is how many things one transaction removes, and removalBatches how many transactions one call makes.
+	removalBatch, removalBatches = 100, 10
+)
+
+// Moderation is what a procedure did to an agent.
+type Moderation struct {
+	Bot     *ent.Bot
+	Removed []*RemovedContent
+	// Remaining is how much of the named kinds is left. The same call again goes on from there.
+	Remaining int64
+}
+
+// RemovedContent counts what was removed of a kind, and what is left.
+type RemovedContent struct {
+	Kind      ContentKind `db:"kind"`
+	Removed   int64       `db:"-"`
+	Remaining int64       `db:"remaining"`
+}
+
+// measures are what ModerateBot does.
+type measures struct {
+	suspend bool
+	parts   bots.Parts
+	kinds   []ContentKind
+}
+
+// RemoveContent removes posts, open tasks, services or written ratings of an agent, each as its own procedure does: up to 1000 things,
+// in transactions of 100 with an audit entry each, which says how many of each kind went. What is left is counted. Faults: invalid_input
+// (no kinds), not_found.
+func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []ContentKind, reason string) (*Moderation, error) {
 	wrong := fault.Fields{}
 	if len(kinds) == 0 {
 		wrong.Add("kinds", errNoKinds)
@@ -92,28 +107,120 @@ func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []Conten
 	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
-	details := map[string]any{}
-	e := entry{removeContent, botID.String(), reason, details}
-	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
-		found, err := tx.Ent.Bot.Query().Where(bot.ID(botID)).Only(ctx)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range content {
-			if !slices.Contains(kinds, c.kind) {
-				continue
-			}
-			ids, err := c.find(ctx, tx, botID)
+	return a.moderate(ctx, removeContent, botID, measures{kinds: kinds}, reason)
+}
+
+// ModerateBot suspends an agent, empties parts of its profile and removes what it published, for one reason. What is suspended and
+// cleared, and the first 100 things that are removed, are one transaction; more are removed as RemoveContent does. Faults: invalid_input
+// (nothing is chosen), not_found, also for a deleted agent that is to be suspended or cleared.
+func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, texts, images bool, kinds []ContentKind, reason string) (*Moderation, error) {
+	m := measures{suspend, bots.Parts{Name: name, Texts: texts, Images: images}, kinds}
+	wrong := fault.Fields{}
+	if !suspend && m.parts == (bots.Parts{}) && len(kinds) == 0 {
+		wrong.Add("suspend", errNoAct)
+	}
+	if err := authorize(ctx, reason, wrong); err != nil {
+		return nil, err
+	}
+	return a.moderate(ctx, moderateBot, botID, m, reason)
+}
+
+// moderate carries measures out, the removals in batches.
+func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m measures, reason string) (*Moderation, error) {
+	total := &Moderation{Removed: []*RemovedContent{}}
+	for range removalBatches {
+		details := map[string]any{}
+		step, err := audited(ctx, a, entry{p, botID.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*Moderation, error) {
+			found, err := a.measure(ctx, tx, botID, m, details)
 			if err != nil {
 				return nil, err
 			}
-			for _, id := range ids {
-				if err := c.remove(ctx, a, tx, id); err != nil && fault.From(err).Code != fault.NotFound {
-					return nil, err
-				}
+			step, err := a.removeBatch(ctx, tx, botID, m.kinds, details)
+			if err != nil {
+				return nil, err
 			}
-			details[string(c.kind)] = len(ids)
+			step.Bot = found
+			return step, a.ProfileChanged(ctx, tx, botID)
+		})
+		if err != nil {
+			return nil, err
 		}
-		return found, a.ProfileChanged(ctx, tx, botID)
-	})
+		total.add(step)
+		if step.Remaining == 0 {
+			break
+		}
+		m = measures{kinds: m.kinds}
+	}
+	return total, nil
+}
+
+// add adds what a batch did.
+func (m *Moderation) add(step *Moderation) {
+	if m.Bot == nil {
+		m.Bot = step.Bot.Unwrap()
+	}
+	m.Remaining = step.Remaining
+	for i, one := range step.Removed {
+		if i == len(m.Removed) {
+			m.Removed = append(m.Removed, &RemovedContent{Kind: one.Kind})
+		}
+		m.Removed[i].Removed += one.Removed
+		m.Removed[i].Remaining = one.Remaining
+	}
+}
+
+// measure suspends an agent and clears its profile, and returns it.
+func (a *API) measure(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (found *ent.Bot, err error) {
+	found, err = tx.Ent.Bot.Query().Where(bot.ID(botID)).Only(ctx)
+	if err == nil && m.suspend {
+		details["suspend"] = true
+		found, err = a.changeInside(ctx, tx, suspendBot, botID, suspending)
+	}
+	if err == nil && m.parts != (bots.Parts{}) {
+		details["name"], details["texts"], details["images"] = m.parts.Name, m.parts.Texts, m.parts.Images
+		found, err = a.Agents.Clear(ctx, tx, botID, m.parts)
+	}
+	return found, err
+}
+
+// removeBatch removes up to removalBatch things of the kinds, and counts what is left.
+func (a *API) removeBatch(ctx context.Context, tx *db.Tx, botID uuid.UUID, kinds []ContentKind, details map[string]any) (*Moderation, error) {
+	step, budget := new(Moderation), removalBatch
+	for _, c := range content {
+		if !slices.Contains(kinds, c.kind) {
+			continue
+		}
+		ids, err := db.Column[uuid.UUID](ctx, tx.SQL, selectContent, botID, c.kind, budget)
+		if err != nil {
+			return nil, err
+		}
+		removed := int64(0)
+		for _, id := range ids {
+			switch err := c.remove(ctx, a, tx, id); {
+			case err == nil:
+				removed++
+			case fault.From(err).Code != fault.NotFound: // it may have gone meanwhile
+				return nil, err
+			}
+		}
+		budget -= len(ids)
+		details[string(c.kind)] = removed
+		step.Removed = append(step.Removed, &RemovedContent{Kind: c.kind, Removed: removed})
+	}
+	left, err := db.All[RemovedContent](ctx, tx.SQL, countContent, botID)
+	if err != nil {
+		return nil, err
+	}
+	for _, one := range step.Removed {
+		for _, l := range left {
+			if l.Kind == one.Kind {
+				one.Remaining = l.Remaining
+			}
+		}
+		step.Remaining += one.Remaining
+	}
+	if step.Remaining > 0 {
+		details["remaining"] = step.Remaining
+	}
+	return step, nil
 }

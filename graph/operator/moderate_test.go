@@ -88,6 +88,50 @@ func TestContentIsRemovedAtOnce(t *testing.T) {
 	require.Equal(t, map[string]any{"TASKS": 2.0, "RATINGS": 0.0}, o.entries()[1].Details)
 }
 
+// One act suspends, clears and removes, with one entry; what is chosen is done and nothing else.
+func TestModerationInOneAct(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	swindler := o.Agent()
+	o.Exec("UPDATE bots SET display_name = 'Stoa support', bio = 'Send me your token.' WHERE id = $1", swindler.ID)
+	o.Posted(swindler, "buy now", "public")
+	o.service(swindler)
+	_, err := o.Operator.ModerateBot(o.ctx, swindler.ID, false, false, false, false, nil, "nothing")
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "suspend")
+	done, err := o.Operator.ModerateBot(o.ctx, swindler.ID, true, true, false, false, []operator.ContentKind{operator.ContentPosts}, "a swindler")
+	require.NoError(t, err)
+	require.NotNil(t, done.Bot.SuspendedAt)
+	require.Equal(t, done.Bot.Handle, done.Bot.DisplayName)
+	require.Equal(t, "Send me your token.", done.Bot.Bio)
+	require.Equal(t, []*operator.RemovedContent{{Kind: operator.ContentPosts, Removed: 1}}, done.Removed)
+	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM services WHERE deleted_at IS NULL"))
+	require.Len(t, o.entries(), 1)
+	require.Equal(t, map[string]any{"suspend": true, "name": true, "texts": false, "images": false, "POSTS": 1.0}, o.entries()[0].Details)
+}
+
+// However much an agent published, one call removes a bounded number of things in small transactions, says what is left, and goes on
+// when it is called again.
+func TestRemovalIsBounded(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	spammer := o.Agent()
+	o.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
+		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, 'spam', 'spam' FROM generate_series(1, 1030)`, spammer.ID)
+	kinds := []operator.ContentKind{operator.ContentPosts, operator.ContentServices}
+	first, err := o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam")
+	require.NoError(t, err)
+	require.EqualValues(t, 30, first.Remaining)
+	require.Equal(t, []*operator.RemovedContent{{Kind: "POSTS"}, {Kind: "SERVICES", Removed: 1000, Remaining: 30}}, first.Removed)
+	require.EqualValues(t, 30, o.Count("SELECT count(*) FROM services WHERE deleted_at IS NULL"))
+	require.Len(t, o.entries(), 10)
+	require.Equal(t, map[string]any{"POSTS": 0.0, "SERVICES": 100.0, "remaining": 930.0}, o.entries()[0].Details)
+	second, err := o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam")
+	require.NoError(t, err)
+	require.Zero(t, second.Remaining)
+	require.EqualValues(t, 30, second.Removed[1].Removed)
+	require.Len(t, o.entries(), 11)
+}
+
 // The ratings that an agent wrote go too, and with them what they did to reputations.
 func TestWrittenRatingsAreRemoved(t *testing.T) {
 	t.Parallel()

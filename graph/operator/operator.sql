@@ -41,3 +41,19 @@ SELECT c.bot_id FROM (
   UNION ALL
   SELECT o.customer_id FROM orders o WHERE :kind::text = 'Order' AND o.id = :id
 ) c;
+
+-- name: select_content(bot uuid, kind text, max bigint)
+-- Things of a kind that an agent published and that can be removed, the oldest first.
+SELECT id FROM (
+  SELECT 'POSTS' AS kind, id FROM posts WHERE author_id = :bot AND deleted_at IS NULL
+  UNION ALL SELECT 'TASKS' AS kind, id FROM tasks WHERE customer_id = :bot AND state = 'open' AND removed_at IS NULL
+  UNION ALL SELECT 'SERVICES' AS kind, id FROM services WHERE bot_id = :bot AND deleted_at IS NULL
+  UNION ALL SELECT 'RATINGS' AS kind, id FROM ratings WHERE author_id = :bot AND removed_at IS NULL
+) c WHERE kind = :kind ORDER BY id LIMIT :max;
+
+-- name: count_content(bot uuid)
+-- How many things of each kind select_content finds.
+SELECT 'POSTS' AS kind, count(*) AS remaining FROM posts WHERE author_id = :bot AND deleted_at IS NULL
+UNION ALL SELECT 'TASKS', count(*) FROM tasks WHERE customer_id = :bot AND state = 'open' AND removed_at IS NULL
+UNION ALL SELECT 'SERVICES', count(*) FROM services WHERE bot_id = :bot AND deleted_at IS NULL
+UNION ALL SELECT 'RATINGS', count(*) FROM ratings WHERE author_id = :bot AND removed_at IS NULL;

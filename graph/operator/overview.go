@@ -1,14 +1,16 @@
 package operator
 
 import (
+	"cmp"
 	"context"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
+	"stoa/ent"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/pages"
 	"stoa/graph/platform/viewer"
 )
 
@@ -30,6 +32,8 @@ type Overview struct {
 	Activity  []*Activity
 	Attention []*Attention
 	Processes []*Process
+	// Posing are agents whose names look like the platform's, at most 20.
+	Posing []*ent.Bot
 }
 
 // Activity counts the events within a window, in parts of the same length.
@@ -62,6 +66,9 @@ func (a *API) Overview(ctx context.Context) (*Overview, error) {
 		return nil, err
 	}
 	if o.Attention, err = a.attention(ctx); err != nil {
+		return nil, err
+	}
+	if o.Posing, err = a.posing(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := db.All[processRow](ctx, a.DB.SQL, selectProcesses, silence.Seconds())
@@ -169,7 +176,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 	}
 	all := []*Attention{}
 	for _, one := range []Attention{
-		{"reports", found.OpenReports, "Reports wait for an answer, the oldest for " + roughly(found.OldestReport) + "."},
+		{"reports", found.OpenReports, "Reports wait for an answer, the oldest for " + cmp.Or(pages.Span(time.Duration(found.OldestReport*float64(time.Second))), "less than a minute") + "."},
 		{"ledger", found.LedgerFound, "The ledger does not balance: a check found discrepancies."},
 		{"disks", found.FullDisks, "A disk of a process is nearly full: less than a tenth is free."},
 		{"silent_processes", found.SilentProcesses, "A process fell silent without ending as it should."},
@@ -187,18 +194,6 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 		}
 	}
 	return all, nil
-}
-
-// roughly is a number of seconds in words, in its largest unit.
-func roughly(seconds float64) string {
-	switch d := time.Duration(seconds * float64(time.Second)); {
-	case d >= 48*time.Hour:
-		return strconv.Itoa(int(d.Hours()/24)) + " days"
-	case d >= 2*time.Hour:
-		return strconv.Itoa(int(d.Hours())) + " hours"
-	default:
-		return strconv.Itoa(int(d.Minutes())) + " min"
-	}
 }
 
 // silence is the time without a report after which a process counts as dead.

@@ -85,3 +85,12 @@ ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, failing = excluded.fa
 
 -- name: delete_process(id uuid)
 DELETE FROM processes WHERE id = :id;
+
+-- name: list_suspects(newest bigint, indexed bigint)
+-- Names of agents that may pose as the platform: those of the newest agents, and of agents whose text holds a word of the platform.
+SELECT id, display_name FROM (
+  (SELECT id, display_name, state, suspended_at FROM bots ORDER BY id DESC LIMIT :newest)
+  UNION
+  SELECT b.id, b.display_name, b.state, b.suspended_at FROM unnest(ARRAY['support', 'system', 'official', 'admin', 'stoa']) AS word
+  CROSS JOIN LATERAL (SELECT * FROM bots b WHERE stoa_qgrams(b.folded) @@ stoa_qgram_query(word) LIMIT :indexed) b
+) b WHERE state = 'active' AND suspended_at IS NULL ORDER BY id DESC;

@@ -26,7 +26,8 @@ var (
 	reinstateBot               = Procedure{"reinstateBot", "Bot", "Ends a suspension and takes an agent out of the trash; its tokens work again."}
 	reissueToken               = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
 	clearProfile               = Procedure{"clearProfile", "Bot", "Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files."}
-	removeContent              = Procedure{"removeContent", "Bot", "Removes all posts, open tasks, services or written ratings of an agent at once."}
+	removeContent              = Procedure{"removeContent", "Bot", "Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left."}
+	moderateBot                = Procedure{"moderateBot", "Bot", "Suspends an agent, empties parts of its profile and removes what it published, up to 1000 things, in one act."}
 	removePost                 = Procedure{"removePost", "Post", "Takes a post back for good, in the place of its author. Its files are free again."}
 	removeAttachment           = Procedure{"removeAttachment", "Attachment", "Takes a file away from everyone, its owner too, for good."}
 	removeTask                 = Procedure{"removeTask", "Task", "Takes a task off the board permanently. An order made from it continues."}
@@ -42,7 +43,7 @@ func Procedures() []Procedure {
 	return []Procedure{
 		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,
 		publishDocument, withdrawDocument, createInvitation, revokeInvitation,
-		topUpWallet, suspendBot, reinstateBot, reissueToken, clearProfile, removeContent, removePost, removeAttachment, removeTask, removeService, removeRating,
+		topUpWallet, suspendBot, reinstateBot, reissueToken, moderateBot, clearProfile, removeContent, removePost, removeAttachment, removeTask, removeService, removeRating,
 		answerFeedback, reviewOrder, runMaintenance,
 	}
 }

@@ -131,6 +131,14 @@ var acts = map[string]func(*office) act{
 			return err
 		}}
 	},
+	"moderateBot": func(o *office) act {
+		by := o.Agent()
+		o.Posted(by, "an advertisement", "public")
+		return act{target: by.ID.String(), call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.ModerateBot(ctx, by.ID, true, true, true, true, []operator.ContentKind{operator.ContentPosts}, reason)
+			return err
+		}}
+	},
 	"removePost": func(o *office) act {
 		id := o.Posted(o.Agent(), "an advertisement", "public").ID
 		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
@@ -271,10 +279,14 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 	before := o.state()
 	for _, id := range []uuid.UUID{uuid.Must(uuid.NewV7()), gone} {
 		for name, call := range map[string]func() error{
-			"suspend":      func() error { _, err := o.Operator.SuspendBot(o.ctx, id, "why"); return err },
-			"reinstate":    func() error { _, err := o.Operator.ReinstateBot(o.ctx, id, "why"); return err },
-			"reissue":      func() error { _, err := o.Operator.ReissueToken(o.ctx, id, "why"); return err },
-			"top up":       func() error { _, err := o.Operator.TopUpWallet(o.ctx, id, 5, nil, "why"); return err },
+			"suspend":   func() error { _, err := o.Operator.SuspendBot(o.ctx, id, "why"); return err },
+			"reinstate": func() error { _, err := o.Operator.ReinstateBot(o.ctx, id, "why"); return err },
+			"reissue":   func() error { _, err := o.Operator.ReissueToken(o.ctx, id, "why"); return err },
+			"top up":    func() error { _, err := o.Operator.TopUpWallet(o.ctx, id, 5, nil, "why"); return err },
+			"moderate": func() error {
+				_, err := o.Operator.ModerateBot(o.ctx, id, true, false, false, false, nil, "why")
+				return err
+			},
 			"remove post":  func() error { _, err := o.Operator.RemovePost(o.ctx, id, "why"); return err },
 			"remove file":  func() error { _, err := o.Operator.RemoveAttachment(o.ctx, id, "why"); return err },
 			"remove task":  func() error { _, err := o.Operator.RemoveTask(o.ctx, id, "why"); return err },

@@ -16,12 +16,15 @@ import (
 // SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. A repeat keeps the first time.
 // Faults: not_found, also for a deleted agent.
 func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
-	return a.changeBot(ctx, suspendBot, botID, reason, func(b *ent.Bot, u *ent.BotUpdateOne, now time.Time) bool {
-		if b.SuspendedAt == nil {
-			u.SetSuspendedAt(now)
-		}
-		return b.SuspendedAt == nil
-	})
+	return a.changeBot(ctx, suspendBot, botID, reason, suspending)
+}
+
+// suspending keeps the first time.
+func suspending(b *ent.Bot, u *ent.BotUpdateOne, now time.Time) bool {
+	if b.SuspendedAt == nil {
+		u.SetSuspendedAt(now)
+	}
+	return b.SuspendedAt == nil
 }
 
 // ReinstateBot ends a suspension and takes an agent out of the trash; its tokens work again unless they have expired. Faults:
@@ -42,33 +45,38 @@ func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reaso
 		return nil, err
 	}
 	return audited(ctx, a, entry{p, botID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
-		found, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
-		if err != nil {
-			return nil, err
-		}
-		now, err := tx.Now(ctx)
-		if err != nil {
-			return nil, err
-		}
-		update := found.Update()
-		if !change(found, update, now) {
-			return found, nil
-		}
-		tx.AfterCommit(a.Auth.TokensEnded)
-		if p == reinstateBot {
-			err = a.Agents.LeaveTrash(ctx, tx, botID)
-		} else {
-			err = a.Auth.PauseWebhooks(ctx, tx, botID, auth.Suspended)
-		}
-		if err != nil {
-			return nil, err
-		}
-		changed, err := update.SetUpdatedAt(now).Save(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return changed, a.ProfileChanged(ctx, tx, botID)
+		return a.changeInside(ctx, tx, p, botID, change)
 	})
+}
+
+// changeInside changes an agent that is not deleted, in the transaction of a procedure. Faults: not_found.
+func (a *API) changeInside(ctx context.Context, tx *db.Tx, p Procedure, botID uuid.UUID, change botChange) (*ent.Bot, error) {
+	found, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
+	update := found.Update()
+	if !change(found, update, now) {
+		return found, nil
+	}
+	tx.AfterCommit(a.Auth.TokensEnded)
+	if p == reinstateBot {
+		err = a.Agents.LeaveTrash(ctx, tx, botID)
+	} else {
+		err = a.Auth.PauseWebhooks(ctx, tx, botID, auth.Suspended)
+	}
+	if err != nil {
+		return nil, err
+	}
+	changed, err := update.SetUpdatedAt(now).Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return changed, a.ProfileChanged(ctx, tx, botID)
 }
 
 // ReissueToken revokes every token of an agent, closes its sockets, pauses its webhooks and shows a new token once: for an agent that

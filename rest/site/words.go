@@ -16,27 +16,9 @@ import (
 // coverLines and coverBudget bound the first words that stand for a work without a picture.
 const coverLines, coverBudget = 9, 500
 
-// units of relative times, from the largest down.
-var units = []struct {
-	span time.Duration
-	name string
-}{
-	{365 * 24 * time.Hour, "year"}, {30 * 24 * time.Hour, "month"}, {24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"},
-}
-
-// span is a duration in its largest unit, such as "3 hours"; empty below a minute.
-func span(d time.Duration) string {
-	for _, unit := range units {
-		if d >= unit.span {
-			return count(int(d/unit.span), unit.name)
-		}
-	}
-	return ""
-}
-
 // ago is a time of the past as people say it.
 func ago(t time.Time) string {
-	if past := span(time.Since(t)); past != "" {
+	if past := pages.Span(time.Since(t)); past != "" {
 		return past + " ago"
 	}
 	return "just now"
@@ -44,7 +26,7 @@ func ago(t time.Time) string {
 
 // until is a time of the future as people say it, or the day if it is past.
 func until(t time.Time) string {
-	if ahead := span(time.Until(t)); ahead != "" {
+	if ahead := pages.Span(time.Until(t)); ahead != "" {
 		return "in " + ahead
 	}
 	return day(t)
@@ -53,15 +35,10 @@ func until(t time.Time) string {
 func day(t time.Time) string { return t.UTC().Format("2 January 2006") }
 
 // count is a number with its noun: "1 response", "2 responses".
-func count(n any, of string) string { return fmt.Sprint(n) + " " + noun(n, of) }
+func count(n any, of string) string { return pages.Count(n, of) }
 
 // noun is the singular or the plural that goes with a number.
-func noun(n any, of string) string {
-	if fmt.Sprint(n) == "1" {
-		return of
-	}
-	return of + "s"
-}
+func noun(n any, of string) string { return pages.Noun(n, of) }
 
 // figure is a count as people read it; counting ends at activity.CountLimit.
 func figure(n int64) string {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/activity"
+	"stoa/graph/platform/pages"
 )
 
 func TestRelativeTimes(t *testing.T) {
@@ -37,7 +38,7 @@ func TestFacesDiffer(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
 	for range 200 {
-		seen[string(drawFace(uuid.New()))] = true
+		seen[string(pages.Face(uuid.New()))] = true
 	}
 	require.Greater(t, len(seen), 190)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,13 +18,15 @@ import (
 // field is a field of a procedure's form.
 type field struct {
 	Name, Label, Hint string
-	// Kind is line, lines, number, credits, time, choice or hidden.
+	// Kind is line, lines, number, credits, time, choice, tick, ticks or hidden.
 	Kind     string
 	Required bool
 	Options  []option
 	// Max is the most characters; 0 for no limit of the form.
 	Max   int
 	Value string
+	// Values are those of the boxes that are ticked.
+	Values []string
 	// Was is the value that the form began with, and Known says that it began with one: then only another is sent.
 	Was   string
 	Known bool
@@ -78,6 +81,11 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 		f.Hint = "Why, in 1 to " + strconv.Itoa(bounds.Reason) + " characters. It stays in the audit log."
 	case name == "operationId": // a form that is sent twice does its work once
 		f.Kind, f.Value = "hidden", uuid.NewString()
+	case inner.Kind == ast.Enum && kind.Elem != nil:
+		f.Kind, f.Required = "ticks", false
+		for _, one := range inner.EnumValues {
+			f.Options = append(f.Options, option{Value: one.Name, Label: human(strings.ToLower(one.Name)), Hint: one.Description})
+		}
 	case inner.Kind == ast.Enum:
 		// A select that is required begins with an option without a value, or HTML takes the first one for chosen.
 		f.Kind, f.Options = "choice", []option{{Label: "Not changed"}}
@@ -91,11 +99,10 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 			}
 			f.Options = append(f.Options, option{Value: one.Name, Label: label})
 		}
+	case inner.Name == "Boolean" && kind.NonNull:
+		f.Kind, f.Required = "tick", false
 	case inner.Name == "Boolean":
 		f.Kind, f.Options = "choice", []option{{Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
-		if f.Required {
-			f.Options = append([]option{{Label: "Choose one"}}, f.Options...)
-		}
 	case inner.Name == "Time":
 		f.Kind, f.Hint = "time", strings.TrimSpace(hint+" In UTC.")
 	case strings.HasSuffix(name, "Minor"):
@@ -120,7 +127,7 @@ func plain(f *field, v any) string {
 // choose marks the option that a field holds.
 func (f *field) choose() {
 	for i := range f.Options {
-		f.Options[i].Chosen = f.Options[i].Value == f.Value
+		f.Options[i].Chosen = f.Options[i].Value == f.Value || slices.Contains(f.Values, f.Options[i].Value)
 	}
 }
 
@@ -135,10 +142,13 @@ func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 			continue
 		}
 		f.Value = strings.ReplaceAll(sent.Get(f.Name), "\r\n", "\n") // as HTML sends line breaks
+		if f.Kind == "ticks" {
+			f.Value, f.Values = "", sent[f.Name]
+		}
 		if f.Known {
 			f.Was = strings.ReplaceAll(sent.Get(wasPrefix+f.Name), "\r\n", "\n")
 		}
-		if f.Known && f.Value == f.Was || !f.Known && f.Value == "" && !f.Required {
+		if f.Known && f.Value == f.Was || !f.Known && f.Value == "" && !f.Required && f.Kind != "tick" && f.Kind != "ticks" {
 			continue
 		}
 		v, wrong := f.parse()
@@ -183,6 +193,13 @@ func (f *field) parse() (v any, wrong string) {
 			return nil, "must be a day and a time"
 		}
 		return at.Format(time.RFC3339), ""
+	case "tick":
+		return f.Value == "true", ""
+	case "ticks":
+		if f.Values == nil {
+			return []string{}, ""
+		}
+		return f.Values, ""
 	case "choice":
 		if typeOf(f.kind).Name == "Boolean" {
 			return f.Value == "true", ""

@@ -52,6 +52,7 @@ type filter struct {
 type option struct {
 	Value, Label string
 	Chosen       bool
+	Hint         string
 }
 
 // list shows a page of a connection. Faults: invalid_pagination, invalid_input, service_unavailable.
@@ -86,6 +87,7 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 	}
 	for _, edge := range objects(found, "edges") {
 		node := object(edge, "node")
+		correctState(listed.Type, node)
 		link := entityLink(listed.Type, node)
 		made := row{Name: link.Text, Link: link.Link}
 		for _, name := range listed.Columns {
@@ -95,6 +97,15 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 	}
 	if reversed {
 		slices.Reverse(data.Rows)
+	}
+	var cells []*value
+	for _, made := range data.Rows {
+		for i := range made.Cells {
+			cells = append(cells, &made.Cells[i])
+		}
+	}
+	if err := s.nameIDs(r.Context(), cells); err != nil {
+		return err
 	}
 	if total, ok := found["totalCount"]; ok {
 		data.Total = fmt.Sprint(total)
@@ -193,9 +204,9 @@ func filtersOf(listed *section, sent url.Values) []filter {
 	all := make([]filter, 0, len(names)+1)
 	if presets := presetsOf(listed); len(presets) > 0 {
 		f := filter{Name: attentionFilter, Label: "Needs attention", Kind: "choice", Value: sent.Get(attentionFilter)}
-		f.Options = []option{{"", "Any", f.Value == ""}}
+		f.Options = []option{{Label: "Any", Chosen: f.Value == ""}}
 		for _, p := range presets {
-			f.Options = append(f.Options, option{p.name, p.label, p.name == f.Value})
+			f.Options = append(f.Options, option{Value: p.name, Label: p.label, Chosen: p.name == f.Value})
 		}
 		all = append(all, f)
 	}
@@ -205,15 +216,15 @@ func filtersOf(listed *section, sent url.Values) []filter {
 		switch inner := typeOf(field.Type); {
 		case inner.Kind == ast.Enum:
 			f.Kind = "choice"
-			f.Options = []option{{"", "Any", f.Value == ""}}
+			f.Options = []option{{Label: "Any", Chosen: f.Value == ""}}
 			for _, one := range inner.EnumValues {
-				f.Options = append(f.Options, option{one.Name, human(one.Name), one.Name == f.Value})
+				f.Options = append(f.Options, option{Value: one.Name, Label: human(one.Name), Chosen: one.Name == f.Value})
 			}
 		case inner.Name == "Boolean":
 			f.Kind = "choice"
-			f.Options = []option{{"", "Any", f.Value == ""}, {"true", "Yes", f.Value == "true"}}
+			f.Options = []option{{Label: "Any", Chosen: f.Value == ""}, {Value: "true", Label: "Yes", Chosen: f.Value == "true"}}
 			if _, negated := opposite(listed, name); negated {
-				f.Options = append(f.Options, option{"false", "No", f.Value == "false"})
+				f.Options = append(f.Options, option{Value: "false", Label: "No", Chosen: f.Value == "false"})
 			}
 		case inner.Name == "Time":
 			f.Kind = "time"
@@ -292,7 +303,7 @@ func searched(listed *section, q string) []map[string]any {
 
 // sortsOf are the orders that a list may have.
 func sortsOf(listed *section, chosen string) []option {
-	all := []option{{"", "Newest first", chosen == ""}}
+	all := []option{{Label: "Newest first", Chosen: chosen == ""}}
 	fields := schema.Types[listed.Type+"OrderField"]
 	if fields == nil || chosen != "" && fields.EnumValues.ForName(strings.TrimPrefix(chosen, "-")) == nil {
 		return all
@@ -303,7 +314,8 @@ func sortsOf(listed *section, chosen string) []option {
 			lowest, highest = ", oldest first", ", newest first"
 		}
 		all = append(all,
-			option{field.Name, label + lowest, chosen == field.Name}, option{"-" + field.Name, label + highest, chosen == "-"+field.Name})
+			option{Value: field.Name, Label: label + lowest, Chosen: chosen == field.Name},
+			option{Value: "-" + field.Name, Label: label + highest, Chosen: chosen == "-"+field.Name})
 	}
 	return all
 }

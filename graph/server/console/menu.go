@@ -15,7 +15,9 @@ type menuEntry struct {
 
 // menu is the navigation of a page, which belongs to the entry at a path.
 func (s *console) menu(current string) []menuGroup {
-	groups := []menuGroup{{"Console", []menuEntry{{Path: "/", Title: "Overview"}}}}
+	groups := []menuGroup{{"Console", []menuEntry{
+		{Path: "/now", Title: "Now"}, {Path: "/", Title: "Overview"}, {Path: booksPath, Title: "Books"},
+	}}}
 	at := make(map[string]int)
 	for _, listed := range sections {
 		i, known := at[listed.Group]

@@ -5,13 +5,14 @@ import (
 	"net/http"
 	"time"
 
+	"stoa/docs"
 	"stoa/graph/platform/pages"
 )
 
 // overviewQuery is the one operation behind the overview.
 const overviewQuery = `{ overview {
 	activity { window begins stepSeconds agents messages orders creditsMinor }
-	attention { kind count text }
+	attention { kind count text } posing { id handle displayName }
 	processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
 } }`
 
@@ -21,12 +22,17 @@ type overviewData struct {
 	Series    []series
 	Windows   []string
 	Processes []process
+	// Posing are agents whose names look like the platform's.
+	Posing []posing
 }
+
+// posing is an agent whose name looks like the platform's.
+type posing struct{ Link, Handle, Name string }
 
 type attention struct {
 	Text, Count string
-	// Link leads to what it is about.
-	Link string
+	// Link leads to what it is about, Runbook to what to do.
+	Link, Runbook string
 }
 
 // attentionLinks lead from things that need attention to their pages.
@@ -36,6 +42,15 @@ var attentionLinks = map[string]string{
 	"unsent_mails": "/mails?attention=unsent", "webhooks": "/webhooks?attention=broken", "feedback": "/feedback?state=open",
 	"reports": "/reports?state=open",
 }
+
+// runbooks are the pages that say what to do, by the kind of thing that needs attention.
+var runbooks = map[string]string{
+	"ledger": runbook("StoaLedgerDiscrepancy"), "ledger_late": runbook("StoaLedgerNotReconciled"), "failed_jobs": runbook("StoaJobsFailing"),
+	"disks": runbook("StoaStorageFailing"), "silent_processes": runbook("StoaDown"), "unready_processes": runbook("StoaNotReady"),
+	"lost_mails": runbook("StoaMailRefused"), "unsent_mails": runbook("StoaMailLate"), "webhooks": runbook("StoaWebhooksLate"),
+}
+
+func runbook(alert string) string { return docs.Path + "/runbook/" + alert + ".md" }
 
 // series is one figure over all windows.
 type series struct {
@@ -69,10 +84,11 @@ func (s *console) overview(w http.ResponseWriter, r *http.Request) error {
 	}
 	found := object(answer, "overview")
 	var data overviewData
-	for _, one := range objects(found, "attention") {
-		kind, _ := one["kind"].(string)
-		text, _ := one["text"].(string)
-		data.Attention = append(data.Attention, attention{text, grouped(whole(one["count"])), attentionLinks[kind]})
+	data.Attention = newAttention(found)
+	for _, one := range objects(found, "posing") {
+		data.Posing = append(data.Posing, posing{
+			"/agents/" + textOf(one, "id"), textOf(one, "handle"), pages.Line(textOf(one, "displayName"), lineLength),
+		})
 	}
 	windows := objects(found, "activity")
 	for _, window := range windows {

@@ -22,6 +22,9 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"stoa/docs"
 	"stoa/graph/platform/fault"
@@ -44,6 +47,8 @@ type Config struct {
 	// Ask runs GraphQL operations as the operator of a request's context.
 	Ask    server.Ask
 	Logger *slog.Logger
+	// Public is the origin of the public site; nil for none.
+	Public func() string
 	// Tools are the listener's other handlers; the navigation leads to those with a title.
 	Tools []server.Mount
 }
@@ -61,6 +66,11 @@ func New(c Config) http.Handler {
 	s := &console{Config: c, mux: http.NewServeMux()}
 	s.handle("GET /{$}", s.overview)
 	s.handle("GET /find", s.find)
+	s.handle("GET /now", s.now)
+	s.handle("GET "+booksPath, s.books)
+	s.handle("GET "+transactionsPath+"{id}", s.transaction)
+	s.handle("GET "+statementsPath+"{id}", s.statement)
+	s.mux.HandleFunc("GET "+facesPath+"{name}", face)
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /maintenance", s.maintenance)
 	s.handle("GET /procedures/{name}", s.showForm)
@@ -68,6 +78,10 @@ func New(c Config) http.Handler {
 	for i := range sections {
 		listed := &sections[i]
 		s.handle("GET "+listed.Path, func(w http.ResponseWriter, r *http.Request) error { return s.list(w, r, listed) })
+		if listed.Type == "Bot" {
+			s.handle("GET "+listed.Path+"/{id}", s.agent)
+			continue
+		}
 		s.handle("GET "+listed.Path+"/{id}", func(w http.ResponseWriter, r *http.Request) error { return s.entity(w, r, listed) })
 	}
 	documents := docs.New(s.showDocument)
@@ -154,6 +168,19 @@ var failureTitles = map[fault.Code]string{
 	fault.InternalError: "Something went wrong",
 }
 
+// facesPath is before the name of the picture of an agent.
+const facesPath = "/faces/"
+
+// face draws the pattern of an agent's id.
+func face(w http.ResponseWriter, r *http.Request) {
+	id, ok := parseID(strings.TrimSuffix(r.PathValue("name"), ".svg"))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	pages.WriteFace(w, uuid.MustParse(id))
+}
+
 func seeOther(w http.ResponseWriter, path string) error {
 	w.Header().Set("Location", path)
 	w.WriteHeader(http.StatusSeeOther)
@@ -172,6 +199,10 @@ var (
 	overviewPage    = parse("overview")
 	listPage        = parse("list")
 	findPage        = parse("find")
+	agentPage       = parse("agent")
+	nowPage         = parse("now")
+	booksPage       = parse("books")
+	statementPage   = parse("statement")
 	entityPage      = parse("entity")
 	formPage        = parse("form")
 	resultPage      = parse("result")

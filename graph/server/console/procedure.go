@@ -38,7 +38,7 @@ type procedure struct {
 var procedures = makeProcedures()
 
 // harmful are the verbs of procedures that take something from an agent.
-var harmful = []string{"suspend", "reissue", "remove", "revoke", "withdraw"}
+var harmful = []string{"suspend", "moderate", "clear", "reissue", "remove", "revoke", "withdraw"}
 
 func makeProcedures() []*procedure {
 	var all []*procedure
@@ -94,19 +94,6 @@ func proceduresOfEntity(listed *section) []*procedure { return proceduresAt(list
 func notice(r *http.Request) string {
 	if p := findProcedure(r.URL.Query().Get("done")); p != nil {
 		return "Done, and in the audit log: " + p.Title + "."
-	}
-	return ""
-}
-
-// destination is where a procedure leads that has nothing to show but what it was done to; empty for one with a result.
-func (p *procedure) destination(result map[string]any) string {
-	done := "?done=" + p.Name
-	if p.Home == settingsPath {
-		return settingsPath + done
-	}
-	id, _ := result["id"].(string)
-	if listed := byType(p.field.Type.Name()); listed != nil && id != "" {
-		return listed.Path + "/" + id + done
 	}
 	return ""
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -11,8 +12,50 @@ type resultData struct {
 	*formData
 	// Reason is that of the procedure.
 	Reason string
-	Facts  []fact
-	Tables []table
+	// Changes are the fields of the target that are different now.
+	Changes []change
+	Facts   []fact
+	Tables  []table
+}
+
+// change is a field of a target before and after a procedure.
+type change struct {
+	Label         string
+	Before, After value
+}
+
+// snapshot is the target of a procedure at a moment, and an agent's wallet; nil without a target.
+func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) {
+	if data.SubjectID == "" {
+		return nil, nil
+	}
+	listed := byType(data.Target)
+	query := `query ($id: ID!) { node(id: $id) { ... on ` + listed.Type + ` ` + selectionSet(schema.Types[listed.Type], 1) + ` }`
+	if listed.Type == "Bot" {
+		query += ` dossier(botId: $id) { availableMinor reservedMinor }`
+	}
+	answer, err := s.ask(ctx, query+` }`, map[string]any{"id": data.SubjectID})
+	if err != nil {
+		return nil, err
+	}
+	facts, err := s.factsOf(ctx, listed, object(answer, "node"))
+	if wallet := object(answer, "dossier"); wallet != nil {
+		for _, one := range []struct{ label, name string }{{"Available", "availableMinor"}, {"In escrow", "reservedMinor"}} {
+			facts = append(facts, fact{Label: one.label, Value: value{Kind: "number", Text: credits(whole(wallet[one.name]))}})
+		}
+	}
+	return facts, err
+}
+
+// changes are the facts that differ.
+func changes(before, after []fact) []change {
+	var all []change
+	for i, one := range before {
+		if i < len(after) && one.Value != after[i].Value && one.Label != human("updatedAt") {
+			all = append(all, change{one.Label, one.Value, after[i].Value})
+		}
+	}
+	return all
 }
 
 // table is a list within a result.

@@ -25,6 +25,9 @@ type formData struct {
 	// Complaints concern the form as a whole, Wrong holds the fields with complaints.
 	Complaints []string
 	Wrong      []*field
+	// Shuts: it can suspend an agent, whose open orders are Trades.
+	Shuts  bool
+	Trades []trade
 }
 
 // prepare makes the form of a procedure. Faults: not_found.
@@ -50,6 +53,13 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 			return nil, fault.New(fault.NotFound)
 		}
 		data.SubjectID, data.SubjectName, data.Back = id, nameOf(listed, node), listed.Path+"/"+id
+		if data.Shuts = p.Name == "suspendBot" || p.Name == "moderateBot"; data.Shuts {
+			answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { trades `+tradeFields+` } }`, map[string]any{"id": id})
+			if err != nil {
+				return nil, err
+			}
+			data.Trades = newTrades(objects(object(answer, "dossier"), "trades"))
+		}
 	}
 	var current map[string]any
 	if p.Name == "updateSettings" {
@@ -105,15 +115,36 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if file, sent := parseID(r.PostForm.Get("file")); sent && data.Name == "reviewOrder" {
 		return s.saveFile(w, r, data, variables, file)
 	}
+	before, err := s.snapshot(r.Context(), data)
+	if err != nil {
+		return err
+	}
 	result, err := s.carryOut(r.Context(), data.procedure, variables)
 	if err != nil {
 		return s.refuse(w, r, data, err)
 	}
-	if path := data.destination(result); path != "" {
-		return seeOther(w, path)
+	if data.Home == settingsPath {
+		return seeOther(w, settingsPath+"?done="+data.Name)
 	}
-	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField)}
-	shown.add("", typeOf(data.field.Type), result)
+	after, err := s.snapshot(r.Context(), data)
+	if err != nil {
+		return err
+	}
+	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField), Changes: changes(before, after)}
+	if inner := typeOf(data.field.Type); !isEntity(inner) || data.Subject == "" {
+		shown.add("", inner, result)
+	}
+	var cells []*value
+	for t := range shown.Tables {
+		for _, made := range shown.Tables[t].Rows {
+			for i := range made.Cells {
+				cells = append(cells, &made.Cells[i])
+			}
+		}
+	}
+	if err := s.nameIDs(r.Context(), cells); err != nil {
+		return err
+	}
 	return s.show(w, r, view{
 		template: resultPage, Title: data.Title, Path: data.Home, Notice: "Done, and in the audit log.", Data: shown,
 	})
@@ -124,7 +155,7 @@ func (s *console) carryOut(ctx context.Context, p *procedure, variables map[stri
 	inner := typeOf(p.field.Type)
 	asked := selectionSet(inner, 1)
 	switch {
-	case isEntity(inner):
+	case isEntity(inner) && p.Subject != "":
 		asked = "{ id }"
 	case p.Home == settingsPath:
 		asked = "{ updatedAt }"

@@ -26,6 +26,11 @@ type value struct {
 	Stamp string
 	// Long: a line that a table may break anywhere.
 	Long bool
+	// Mark warns of the value; empty for most.
+	Mark string
+
+	// id is that of an entity of an unknown kind; empty for any other value.
+	id string
 }
 
 // lineLength is how many bytes of a text a table shows; a line up to shortLine is not broken within a word.
@@ -85,6 +90,9 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 	case field.Name == "sha256":
 		return value{Kind: "code", Text: v}
 	}
+	if field.Name == "displayName" {
+		return value{Kind: "text", Text: pages.Line(v, lineLength), Long: len(v) > shortLine, Mark: markOf(v)}
+	}
 	if brief {
 		return value{Kind: "text", Text: pages.Line(v, lineLength), Long: len(v) > shortLine}
 	}
@@ -92,6 +100,14 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 		return value{Kind: "prose", Text: pages.Visible(v)}
 	}
 	return value{Kind: "text", Text: pages.VisibleLine(v)}
+}
+
+// markOf warns of a display name that looks like the platform's.
+func markOf(displayName string) string {
+	if text.Posing(displayName) {
+		return "poses as the platform"
+	}
+	return ""
 }
 
 func timeValue(at time.Time, brief bool) value {
@@ -109,7 +125,7 @@ const shortID = 8
 func idValue(field, id string, brief bool) value {
 	v := value{Kind: "code", Text: id}
 	if _, isID := parseID(id); isID && field != "id" && field != "transactionID" && field != "operationID" && field != "clientMessageID" {
-		v.Link = "/find?q=" + id
+		v.Link, v.id = "/find?q="+id, id
 	}
 	if brief && len(id) > shortID {
 		v.Text = "…" + id[len(id)-shortID:]

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -143,6 +144,13 @@ func (w *world) form(root *html.Node) (action string, fields url.Values) {
 			case f.Type != html.ElementNode || name == "":
 			case f.Data == "select":
 				fields.Set(name, chosen(f))
+			case attribute(f, "type") == "checkbox":
+				if fields[name] == nil {
+					fields[name] = []string{}
+				}
+				if has(f, "checked") {
+					fields[name] = append(fields[name], attribute(f, "value"))
+				}
 			case f.Data == "textarea":
 				fields.Set(name, strings.TrimPrefix(content(f), "\n"))
 			default:
@@ -171,6 +179,10 @@ func chosen(n *html.Node) string {
 		}
 	}
 	return first
+}
+
+func has(n *html.Node, name string) bool {
+	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
 }
 
 func attribute(n *html.Node, name string) string {

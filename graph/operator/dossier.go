@@ -1,0 +1,110 @@
+package operator
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/ratings"
+)
+
+var (
+	selectStanding = statements.Named("select_standing")
+	listTraces     = statements.Named("list_traces")
+)
+
+// tracesPerSection is how many of the newest things of a kind a dossier shows.
+const tracesPerSection = 6
+
+// Dossier is everything about an agent on one page.
+type Dossier struct {
+	Bot *ent.Bot
+	// State is active, suspended, trash or deleted.
+	State string
+	// Public: everyone sees its profile.
+	Public bool
+	// Posing: its display name looks like the platform's.
+	Posing                        bool
+	AvailableMinor, ReservedMinor int64
+	Reputation                    *ratings.Reputation
+	// Owned: an owner's address is verified, to which the owner can have access restored.
+	Owned bool
+	// Sessions counts tokens that are in force, Connections open sockets.
+	Sessions, Connections int64
+	// Trades are its open orders, those that wait longest first.
+	Trades []*Trade
+	// Content counts what could be removed of each kind.
+	Content []*RemovedContent
+	// Traces are the newest things of each section.
+	Traces []*Trace
+}
+
+// Trace is a thing that an agent made, or that was made about it.
+type Trace struct {
+	// Section groups traces, such as posts, given (ratings) or audit.
+	Section string `db:"section"`
+	// Kind is the type of the entity in the schema.
+	Kind  string    `db:"kind"`
+	ID    uuid.UUID `db:"id"`
+	At    time.Time `db:"at"`
+	Name  string    `db:"name"`
+	About string    `db:"about"`
+	State string    `db:"state"`
+	// AmountMinor is null if it has none. BalanceMinor is the agent's whole balance after an entry of the ledger.
+	AmountMinor  *int64 `db:"amount_minor"`
+	BalanceMinor *int64 `db:"balance_minor"`
+}
+
+// standing is the row of select_standing.
+type standing struct {
+	State          string             `db:"state"`
+	Public         bool               `db:"public"`
+	AvailableMinor int64              `db:"available_minor"`
+	ReservedMinor  int64              `db:"reserved_minor"`
+	Reputation     ratings.Reputation `db:"reputation"`
+	Owned          bool               `db:"owned"`
+	Sessions       int64              `db:"sessions"`
+	Connections    int64              `db:"connections"`
+}
+
+// Dossier reads it; nil if there is no such agent. It costs the same however much the agent has done, except for its ratings, files and
+// content, which are counted. Faults: unauthorized.
+func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return nil, err
+	}
+	found, err := db.One[standing](ctx, a.DB.SQL, selectStanding, botID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // the schema's null
+	}
+	if err != nil {
+		return nil, err
+	}
+	d := &Dossier{
+		State: found.State, Public: found.Public, AvailableMinor: found.AvailableMinor, ReservedMinor: found.ReservedMinor,
+		Reputation: &found.Reputation, Owned: found.Owned, Sessions: found.Sessions, Connections: found.Connections,
+	}
+	if d.Bot, err = a.DB.Ent.Bot.Get(ctx, botID); err != nil {
+		return nil, err
+	}
+	d.Posing = text.Posing(d.Bot.DisplayName)
+	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listTradesOf, botID, openTradesOfMost)
+	if err != nil {
+		return nil, err
+	}
+	if d.Trades, err = a.trades(ctx, open); err != nil {
+		return nil, err
+	}
+	if d.Content, err = db.All[RemovedContent](ctx, a.DB.SQL, countContent, botID); err != nil {
+		return nil, err
+	}
+	d.Traces, err = db.All[Trace](ctx, a.DB.SQL, listTraces, botID, tracesPerSection)
+	return d, err
+}

@@ -1,0 +1,73 @@
+-- What goes on now (now.go), and the books at a moment (books.go).
+
+-- name: list_happenings(seconds double precision, max bigint)
+-- The newest things of the last seconds that agents did, each kind off an index, from the ids of five minutes before on.
+WITH since AS MATERIALIZED (
+  SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
+)
+SELECT kind, at, bot_id, by, other, title, amount_minor, target, target_id FROM (
+  (SELECT 'joined' AS kind, b.created_at AS at, b.id AS bot_id, b.handle AS by, '' AS other, b.display_name AS title, NULL::bigint AS amount_minor,
+      'Bot' AS target, b.id AS target_id
+    FROM bots b WHERE b.created_at >= (SELECT at FROM since) ORDER BY b.created_at DESC, b.id DESC LIMIT :max)
+  UNION ALL
+  (SELECT 'published', p.created_at, b.id, b.handle, '', CASE WHEN p.title = '' THEN left(p.text, 60) ELSE p.title END, NULL, 'Post', p.id
+    FROM (
+      SELECT * FROM posts p WHERE p.id >= (SELECT id FROM since) ORDER BY p.id DESC LIMIT :max
+    ) p JOIN bots b ON b.id = p.author_id WHERE p.visibility = 'public' AND p.deleted_at IS NULL)
+  UNION ALL
+  (SELECT 'asked', t.created_at, b.id, b.handle, '', t.title, t.total_minor, 'Task', t.id
+    FROM (SELECT * FROM tasks t WHERE t.id >= (SELECT id FROM since) ORDER BY t.id DESC LIMIT :max) t JOIN bots b ON b.id = t.customer_id
+    WHERE t.removed_at IS NULL)
+  UNION ALL
+  (SELECT 'traded', e.created_at, b.id, b.handle, k.handle, e.action, o.total_minor, 'Order', o.id
+    FROM (SELECT * FROM order_events e WHERE e.id >= (SELECT id FROM since) ORDER BY e.id DESC LIMIT :max) e JOIN orders o ON o.id = e.order_id
+    JOIN bots b ON b.id = e.participant_id
+    JOIN bots k ON k.id = CASE WHEN e.participant_id = o.customer_id THEN o.contractor_id ELSE o.customer_id END)
+  UNION ALL
+  (SELECT 'rated', r.created_at, b.id, b.handle, s.handle, r.stars::text, NULL, 'Rating', r.id
+    FROM (SELECT * FROM ratings r WHERE r.id >= (SELECT id FROM since) ORDER BY r.id DESC LIMIT :max) r JOIN bots b ON b.id = r.author_id
+    JOIN bots s ON s.id = r.subject_id WHERE r.removed_at IS NULL)
+  UNION ALL
+  (SELECT 'refused', f.created_at, b.id, b.handle, '', coalesce(f.rejection, ''), NULL, 'Attachment', f.id
+    FROM (SELECT * FROM attachments f WHERE f.id >= (SELECT id FROM since) ORDER BY f.id DESC LIMIT :max) f JOIN bots b ON b.id = f.owner_id
+    WHERE f.status = 'rejected')
+  UNION ALL
+  (SELECT 'reported', f.created_at, b.id, b.handle, coalesce(s.handle, ''), f.subject_type, NULL, 'Feedback', f.id
+    FROM (SELECT * FROM feedbacks f WHERE f.id >= (SELECT id FROM since) ORDER BY f.id DESC LIMIT :max) f JOIN bots b ON b.id = f.bot_id
+    LEFT JOIN bots s ON s.id = f.subject_bot_id WHERE f.kind = 'report')
+) h WHERE at >= (SELECT at FROM since) ORDER BY at DESC, target_id DESC LIMIT :max;
+
+-- name: read_books()
+-- The sums of all wallets, and of the platform's own sides of the ledger, off the index of those; with the database's clock.
+SELECT stoa_now() AS at, (SELECT count(*) FROM accounts) AS wallets,
+  (SELECT coalesce(sum(a.available_minor), 0)::bigint FROM accounts a) AS available_minor,
+  (SELECT coalesce(sum(a.reserved_minor), 0)::bigint FROM accounts a) AS reserved_minor,
+  (SELECT coalesce(-sum(e.delta_minor), 0)::bigint FROM ledger_entries e WHERE e.bot_id IS NULL AND e.account_kind = 'issuance') AS issued_minor,
+  (SELECT coalesce(sum(e.delta_minor), 0)::bigint FROM ledger_entries e WHERE e.bot_id IS NULL AND e.account_kind = 'fees') AS fees_minor;
+
+-- name: read_checks()
+-- What the last check of each scope found: discrepancies by their kind, and the sum of all entries that it looked at.
+SELECT l.scope, l.last_ended_at AS ended_at, l.began_at IS NOT NULL AS running,
+  coalesce((SELECT sum(n.value::bigint) FROM jsonb_each_text(coalesce(l.last_found -> 'counted', '{}')) n), 0)::bigint AS discrepancies,
+  coalesce((l.last_found ->> 'imbalance')::bigint, 0) AS imbalance_minor
+FROM ledger_checks l ORDER BY l.scope;
+
+-- name: read_statement(bot uuid, before bigint, max bigint)
+-- Lines of an agent's ledger before a number, the newest first, with the balance after each: the present one less what came later.
+SELECT e.id, e.number, e.created_at AS at, e.kind, e.account_kind, e.delta_minor, e.transaction_id, e.order_id,
+  (a.available_minor - coalesce(l.available, 0)
+    - coalesce(sum(e.delta_minor) FILTER (WHERE e.account_kind = 'available') OVER later, 0))::bigint AS available_minor,
+  (a.reserved_minor - coalesce(l.reserved, 0)
+    - coalesce(sum(e.delta_minor) FILTER (WHERE e.account_kind = 'reserved') OVER later, 0))::bigint AS reserved_minor
+FROM accounts a
+CROSS JOIN LATERAL (
+  SELECT sum(e.delta_minor) FILTER (WHERE e.account_kind = 'available') AS available,
+    sum(e.delta_minor) FILTER (WHERE e.account_kind = 'reserved') AS reserved
+  FROM ledger_entries e WHERE e.bot_id = a.bot_id AND e.number >= :before
+) l
+CROSS JOIN LATERAL (
+  SELECT * FROM ledger_entries e WHERE e.bot_id = a.bot_id AND e.number < :before ORDER BY e.number DESC LIMIT :max
+) e
+WHERE a.bot_id = :bot
+WINDOW later AS (ORDER BY e.number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+ORDER BY e.number DESC;

@@ -1,0 +1,172 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/order"
+	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
+)
+
+var (
+	selectTrades     = statements.Named("select_trades")
+	listOpenTrades   = statements.Named("list_open_trades")
+	listTradesOf     = statements.Named("list_trades_of")
+	openTradesOfMost = 50
+)
+
+// Trade is an order as operators see it who must know why it does not go on.
+type Trade struct {
+	ID uuid.UUID
+	// Customer and Contractor are handles.
+	Customer, Contractor string
+	State                order.State
+	TotalMinor           int64
+	Deadline, UpdatedAt  time.Time
+	// Turn is the handle of the participant whose action leads on; empty if it is either's, or the order has ended.
+	Turn string
+	// Stuck says why it needs attention, in sentences; empty if it does not.
+	Stuck []string
+	// Ends says who can end it and by what.
+	Ends []string
+}
+
+// tradeRow is a row of select_trades.
+type tradeRow struct {
+	ID                  uuid.UUID   `db:"id"`
+	CustomerID          uuid.UUID   `db:"customer_id"`
+	ContractorID        uuid.UUID   `db:"contractor_id"`
+	AuthorID            uuid.UUID   `db:"author_id"`
+	State               order.State `db:"state"`
+	TotalMinor          int64       `db:"total_minor"`
+	Deadline            time.Time   `db:"deadline"`
+	UpdatedAt           time.Time   `db:"updated_at"`
+	RefundProposedBy    *uuid.UUID  `db:"refund_proposed_by"`
+	DisputedBy          *uuid.UUID  `db:"disputed_by"`
+	Customer            string      `db:"customer"`
+	Contractor          string      `db:"contractor"`
+	CustomerSuspended   bool        `db:"customer_suspended"`
+	ContractorSuspended bool        `db:"contractor_suspended"`
+	Now                 time.Time   `db:"now"`
+}
+
+// Trade returns an order with why it is stuck and who can end it, nil if there is no such order. Faults: unauthorized.
+func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return nil, err
+	}
+	all, err := a.trades(ctx, []uuid.UUID{orderID})
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// trades returns orders in the order of their ids in the list.
+func (a *API) trades(ctx context.Context, ids []uuid.UUID) ([]*Trade, error) {
+	rows, err := db.All[tradeRow](ctx, a.DB.SQL, selectTrades, db.IDs(ids))
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*Trade, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, r.trade())
+	}
+	slices.SortFunc(all, func(one, other *Trade) int { return slices.Index(ids, one.ID) - slices.Index(ids, other.ID) })
+	return all, nil
+}
+
+func (r *tradeRow) trade() *Trade {
+	possible := orders.PossibleFor(&ent.Order{
+		CustomerID: r.CustomerID, ContractorID: r.ContractorID, AuthorID: r.AuthorID, State: r.State, RefundProposedBy: r.RefundProposedBy,
+	})
+	t := &Trade{
+		ID: r.ID, Customer: r.Customer, Contractor: r.Contractor, State: r.State, TotalMinor: r.TotalMinor, Deadline: r.Deadline,
+		UpdatedAt: r.UpdatedAt, Stuck: r.stuck(), Ends: []string{},
+	}
+	if possible.Turn != nil {
+		t.Turn = r.handle(*possible.Turn)
+	}
+	refundable := false
+	for _, side := range []struct {
+		handle    string
+		suspended bool
+		actions   []orders.Action
+	}{{r.Customer, r.CustomerSuspended, possible.Customer}, {r.Contractor, r.ContractorSuspended, possible.Contractor}} {
+		refundable = refundable || slices.Contains(side.actions, orders.ProposeRefund)
+		ends := slices.DeleteFunc(slices.Clone(side.actions), func(a orders.Action) bool { return !a.Ends() })
+		if len(ends) == 0 {
+			continue
+		}
+		sentence := fmt.Sprintf("@%s can end it: %s.", side.handle, joinActions(ends))
+		if side.suspended {
+			sentence = fmt.Sprintf("@%s could end it (%s), but is suspended.", side.handle, joinActions(ends))
+		}
+		t.Ends = append(t.Ends, sentence)
+	}
+	if refundable {
+		t.Ends = append(t.Ends, r.refund())
+	}
+	return t
+}
+
+// refund says what a refund needs.
+func (r *tradeRow) refund() string {
+	sentence := "A refund needs both: one proposes it, the other approves it"
+	for _, side := range []struct {
+		handle    string
+		suspended bool
+	}{{r.Customer, r.CustomerSuspended}, {r.Contractor, r.ContractorSuspended}} {
+		if side.suspended {
+			sentence += ", and @" + side.handle + " is suspended"
+		}
+	}
+	return sentence + "."
+}
+
+// stuck repeats what select_attention counts, in sentences.
+func (r *tradeRow) stuck() []string {
+	all := []string{}
+	if r.State == order.StateDisputed {
+		by := "a participant"
+		if r.DisputedBy != nil {
+			by = "@" + r.handle(*r.DisputedBy)
+		}
+		sentence := "Disputed by " + by
+		if r.DisputedBy == nil && r.RefundProposedBy != nil {
+			sentence = "A refund was proposed by @" + r.handle(*r.RefundProposedBy)
+		}
+		all = append(all, sentence+".")
+	}
+	if slices.Contains([]order.State{order.StateFunded, order.StateInProgress}, r.State) && r.Deadline.Before(r.Now) {
+		all = append(all, "Past its deadline.")
+	}
+	holding := []order.State{order.StateFunded, order.StateInProgress, order.StateDelivered, order.StateDisputed}
+	if slices.Contains(holding, r.State) && r.UpdatedAt.Before(r.Now.Add(-idleOrder)) {
+		all = append(all, "Untouched for three days while credits are held.")
+	}
+	return all
+}
+
+func (r *tradeRow) handle(id uuid.UUID) string {
+	if id == r.CustomerID {
+		return r.Customer
+	}
+	return r.Contractor
+}
+
+func joinActions(all []orders.Action) string {
+	words := make([]string, len(all))
+	for i, a := range all {
+		words[i] = string(a)
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,61 @@
+package text
+
+import (
+	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// lookalikes are characters of other scripts and signs that are read as a Latin letter.
+var lookalikes = strings.NewReplacer(
+	"а", "a", "е", "e", "о", "o", "р", "p", "с", "c", "у", "y", "х", "x", "і", "i", "ј", "j", "ѕ", "s", "м", "m", "т", "t", "н", "h", "к", "k",
+	"α", "a", "ε", "e", "ι", "i", "ο", "o", "ρ", "p", "τ", "t", "υ", "u", "ν", "v", "κ", "k", "σ", "s", "ς", "s", "μ", "m",
+	"0", "o", "1", "i", "3", "e", "4", "a", "5", "s", "7", "t", "@", "a", "$", "s", "!", "i", "|", "i", "ı", "i", "ł", "l",
+)
+
+// platformWords are those that a name which poses as the platform holds, and fillers those that may stand beside them in one word.
+var (
+	platformWords = []string{"support", "system", "official", "administrator", "admin", "stoa"}
+	fillers       = []string{"the", "team", "staff", "help", "desk", "platform", "service", "account", "bot", "agent", "security"}
+)
+
+// Posing reports whether a display name looks like one of the platform: a word of it, or its letters apart or together, are support,
+// system, official, admin or stoa, whatever the case, the accents, or the characters that look like letters.
+func Posing(name string) bool {
+	folded := lookalikes.Replace(strings.ToLower(norm.NFKD.String(name)))
+	var words []string
+	letters := func(r rune) bool { return !unicode.IsLetter(r) }
+	bare := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) || Invisible(r) {
+			return -1
+		}
+		return r
+	}, folded)
+	words = strings.FieldsFunc(bare, letters)
+	spelled := ""
+	for _, word := range words {
+		if ofPlatform(word) {
+			return true
+		}
+		if len([]rune(word)) == 1 {
+			spelled += word
+		}
+	}
+	return ofPlatform(spelled)
+}
+
+// ofPlatform reports whether a word consists of a word of the platform, and perhaps fillers.
+func ofPlatform(word string) bool {
+	rest := word
+	for _, w := range platformWords {
+		rest = strings.ReplaceAll(rest, w, " ")
+	}
+	if rest == word {
+		return false
+	}
+	for _, w := range fillers {
+		rest = strings.ReplaceAll(rest, w, " ")
+	}
+	return strings.TrimSpace(rest) == ""
+}

@@ -1,0 +1,23 @@
+package text_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/text"
+)
+
+// A name that people would take for the platform's poses, however it is spelled; a name that holds the letters by chance does not.
+func TestPosing(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{
+		"Platform Support", "SUPPORT", "Stoa", "stoa-official", "StoaSupport", "The Stoa Team", "Süpport", "S u p p o r t", "s.y.s.t.e.m", "Adm1n",
+		"Аdmіn", "sто\u0430", "Sup\u200bport", "ＯＦＦＩＣＩＡＬ", "0fficial", "Account support (verified)", "Administrator", "@dmin",
+	} {
+		require.True(t, text.Posing(name), name)
+	}
+	for _, name := range []string{"Otto the Reckoner", "Ecosystems", "Supportive Sam", "Unofficially", "Badminton", "Stoat", "", "Pia", "今日", "A B C"} {
+		require.False(t, text.Posing(name), name)
+	}
+}
