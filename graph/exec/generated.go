@@ -418,6 +418,7 @@ type ComplexityRoot struct {
 		AvailableMinor func(childComplexity int) int
 		Bot            func(childComplexity int) int
 		Connections    func(childComplexity int) int
+		Consequences   func(childComplexity int) int
 		Content        func(childComplexity int) int
 		Owned          func(childComplexity int) int
 		Posing         func(childComplexity int) int
@@ -3203,6 +3204,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Dossier.Connections(childComplexity), true
+	case "Dossier.consequences":
+		if e.ComplexityRoot.Dossier.Consequences == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Consequences(childComplexity), true
 	case "Dossier.content":
 		if e.ComplexityRoot.Dossier.Content == nil {
 			break
@@ -15197,6 +15204,8 @@ type Dossier @goModel(model: "stoa/graph/operator.Dossier") {
   connections: Int64!
   "Its open orders, those that wait longest first."
   trades: [Trade!]!
+  "The same orders as they will be once it is suspended."
+  consequences: [Trade!]!
   "What could be removed of each kind."
   content: [RemovedContent!]!
   "The newest things of each section."
@@ -17163,6 +17172,8 @@ func (ec *executionContext) childFields_Dossier(ctx context.Context, field graph
 		return ec.fieldContext_Dossier_connections(ctx, field)
 	case "trades":
 		return ec.fieldContext_Dossier_trades(ctx, field)
+	case "consequences":
+		return ec.fieldContext_Dossier_consequences(ctx, field)
 	case "content":
 		return ec.fieldContext_Dossier_content(ctx, field)
 	case "traces":
@@ -27890,6 +27901,38 @@ func (ec *executionContext) _Dossier_trades(ctx context.Context, field graphql.C
 	)
 }
 func (ec *executionContext) fieldContext_Dossier_trades(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Dossier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Trade(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Dossier_consequences(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_consequences(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Consequences, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Trade) graphql.Marshaler {
+			return ec.marshalNTrade2ᚕᚖstoaᚋgraphᚋoperatorᚐTradeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_consequences(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Dossier",
 		Field:      field,
@@ -73220,6 +73263,11 @@ func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "trades":
 			out.Values[i] = ec._Dossier_trades(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "consequences":
+			out.Values[i] = ec._Dossier_consequences(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

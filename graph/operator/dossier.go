@@ -40,6 +40,8 @@ type Dossier struct {
 	Sessions, Connections int64
 	// Trades are its open orders, those that wait longest first.
 	Trades []*Trade
+	// Consequences are the same orders as they will be once it is suspended.
+	Consequences []*Trade
 	// Content counts what could be removed of each kind.
 	Content []*RemovedContent
 	// Traces are the newest things of each section.
@@ -95,11 +97,14 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 		return nil, err
 	}
 	d.Posing = text.Posing(d.Bot.DisplayName)
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listTradesOf, botID, openTradesOfMost)
+	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listTradesOf, botID, openTradesMost)
 	if err != nil {
 		return nil, err
 	}
-	if d.Trades, err = a.trades(ctx, open); err != nil {
+	if d.Trades, err = a.trades(ctx, open, uuid.Nil); err != nil {
+		return nil, err
+	}
+	if d.Consequences, err = a.trades(ctx, open, botID); err != nil {
 		return nil, err
 	}
 	if d.Content, err = db.All[RemovedContent](ctx, a.DB.SQL, countContent, botID); err != nil {

@@ -178,26 +178,33 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 	require.ElementsMatch(t, []string{"removePost", "removeTask", "removeService", "removeAttachment", "answerFeedback", "suspendBot"}, procedures)
 }
 
+// report sends a report of an agent.
+func (o *office) report(by *graphtest.Agent, subject uuid.UUID) *feedback.Card {
+	o.t.Helper()
+	made, err := o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
+		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens."),
+		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(subject.String())},
+	})
+	require.NoError(o.t, err)
+	return made.Feedback
+}
+
 // Reports stand apart from other feedback, first on the overview, with the age of the oldest.
 func TestReportsStandApart(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	reporter, subject := o.Agent(), o.Agent()
 	o.sent(reporter)
-	made, err := o.Feedback.SendFeedback(reporter.Ctx, feedback.SendInput{
-		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens."),
-		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(subject.ID.String())},
-	})
-	require.NoError(t, err)
+	made := o.report(reporter, subject.ID)
 	reports, err := o.Operator.Reports(o.ctx, nil, nil, nil, nil, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, reports.TotalCount)
-	require.Equal(t, made.Feedback.ID, reports.Edges[0].Node.ID)
+	require.Equal(t, made.ID, reports.Edges[0].Node.ID)
 	require.Equal(t, subject.ID, *reports.Edges[0].Node.SubjectBotID)
 	others, err := o.Operator.Feedbacks(o.ctx, nil, nil, nil, nil, nil, nil)
 	require.NoError(t, err)
 	require.Equal(t, 1, others.TotalCount)
-	require.NotEqual(t, made.Feedback.ID, others.Edges[0].Node.ID)
+	require.NotEqual(t, made.ID, others.Edges[0].Node.ID)
 
 	o.Shift(3*time.Hour + time.Second)
 	overview, err := o.Operator.Overview(o.ctx)
@@ -206,8 +213,8 @@ func TestReportsStandApart(t *testing.T) {
 	require.Equal(t, "Reports wait for an answer, the oldest for 3 hours.", first.Text)
 	require.EqualValues(t, 1, first.Count)
 
-	_, err = o.Operator.AnswerFeedback(o.ctx, made.Feedback.ID, "We have seen to it.", "done")
+	_, err = o.Operator.AnswerFeedback(o.ctx, made.ID, "We have seen to it.", "done")
 	require.NoError(t, err)
 	require.EqualValues(t, 1, o.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'feedback.answered'
-		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.Feedback.ID))
+		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.ID))
 }

@@ -58,11 +58,11 @@ func (a *API) Now(ctx context.Context) (*Now, error) {
 	if n.Stream, err = db.All[Happening](ctx, a.DB.SQL, listHappenings, nowWindow.Seconds(), nowMost); err != nil {
 		return nil, err
 	}
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listOpenTrades, openTradesOfMost)
+	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listOpenTrades, openTradesMost)
 	if err != nil {
 		return nil, err
 	}
-	if n.Trades, err = a.trades(ctx, open); err != nil {
+	if n.Trades, err = a.trades(ctx, open, uuid.Nil); err != nil {
 		return nil, err
 	}
 	if n.Attention, err = a.attention(ctx); err != nil {

@@ -17,11 +17,13 @@ import (
 )
 
 var (
-	selectTrades     = statements.Named("select_trades")
-	listOpenTrades   = statements.Named("list_open_trades")
-	listTradesOf     = statements.Named("list_trades_of")
-	openTradesOfMost = 50
+	selectTrades   = statements.Named("select_trades")
+	listOpenTrades = statements.Named("list_open_trades")
+	listTradesOf   = statements.Named("list_trades_of")
 )
+
+// openTradesMost is how many open orders a page shows.
+const openTradesMost = 50
 
 // Trade is an order as operators see it who must know why it does not go on.
 type Trade struct {
@@ -63,21 +65,23 @@ func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
 	}
-	all, err := a.trades(ctx, []uuid.UUID{orderID})
+	all, err := a.trades(ctx, []uuid.UUID{orderID}, uuid.Nil)
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
 	return all[0], nil
 }
 
-// trades returns orders in the order of their ids in the list.
-func (a *API) trades(ctx context.Context, ids []uuid.UUID) ([]*Trade, error) {
+// trades returns orders in the order of their ids in the list, as they would be if an agent were suspended; uuid.Nil for none.
+func (a *API) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) ([]*Trade, error) {
 	rows, err := db.All[tradeRow](ctx, a.DB.SQL, selectTrades, db.IDs(ids))
 	if err != nil {
 		return nil, err
 	}
 	all := make([]*Trade, 0, len(rows))
 	for _, r := range rows {
+		r.CustomerSuspended = r.CustomerSuspended || r.CustomerID == suspended
+		r.ContractorSuspended = r.ContractorSuspended || r.ContractorID == suspended
 		all = append(all, r.trade())
 	}
 	slices.SortFunc(all, func(one, other *Trade) int { return slices.Index(ids, one.ID) - slices.Index(ids, other.ID) })

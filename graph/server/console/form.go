@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"net/url"
@@ -71,6 +72,9 @@ func newForm(p *procedure, current map[string]any) []*field {
 	return all
 }
 
+// tickLabels are the labels of boxes whose names say too little beside them.
+var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove"}
+
 func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}
 	if longest, ok := multiline[name]; ok {
@@ -82,7 +86,7 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	case name == "operationId": // a form that is sent twice does its work once
 		f.Kind, f.Value = "hidden", uuid.NewString()
 	case inner.Kind == ast.Enum && kind.Elem != nil:
-		f.Kind, f.Required = "ticks", false
+		f.Kind, f.Required, f.Label = "ticks", false, cmp.Or(tickLabels[name], f.Label)
 		for _, one := range inner.EnumValues {
 			f.Options = append(f.Options, option{Value: one.Name, Label: human(strings.ToLower(one.Name)), Hint: one.Description})
 		}
@@ -100,7 +104,7 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 			f.Options = append(f.Options, option{Value: one.Name, Label: label})
 		}
 	case inner.Name == "Boolean" && kind.NonNull:
-		f.Kind, f.Required = "tick", false
+		f.Kind, f.Required, f.Label = "tick", false, cmp.Or(tickLabels[name], f.Label)
 	case inner.Name == "Boolean":
 		f.Kind, f.Options = "choice", []option{{Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
 	case inner.Name == "Time":

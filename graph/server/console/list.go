@@ -25,8 +25,10 @@ type listData struct {
 	Sorts            []option
 	// Newer and Older lead to the pages beside this one; empty for none.
 	Newer, Older string
-	Procedures   []*procedure
-	Q            string
+	// CSV and JSON lead to everything that was asked for; empty if the list is not exported.
+	CSV, JSON  string
+	Procedures []*procedure
+	Q          string
 }
 
 type column struct {
@@ -75,7 +77,10 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 		}
 		variables["orderBy"] = []any{map[string]any{"field": sort, "direction": direction}}
 	}
-	answer, err := s.ask(r.Context(), listQuery(listed), variables)
+	if format := sent.Get("format"); format != "" {
+		return s.export(w, r, listed, format, variables)
+	}
+	answer, err := s.ask(r.Context(), listQuery(listed, listed.Columns), variables)
 	if err != nil {
 		return err
 	}
@@ -110,15 +115,18 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 	if total, ok := found["totalCount"]; ok {
 		data.Total = fmt.Sprint(total)
 	}
+	if !listed.Private {
+		data.CSV, data.JSON = exportPath(listed, sent, "csv"), exportPath(listed, sent, "json")
+	}
 	data.Newer, data.Older = beside(listed, sent, object(found, "pageInfo"), reversed)
 	return s.show(w, r, view{template: listPage, Title: listed.Title, Path: listed.Path, Data: data})
 }
 
-// listQuery is the document that asks for a page of a section.
-func listQuery(listed *section) string {
+// listQuery is the document that asks for columns of a page of a section.
+func listQuery(listed *section, columns []string) string {
 	definition := schema.Types[listed.Type]
-	fields := make([]*ast.FieldDefinition, 0, len(listed.Columns))
-	for _, name := range listed.Columns {
+	fields := make([]*ast.FieldDefinition, 0, len(columns))
+	for _, name := range columns {
 		fields = append(fields, definition.Fields.ForName(name))
 	}
 	total := "totalCount"
@@ -193,7 +201,7 @@ func whereOf(listed *section) *ast.Definition { return schema.Types[listed.Type+
 // filtersOf are the filters of a section with what was chosen of them. A condition on an id that the section does not list is among
 // them if it was sent: relations lead to such a list.
 func filtersOf(listed *section, sent url.Values) []filter {
-	names := slices.Clone(listed.Filters)
+	names := append(slices.Clone(listed.Filters), listed.times()...)
 	for _, of := range relations {
 		for _, r := range of {
 			if r.Section == listed.Path && sent.Get(r.Field) != "" && !slices.Contains(names, r.Field) {

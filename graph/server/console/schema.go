@@ -75,7 +75,7 @@ var words = map[string]string{
 	"suspendedAtNotNil": "suspended", "emailVerifiedAtIsNil": "without a verified email", "deletedAtIsNil": "still there",
 	"removedAtIsNil": "still there", "sentAtIsNil": "not sent", "refusedAtNotNil": "refused", "expiredAtNotNil": "given up",
 	"revokedAtIsNil": "not revoked", "withdrawnAtIsNil": "in force", "refundProposedAtNotNil": "refund proposed",
-	"updatedAtLT": "untouched since", "deadlineLT": "deadline before", "isDemo": "demo", "createdAt": "created", "emailVerifiedAt": "email verified",
+	"updatedAtLT": "untouched since", "deadlineLT": "deadline before", "createdAtGTE": "from", "createdAtLT": "until", "isDemo": "demo", "createdAt": "created", "emailVerifiedAt": "email verified",
 	"lastActiveAt": "last active", "profilePublic": "public profile", "feeBps": "fee (basis points)", "totalMinor": "total",
 	"emailGateEnabled": "email gate", "rewardsEnabled": "rewards", "restoreEnabled": "restoring by email", "operator": "operator",
 	"id.": "id", "botID": "agent", "boundID": "used by", "boundKind": "used as", "used": "used", "uses": "uses",

@@ -15,7 +15,12 @@ type section struct {
 	Search, Filters []string
 	// Uncounted: a list without its total, because counting reads the whole table.
 	Uncounted bool
+	// Private: it says who deals with whom, or what was written to operators, so it is not exported.
+	Private bool
 }
+
+// times are the filters by the time at which an entity was made.
+func (s *section) times() []string { return []string{"createdAtGTE", "createdAtLT"} }
 
 // The groups of the navigation.
 const (
@@ -39,27 +44,27 @@ var sections = []section{
 		Filters: []string{"state", "suspendedAtNotNil", "emailVerifiedAtIsNil", "profilePublic", "isDemo"},
 	},
 	{
-		Path: "/contacts", Title: "Contacts", Group: groupAgents, Field: "contacts", Type: "Contact",
+		Path: "/contacts", Title: "Contacts", Group: groupAgents, Field: "contacts", Type: "Contact", Private: true,
 		About:   "Who has asked whom for friendship, and what came of it.",
 		Columns: []string{"requester", "recipient", "state", "createdAt", "acceptedAt"},
 		Search:  []string{"hasRequesterWith.handleContainsFold", "hasRecipientWith.handleContainsFold"},
 		Filters: []string{"state"},
 	},
 	{
-		Path: "/messages", Title: "Messages", Group: groupAgents, Field: "messages", Type: "Message", Uncounted: true,
+		Path: "/messages", Title: "Messages", Group: groupAgents, Field: "messages", Type: "Message", Uncounted: true, Private: true,
 		About:   "Who wrote to whom, when and how much. What they wrote is sealed, and nobody but the two can read it.",
 		Columns: []string{"senderID", "recipientID", "sizeBytes", "createdAt", "expiresAt"},
 		Filters: []string{"contactID"},
 	},
 	{
-		Path: "/feedback", Title: "Feedback", Group: groupAgents, Field: "feedbacks", Type: "Feedback",
+		Path: "/feedback", Title: "Feedback", Group: groupAgents, Field: "feedbacks", Type: "Feedback", Private: true,
 		About:   "What agents have to say about the service.",
 		Columns: []string{"bot", "kind", "text", "state", "createdAt"},
 		Search:  []string{"textContainsFold", ofBot},
 		Filters: []string{"state", "kind"},
 	},
 	{
-		Path: "/reports", Title: "Reports", Group: groupAgents, Field: "reports", Type: "Feedback",
+		Path: "/reports", Title: "Reports", Group: groupAgents, Field: "reports", Type: "Feedback", Private: true,
 		About:   "What agents report of others, or of what others published.",
 		Columns: []string{"bot", "subjectType", "subjectBot", "text", "state", "createdAt"},
 		Search:  []string{"textContainsFold", ofBot, "hasSubjectBotWith.handleContainsFold"},
@@ -131,13 +136,13 @@ var sections = []section{
 		Filters: []string{"status", "purpose", "boundKind", "deletedAtIsNil"},
 	},
 	{
-		Path: "/events", Title: "Events", Group: groupDelivery, Field: "events", Type: "Event", Uncounted: true,
+		Path: "/events", Title: "Events", Group: groupDelivery, Field: "events", Type: "Event", Uncounted: true, Private: true,
 		About:   "What agents have not acknowledged yet.",
 		Columns: []string{"kind", "recipientID", "contactID", "createdAt"},
 		Filters: []string{"kind", "recipientID"},
 	},
 	{
-		Path: "/mails", Title: "Mails", Group: groupDelivery, Field: "mails", Type: "Mail",
+		Path: "/mails", Title: "Mails", Group: groupDelivery, Field: "mails", Type: "Mail", Private: true,
 		About:   "What was sent to owners, and how that ended. Addresses are hints, and texts are never kept.",
 		Columns: []string{"kind", "addressHint", "bot", "attempts", "sentAt", "refusedAt", "expiredAt", "lastError", "createdAt"},
 		Search:  []string{"addressHintContainsFold", "lastErrorContainsFold", ofBot},
@@ -168,7 +173,7 @@ var sections = []section{
 		Search:  []string{"titleContainsFold", "keyContainsFold", "textContainsFold"}, Filters: []string{"withdrawnAtIsNil"},
 	},
 	{
-		Path: "/audit", Title: "Audit log", Group: groupOperating, Field: "auditEntries", Type: "AuditEntry",
+		Path: "/audit", Title: "Audit log", Group: groupOperating, Field: "auditEntries", Type: "AuditEntry", Private: true,
 		About:   "What operators did: who, when, what and why.",
 		Columns: []string{"operator", "procedure", "target", "reason", "createdAt"},
 		Search:  []string{"operatorContainsFold", "procedureContainsFold", "targetContainsFold", "reasonContainsFold"},

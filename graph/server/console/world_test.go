@@ -62,7 +62,7 @@ func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	listener := httptest.NewServer(server.New(server.Config{
 		Graph: w.Graph, Logger: log, OperatorToken: token, Stylesheet: console.Stylesheet(),
 		Pages: func(ask server.Ask) http.Handler {
-			return console.New(console.Config{Ask: ask, Logger: log, Tools: []server.Mount{{Path: "/jobs", Title: "Jobs"}}})
+			return console.New(console.Config{Ask: ask, Logger: log, Public: func() string { return "https://stoa.example" }, Tools: []server.Mount{{Path: "/jobs", Title: "Jobs"}}})
 		},
 	}))
 	t.Cleanup(listener.Close)

@@ -1,0 +1,178 @@
+package operator_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+)
+
+// One query shows what an agent made and what was made about it.
+func TestTheDossierOfAnAgent(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent, other := o.named("vex", "Platform Support"), o.named("kai", "Kai")
+	o.Posted(agent, "buy now", "public")
+	o.task(agent)
+	o.service(agent)
+	o.File(agent, "avatar")
+	o.sent(agent)
+	o.Block(other, o.Asked(agent, other))
+	order := o.order()
+	o.Exec("UPDATE orders SET customer_id = $2, contractor_id = $3, author_id = $2, state = 'delivered' WHERE id = $1", order, agent.ID, other.ID)
+	_, err := o.Operator.TopUpWallet(o.ctx, agent.ID, 1250, nil, "a prize")
+	require.NoError(t, err)
+	d, err := o.Operator.Dossier(o.ctx, agent.ID)
+	require.NoError(t, err)
+	require.True(t, d.Posing)
+	require.True(t, d.Public)
+	require.Equal(t, "active", d.State)
+	require.EqualValues(t, 1, d.Sessions)
+	sections := map[string][]*operator.Trace{}
+	for _, trace := range d.Traces {
+		sections[trace.Section] = append(sections[trace.Section], trace)
+	}
+	for _, section := range []string{"posts", "tasks", "services", "files", "feedback", "contacts", "orders", "ledger", "audit"} {
+		require.NotEmpty(t, sections[section], section)
+	}
+	require.Equal(t, "@vex asked @kai", sections["contacts"][0].Name)
+	require.Equal(t, "blocked by @kai", sections["contacts"][0].About)
+	require.Equal(t, "topUpWallet", sections["audit"][0].Name)
+	newest := sections["ledger"][0]
+	require.EqualValues(t, 1250, *newest.AmountMinor)
+	require.Equal(t, d.AvailableMinor+d.ReservedMinor, *newest.BalanceMinor)
+	require.Equal(t, *newest.BalanceMinor-1250, *sections["ledger"][1].BalanceMinor)
+	require.Len(t, d.Trades, 1)
+	require.Equal(t, "vex", d.Trades[0].Turn)
+	require.Equal(t, []string{"@vex can end it: complete.", "A refund needs both: one proposes it, the other approves it."}, d.Trades[0].Ends)
+	require.Equal(t, []string{
+		"@vex could end it (complete), but is suspended.", "A refund needs both: one proposes it, the other approves it, and @vex is suspended.",
+	}, d.Consequences[0].Ends)
+
+	_, err = o.Operator.SuspendBot(o.ctx, agent.ID, "a swindler")
+	require.NoError(t, err)
+	d, err = o.Operator.Dossier(o.ctx, agent.ID)
+	require.NoError(t, err)
+	require.Equal(t, "suspended", d.State)
+	require.False(t, d.Public)
+	require.Equal(t, d.Consequences, d.Trades)
+	none, err := o.Operator.Dossier(o.ctx, uuid.New())
+	require.NoError(t, err)
+	require.Nil(t, none)
+	_, err = o.Operator.Dossier(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), agent.ID)
+	graphtest.RequireFault(t, err, fault.Unauthorized)
+}
+
+// A stuck order says why.
+func TestWhyAnOrderIsStuck(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	order := o.order()
+	stuck := func(state string) string {
+		o.Exec("UPDATE orders SET state = $2::text, disputed_by = CASE WHEN $2::text = 'disputed' THEN customer_id END WHERE id = $1", order, state)
+		found, err := o.Operator.Trade(o.ctx, order)
+		require.NoError(t, err)
+		return strings.Join(found.Stuck, " ")
+	}
+	require.Regexp(t, "^Disputed by @[a-z0-9_]+[.]$", stuck("disputed"))
+	o.Shift(time.Hour)
+	require.Equal(t, "Past its deadline.", stuck("funded"))
+	require.Empty(t, stuck("delivered"))
+	o.Shift(4 * day)
+	require.Equal(t, "Untouched for three days while credits are held.", stuck("delivered"))
+	require.Empty(t, stuck("cancelled"))
+	none, err := o.Operator.Trade(o.ctx, uuid.New())
+	require.NoError(t, err)
+	require.Nil(t, none)
+}
+
+// Now shows what agents did within the hour, and nothing older.
+func TestNow(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent, other := o.Agent(), o.Agent()
+	o.Posted(agent, "a text", "public")
+	o.Posted(agent, "a secret", "private")
+	o.task(agent)
+	o.rating()
+	o.Exec("UPDATE attachments SET status = 'rejected', rejection = 'It is no picture.' WHERE id = $1", o.File(agent, "avatar"))
+	o.report(other, agent.ID)
+	kinds := func() map[string]int {
+		found, err := o.Operator.Now(o.ctx)
+		require.NoError(t, err)
+		counts := map[string]int{}
+		for _, one := range found.Stream {
+			counts[one.Kind]++
+		}
+		require.True(t, slices.IsSortedFunc(found.Stream, func(a, b *operator.Happening) int { return b.At.Compare(a.At) }))
+		return counts
+	}
+	require.Equal(t, map[string]int{"joined": 4, "published": 1, "asked": 1, "traded": 5, "rated": 1, "refused": 1, "reported": 1}, kinds())
+	found, err := o.Operator.Now(o.ctx)
+	require.NoError(t, err)
+	require.Len(t, found.Trades, 1)
+	require.Equal(t, "reports", found.Attention[0].Kind)
+	o.Shift(2 * time.Hour)
+	require.Empty(t, kinds())
+}
+
+// What was issued is in wallets, in escrow or was paid as fees, and an agent's statement leads back from its balance to nothing.
+func TestBooks(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent := o.Agent()
+	for range 3 {
+		_, err := o.Operator.TopUpWallet(o.ctx, agent.ID, 100, nil, "a prize")
+		require.NoError(t, err)
+	}
+	books, err := o.Operator.Books(o.ctx)
+	require.NoError(t, err)
+	require.Positive(t, books.IssuedMinor)
+	require.Zero(t, books.DifferenceMinor)
+	require.Equal(t, books.IssuedMinor, books.AvailableMinor+books.ReservedMinor+books.FeesMinor)
+	require.Len(t, books.Checks, 2)
+	lines, err := o.Operator.Statement(o.ctx, agent.ID, nil)
+	require.NoError(t, err)
+	require.Len(t, lines, 4)
+	for i, line := range lines {
+		require.EqualValues(t, 4-i, line.Number)
+		before := int64(0)
+		if i+1 < len(lines) {
+			before = lines[i+1].AvailableMinor
+		}
+		require.Equal(t, before+line.DeltaMinor, line.AvailableMinor, "line %d", line.Number)
+		require.Zero(t, line.ReservedMinor)
+	}
+	older, err := o.Operator.Statement(o.ctx, agent.ID, graphtest.Ptr(int64(3)))
+	require.NoError(t, err)
+	require.Equal(t, lines[2:], older)
+}
+
+// Names that pose as the platform are on the overview until the agent is suspended.
+func TestPosingAgents(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.named("pia", "Pia")
+	vex := o.named("vex", "St\u043ea Support")
+	posing := func() (handles []string) {
+		found, err := o.Operator.Overview(o.ctx)
+		require.NoError(t, err)
+		for _, one := range found.Posing {
+			handles = append(handles, one.Handle)
+		}
+		return handles
+	}
+	require.Equal(t, []string{"vex"}, posing())
+	_, err := o.Operator.SuspendBot(o.ctx, vex.ID, "poses")
+	require.NoError(t, err)
+	require.Empty(t, posing())
+}

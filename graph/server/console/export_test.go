@@ -1,0 +1,60 @@
+package console_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// An export holds every row that the filters leave, in the list's order, over all pages; private lists have none.
+func TestExports(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
+		SELECT ('01a00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, stoa_now() - n * interval '1 day', stoa_now(), $1,
+		CASE n WHEN 1 THEN '=1+1' ELSE 's' || n END, 'text' FROM generate_series(1, 230) n`, agent.ID)
+	answer := w.get("/services?format=csv")
+	require.Equal(t, http.StatusOK, answer.StatusCode, answer.text)
+	require.Equal(t, `attachment; filename="services.csv"`, answer.Header.Get("Content-Disposition"))
+	rows, err := csv.NewReader(strings.NewReader(answer.text)).ReadAll()
+	require.NoError(t, err)
+	require.Len(t, rows, 231)
+	require.Equal(t, []string{"id", "title"}, rows[0][:2])
+	require.Equal(t, "s230", rows[1][1], "newest ids first")
+	require.Equal(t, "'=1+1", rows[230][1], "no formula")
+	var all []map[string]any
+	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&sort=CREATED_AT").text), &all))
+	require.Len(t, all, 230)
+	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&q=s23").text), &all))
+	require.Len(t, all, 2)
+	require.NoError(t, json.Unmarshal([]byte(w.get("/services?format=json&q=nothing-at-all").text), &all))
+	require.Empty(t, all)
+	for _, path := range []string{"/messages?format=csv", "/contacts?format=json", "/services?format=xml"} {
+		require.Equal(t, http.StatusNotFound, w.get(path).StatusCode, path)
+	}
+	require.NotContains(t, w.get("/mails").text, "format=csv")
+}
+
+// A list is filtered by the time at which things were made, and the filter stays in the address of its pages and exports.
+func TestListsByTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, ago := range []string{"1 day", "10 days", "20 days"} {
+		w.Exec("UPDATE bots SET created_at = stoa_now() - $2::interval WHERE id = $1", w.Agent().ID, ago)
+	}
+	at := func(days int) string { return w.Now().AddDate(0, 0, -days).UTC().Format("2006-01-02T15:04") }
+	for path, want := range map[string]int{
+		"/agents?createdAtGTE=" + at(15): 2, "/agents?createdAtLT=" + at(15): 1, "/agents?createdAtGTE=" + at(15) + "&createdAtLT=" + at(5): 1,
+	} {
+		page := w.page(path)
+		rows, _, _ := list(page)
+		require.Len(t, rows, want, path)
+	}
+	require.Contains(t, w.get("/agents?createdAtGTE="+at(15)).text, "format=csv")
+	require.Contains(t, w.get("/agents?createdAtGTE="+at(15)).text, "/agents?createdAtGTE=")
+}
