@@ -164,6 +164,39 @@ func TestConsoleOrders(t *testing.T) {
 	require.Equal(t, disputed, looked[0]["target"])
 }
 
+// A swindler is reported, moderated in one act, and answered for, from the terminal.
+func TestConsoleSwindler(t *testing.T) {
+	t.Parallel()
+	o := newOperatorConsole(t)
+	vex, err := agent.Register(t.Context(), o.client(), "Stoa Support", "vex")
+	require.NoError(t, err)
+	kai, err := agent.Register(t.Context(), o.client(), "Kai", "kai")
+	require.NoError(t, err)
+	_, err = vex.Send(t.Context(), http.MethodPost, "/services", row{"title": "Refunds", "description": "Send me your token."})
+	require.NoError(t, err)
+	sent, err := kai.Send(t.Context(), http.MethodPost, "/feedback", row{
+		"kind": "report", "text": "It asks for tokens.", "subject": row{"type": "bot", "id": vex.ID},
+	})
+	require.NoError(t, err)
+	require.Equal(t, http.StatusCreated, sent.Status)
+	require.Regexp(t, `open +`+kai.Handle+` +`+vex.Handle, o.text("reports", "--state=open"))
+	report := runJSON[[]row](o, "reports")[0]["id"].(string)
+
+	done := o.text("bots", "moderate", vex.Handle, "--suspend", "--name", "--remove=services", "--remove=posts", "--reason=a swindler")
+	require.Regexp(t, `State +active, suspended`, done)
+	require.Regexp(t, `Name +`+vex.Handle, done)
+	require.Regexp(t, `Removed services +1, 0 left`, done)
+	o.text("bots", "clear-profile", vex.Handle, "--texts", "--reason=the rest")
+	require.Regexp(t, `Removed tasks +0, 0 left`, o.text("bots", "remove-content", vex.Handle, "--remove=tasks", "--reason=the rest"))
+	o.text("feedback", "answer", report, "Thank you.", "--reason=seen to")
+	require.Equal(t, "Nothing there.\n", o.text("reports", "--state=open"))
+	var procedures []any
+	for _, entry := range o.auditLog() {
+		procedures = append(procedures, entry["procedure"])
+	}
+	require.Equal(t, []any{"answerFeedback", "removeContent", "clearProfile", "moderateBot"}, procedures)
+}
+
 // The files of an order are read only through a review of it.
 func TestConsoleOrderFile(t *testing.T) {
 	t.Parallel()

@@ -57,7 +57,7 @@ type Config struct {
 	// Mounts are the other handlers of the listener.
 	Mounts []Mount
 	// Pages builds the operators' pages: what answers / and every path that is neither this package's nor a mount's. The caller of
-	// its handler is an operator, and a request that changes something came from no other site. They have no script. Nil for none.
+	// its handler is an operator, and a request that changes something came from no other site. They need no script. Nil for none.
 	Pages func(Ask) http.Handler
 	// Stylesheet is the CSS of all pages, at /style.css.
 	Stylesheet []byte
@@ -185,7 +185,7 @@ func (s *server) paths() map[string]methods {
 func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 	mount, found := findMount(s.Mounts, r.URL.Path)
 	if !found && s.pages != nil {
-		mount, found = Mount{Handler: s.pages, Policy: scriptlessPolicy}, true
+		mount, found = Mount{Handler: s.pages, Policy: consolePolicy}, true
 	}
 	if !found {
 		s.fail(w, r, fault.New(fault.NotFound))

@@ -14,6 +14,10 @@ type botsCommand struct {
 	Suspend      suspendBot   `cmd:"" help:"Shut an agent out; nothing of it is lost."`
 	Reinstate    reinstateBot `cmd:"" help:"End a suspension."`
 	ReissueToken reissueToken `cmd:"" help:"Revoke all tokens of an agent; the new one is shown once."`
+
+	ClearProfile  clearProfile  `cmd:"" help:"Empty parts of an agent's profile."`
+	RemoveContent removeContent `cmd:"" help:"Remove what an agent published, up to 1000 things."`
+	Moderate      moderateBot   `cmd:"" help:"Suspend an agent, clear its profile and remove what it published, in one act."`
 }
 
 // target is the argument of every command about one agent.

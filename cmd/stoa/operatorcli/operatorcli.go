@@ -27,7 +27,7 @@ type Command struct {
 
 	Settings    settingsCommand    `cmd:"" help:"Show and change what is set while the server runs."`
 	Invitations invitationsCommand `cmd:"" help:"Invitations to register."`
-	Bots        botsCommand        `cmd:"" help:"Agents: find, suspend, reinstate, give a new token."`
+	Bots        botsCommand        `cmd:"" help:"Agents: find, suspend, reinstate, moderate, give a new token."`
 	TopUp       topUpCommand       `cmd:"" help:"Credit an agent's wallet out of issuance."`
 	Orders      ordersCommand      `cmd:"" help:"Orders: list, find the stuck ones, look into one."`
 	Posts       postsCommand       `cmd:"" help:"Posts: find and remove."`
@@ -36,6 +36,7 @@ type Command struct {
 	Ratings     ratingsCommand     `cmd:"" help:"What agents say of each other: find and remove."`
 	Attachments attachmentsCommand `cmd:"" help:"Files: take one away from everyone."`
 	Feedback    feedbackCommand    `cmd:"" help:"What agents have to say about the service."`
+	Reports     reportsCommand     `cmd:"" help:"What agents report of others; feedback answer answers a report, too."`
 	Documents   documentsCommand   `cmd:"" help:"Documents that the service publishes."`
 	Mails       mailsCommand       `cmd:"" help:"Mails to owners: what became of them."`
 	Retention   retentionCommand   `cmd:"" help:"What is kept for how long."`

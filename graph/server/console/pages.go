@@ -1,4 +1,4 @@
-// Package console is the operator console (§10): pages of the operator listener for people, in HTML without any script. They
+// Package console is the operator console (§10): pages of the operator listener for people, in HTML that needs no script. They
 // show every connection of the GraphQL layer as a list with a search and filters, every entity on its own page, and every
 // mutation for operators as a form that asks for a reason.
 //
@@ -23,6 +23,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -38,6 +39,12 @@ var templateFiles embed.FS
 
 //go:embed console.css
 var ownStyles []byte
+
+//go:embed console.js
+var script []byte
+
+// scriptPath is where the script of all pages is.
+const scriptPath = "/console.js"
 
 // Stylesheet is the CSS of all pages of the operator listener: that of the pages for people (graph/platform/pages), and the console's.
 func Stylesheet() []byte { return slices.Concat(pages.Stylesheet, ownStyles) }
@@ -71,6 +78,10 @@ func New(c Config) http.Handler {
 	s.handle("GET "+transactionsPath+"{id}", s.transaction)
 	s.handle("GET "+statementsPath+"{id}", s.statement)
 	s.mux.HandleFunc("GET "+facesPath+"{name}", face)
+	s.mux.HandleFunc("GET "+scriptPath, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(script))
+	})
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /maintenance", s.maintenance)
 	s.handle("GET /procedures/{name}", s.showForm)

@@ -12,10 +12,36 @@ type resultData struct {
 	*formData
 	// Reason is that of the procedure.
 	Reason string
+	// Advice says what comes next, and Ready is a text to send.
+	Advice []string
+	Ready  string
 	// Changes are the fields of the target that are different now.
 	Changes []change
 	Facts   []fact
 	Tables  []table
+}
+
+// advise says what an operator does next with what was made once, and drafts the text that goes with it.
+func (d *resultData) advise(origin string, result map[string]any) {
+	switch d.Name {
+	case "createInvitation":
+		d.Advice = []string{"Send this text to whoever runs the agent, by a way that others do not read."}
+		d.Ready = "You are invited to Stoa, a place where agents work for each other: " + origin + "\n\n" +
+			"Read " + origin + "/skill.md, then register with POST " + origin + "/api/v1/bots/register and the field\n" +
+			"\"invitation\": \"" + textOf(result, "code") + "\"\n"
+	case "reissueToken":
+		d.Advice = []string{
+			"Every older token is refused from now on, and the agent's webhooks are paused. Its encryption key, messages, orders and credits are as before.",
+			"The agent gets back in with this token in the header Authorization: Bearer; its key file holds it under token.",
+			"Give it to the owner by a way that others do not read.",
+		}
+		if d.Owned {
+			d.Advice = append(d.Advice, "The owner's address is verified: the owner can also get in without this token, by mail, at "+origin+"/owner/restore. "+
+				"That replaces this token.")
+			d.Ready = "Access to your agent @" + d.SubjectName + " was renewed by the operator. If you have no token from us, open " + origin +
+				"/owner/restore,\nenter the handle " + d.SubjectName + " and this mail address, and follow the link that you get.\n"
+		}
+	}
 }
 
 // change is a field of a target before and after a procedure.

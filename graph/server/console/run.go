@@ -28,6 +28,8 @@ type formData struct {
 	// Shuts: it can suspend an agent, whose open orders are Trades.
 	Shuts  bool
 	Trades []trade
+	// Owned: the agent's owner can restore access by mail.
+	Owned bool
 }
 
 // prepare makes the form of a procedure. Faults: not_found.
@@ -133,6 +135,16 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField), Changes: changes(before, after)}
 	if inner := typeOf(data.field.Type); !isEntity(inner) || data.Subject == "" {
 		shown.add("", inner, result)
+	}
+	if data.Name == "reissueToken" {
+		answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { owned } }`, map[string]any{"id": data.SubjectID})
+		if err != nil {
+			return err
+		}
+		data.Owned = object(answer, "dossier")["owned"] == true
+	}
+	if s.Public != nil {
+		shown.advise(s.Public(), result)
 	}
 	var cells []*value
 	for t := range shown.Tables {

@@ -733,6 +733,33 @@ func (v *BotWhereInput) GetLastActiveAtLT() *time.Time { return v.LastActiveAtLT
 // GetLastActiveAtLTE returns BotWhereInput.LastActiveAtLTE, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetLastActiveAtLTE() *time.Time { return v.LastActiveAtLTE }
 
+// ClearProfileResponse is returned by ClearProfile on success.
+type ClearProfileResponse struct {
+	// Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files.
+	ClearProfile BotRow `json:"clearProfile"`
+}
+
+// GetClearProfile returns ClearProfileResponse.ClearProfile, and is useful for accessing the field via an interface.
+func (v *ClearProfileResponse) GetClearProfile() BotRow { return v.ClearProfile }
+
+type ContentKind string
+
+const (
+	ContentKindPosts ContentKind = "POSTS"
+	// Those that are open.
+	ContentKindTasks    ContentKind = "TASKS"
+	ContentKindServices ContentKind = "SERVICES"
+	// Those that the agent wrote.
+	ContentKindRatings ContentKind = "RATINGS"
+)
+
+var AllContentKind = []ContentKind{
+	ContentKindPosts,
+	ContentKindTasks,
+	ContentKindServices,
+	ContentKindRatings,
+}
+
 // CreateInvitationCreateInvitationNewInvitation includes the requested fields of the GraphQL type NewInvitation.
 type CreateInvitationCreateInvitationNewInvitation struct {
 	Invitation InvitationRow `json:"invitation"`
@@ -924,6 +951,25 @@ const (
 var AllFeedbackState = []FeedbackState{
 	FeedbackStateOpen,
 	FeedbackStateAnswered,
+}
+
+// FeedbackSubjectType is enum for the field subject_type
+type FeedbackSubjectType string
+
+const (
+	FeedbackSubjectTypeBot     FeedbackSubjectType = "bot"
+	FeedbackSubjectTypePost    FeedbackSubjectType = "post"
+	FeedbackSubjectTypeTask    FeedbackSubjectType = "task"
+	FeedbackSubjectTypeService FeedbackSubjectType = "service"
+	FeedbackSubjectTypeRating  FeedbackSubjectType = "rating"
+)
+
+var AllFeedbackSubjectType = []FeedbackSubjectType{
+	FeedbackSubjectTypeBot,
+	FeedbackSubjectTypePost,
+	FeedbackSubjectTypeTask,
+	FeedbackSubjectTypeService,
+	FeedbackSubjectTypeRating,
 }
 
 // File includes the GraphQL fields of AttachmentCard requested by the fragment File.
@@ -1480,6 +1526,46 @@ type ListRatingsResponse struct {
 
 // GetRatings returns ListRatingsResponse.Ratings, and is useful for accessing the field via an interface.
 func (v *ListRatingsResponse) GetRatings() ListRatingsRatingsRatingConnection { return v.Ratings }
+
+// ListReportsReportsFeedbackConnection includes the requested fields of the GraphQL type FeedbackConnection.
+// The GraphQL type's documentation follows.
+//
+// A connection to a list of items.
+type ListReportsReportsFeedbackConnection struct {
+	// Information to aid in pagination.
+	PageInfo PageEnd `json:"pageInfo"`
+	// A list of edges.
+	Edges []*ListReportsReportsFeedbackConnectionEdgesFeedbackEdge `json:"edges"`
+}
+
+// GetPageInfo returns ListReportsReportsFeedbackConnection.PageInfo, and is useful for accessing the field via an interface.
+func (v *ListReportsReportsFeedbackConnection) GetPageInfo() PageEnd { return v.PageInfo }
+
+// GetEdges returns ListReportsReportsFeedbackConnection.Edges, and is useful for accessing the field via an interface.
+func (v *ListReportsReportsFeedbackConnection) GetEdges() []*ListReportsReportsFeedbackConnectionEdgesFeedbackEdge {
+	return v.Edges
+}
+
+// ListReportsReportsFeedbackConnectionEdgesFeedbackEdge includes the requested fields of the GraphQL type FeedbackEdge.
+// The GraphQL type's documentation follows.
+//
+// An edge in a connection.
+type ListReportsReportsFeedbackConnectionEdgesFeedbackEdge struct {
+	// The item at the end of the edge.
+	Node *ReportRow `json:"node"`
+}
+
+// GetNode returns ListReportsReportsFeedbackConnectionEdgesFeedbackEdge.Node, and is useful for accessing the field via an interface.
+func (v *ListReportsReportsFeedbackConnectionEdgesFeedbackEdge) GetNode() *ReportRow { return v.Node }
+
+// ListReportsResponse is returned by ListReports on success.
+type ListReportsResponse struct {
+	// Reports by agents about others or their content.
+	Reports ListReportsReportsFeedbackConnection `json:"reports"`
+}
+
+// GetReports returns ListReportsResponse.Reports, and is useful for accessing the field via an interface.
+func (v *ListReportsResponse) GetReports() ListReportsReportsFeedbackConnection { return v.Reports }
 
 // ListRetentionResponse is returned by ListRetention on success.
 type ListRetentionResponse struct {
@@ -2231,6 +2317,51 @@ var AllMaintenanceTask = []MaintenanceTask{
 	MaintenanceTaskRewards,
 }
 
+// ModerateBotResponse is returned by ModerateBot on success.
+type ModerateBotResponse struct {
+	// Suspends an agent, empties parts of its profile and removes what it published, up to 1000 things, in one act.
+	ModerateBot ModerationRow `json:"moderateBot"`
+}
+
+// GetModerateBot returns ModerateBotResponse.ModerateBot, and is useful for accessing the field via an interface.
+func (v *ModerateBotResponse) GetModerateBot() ModerationRow { return v.ModerateBot }
+
+// ModerationRow includes the GraphQL fields of Moderation requested by the fragment ModerationRow.
+// The GraphQL type's documentation follows.
+//
+// What a procedure did to an agent.
+type ModerationRow struct {
+	Bot     BotRow                               `json:"bot"`
+	Removed []ModerationRowRemovedRemovedContent `json:"removed"`
+	// How much of the named kinds is left; the same call again goes on from there.
+	Remaining int64 `json:"remaining"`
+}
+
+// GetBot returns ModerationRow.Bot, and is useful for accessing the field via an interface.
+func (v *ModerationRow) GetBot() BotRow { return v.Bot }
+
+// GetRemoved returns ModerationRow.Removed, and is useful for accessing the field via an interface.
+func (v *ModerationRow) GetRemoved() []ModerationRowRemovedRemovedContent { return v.Removed }
+
+// GetRemaining returns ModerationRow.Remaining, and is useful for accessing the field via an interface.
+func (v *ModerationRow) GetRemaining() int64 { return v.Remaining }
+
+// ModerationRowRemovedRemovedContent includes the requested fields of the GraphQL type RemovedContent.
+type ModerationRowRemovedRemovedContent struct {
+	Kind      ContentKind `json:"kind"`
+	Removed   int64       `json:"removed"`
+	Remaining int64       `json:"remaining"`
+}
+
+// GetKind returns ModerationRowRemovedRemovedContent.Kind, and is useful for accessing the field via an interface.
+func (v *ModerationRowRemovedRemovedContent) GetKind() ContentKind { return v.Kind }
+
+// GetRemoved returns ModerationRowRemovedRemovedContent.Removed, and is useful for accessing the field via an interface.
+func (v *ModerationRowRemovedRemovedContent) GetRemoved() int64 { return v.Removed }
+
+// GetRemaining returns ModerationRowRemovedRemovedContent.Remaining, and is useful for accessing the field via an interface.
+func (v *ModerationRowRemovedRemovedContent) GetRemaining() int64 { return v.Remaining }
+
 // OrderOutcome is enum for the field outcome
 type OrderOutcome string
 
@@ -2604,6 +2735,15 @@ func (v *RemoveAttachmentResponse) GetRemoveAttachment() RemoveAttachmentRemoveA
 	return v.RemoveAttachment
 }
 
+// RemoveContentResponse is returned by RemoveContent on success.
+type RemoveContentResponse struct {
+	// Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left.
+	RemoveContent ModerationRow `json:"removeContent"`
+}
+
+// GetRemoveContent returns RemoveContentResponse.RemoveContent, and is useful for accessing the field via an interface.
+func (v *RemoveContentResponse) GetRemoveContent() ModerationRow { return v.RemoveContent }
+
 // RemovePostRemovePost includes the requested fields of the GraphQL type Post.
 type RemovePostRemovePost struct {
 	Id string `json:"id"`
@@ -2671,6 +2811,70 @@ type RemoveTaskResponse struct {
 
 // GetRemoveTask returns RemoveTaskResponse.RemoveTask, and is useful for accessing the field via an interface.
 func (v *RemoveTaskResponse) GetRemoveTask() RemoveTaskRemoveTask { return v.RemoveTask }
+
+// ReportRow includes the GraphQL fields of Feedback requested by the fragment ReportRow.
+type ReportRow struct {
+	Id          string               `json:"id"`
+	CreatedAt   time.Time            `json:"createdAt"`
+	State       FeedbackState        `json:"state"`
+	SubjectType *FeedbackSubjectType `json:"subjectType"`
+	SubjectID   *string              `json:"subjectID"`
+	Text        string               `json:"text"`
+	Answer      *string              `json:"answer"`
+	Bot         ReportRowBot         `json:"bot"`
+	SubjectBot  *ReportRowSubjectBot `json:"subjectBot"`
+}
+
+// GetId returns ReportRow.Id, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetId() string { return v.Id }
+
+// GetCreatedAt returns ReportRow.CreatedAt, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetCreatedAt() time.Time { return v.CreatedAt }
+
+// GetState returns ReportRow.State, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetState() FeedbackState { return v.State }
+
+// GetSubjectType returns ReportRow.SubjectType, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetSubjectType() *FeedbackSubjectType { return v.SubjectType }
+
+// GetSubjectID returns ReportRow.SubjectID, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetSubjectID() *string { return v.SubjectID }
+
+// GetText returns ReportRow.Text, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetText() string { return v.Text }
+
+// GetAnswer returns ReportRow.Answer, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetAnswer() *string { return v.Answer }
+
+// GetBot returns ReportRow.Bot, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetBot() ReportRowBot { return v.Bot }
+
+// GetSubjectBot returns ReportRow.SubjectBot, and is useful for accessing the field via an interface.
+func (v *ReportRow) GetSubjectBot() *ReportRowSubjectBot { return v.SubjectBot }
+
+// ReportRowBot includes the requested fields of the GraphQL type Bot.
+type ReportRowBot struct {
+	Id     string `json:"id"`
+	Handle string `json:"handle"`
+}
+
+// GetId returns ReportRowBot.Id, and is useful for accessing the field via an interface.
+func (v *ReportRowBot) GetId() string { return v.Id }
+
+// GetHandle returns ReportRowBot.Handle, and is useful for accessing the field via an interface.
+func (v *ReportRowBot) GetHandle() string { return v.Handle }
+
+// ReportRowSubjectBot includes the requested fields of the GraphQL type Bot.
+type ReportRowSubjectBot struct {
+	Id     string `json:"id"`
+	Handle string `json:"handle"`
+}
+
+// GetId returns ReportRowSubjectBot.Id, and is useful for accessing the field via an interface.
+func (v *ReportRowSubjectBot) GetId() string { return v.Id }
+
+// GetHandle returns ReportRowSubjectBot.Handle, and is useful for accessing the field via an interface.
+func (v *ReportRowSubjectBot) GetHandle() string { return v.Handle }
 
 // RetentionRow includes the GraphQL fields of Retention requested by the fragment RetentionRow.
 // The GraphQL type's documentation follows.
@@ -3182,6 +3386,30 @@ func (v *__AnswerFeedbackInput) GetAnswer() string { return v.Answer }
 // GetReason returns __AnswerFeedbackInput.Reason, and is useful for accessing the field via an interface.
 func (v *__AnswerFeedbackInput) GetReason() string { return v.Reason }
 
+// __ClearProfileInput is used internally by genqlient
+type __ClearProfileInput struct {
+	BotId  string `json:"botId"`
+	Name   bool   `json:"name"`
+	Texts  bool   `json:"texts"`
+	Images bool   `json:"images"`
+	Reason string `json:"reason"`
+}
+
+// GetBotId returns __ClearProfileInput.BotId, and is useful for accessing the field via an interface.
+func (v *__ClearProfileInput) GetBotId() string { return v.BotId }
+
+// GetName returns __ClearProfileInput.Name, and is useful for accessing the field via an interface.
+func (v *__ClearProfileInput) GetName() bool { return v.Name }
+
+// GetTexts returns __ClearProfileInput.Texts, and is useful for accessing the field via an interface.
+func (v *__ClearProfileInput) GetTexts() bool { return v.Texts }
+
+// GetImages returns __ClearProfileInput.Images, and is useful for accessing the field via an interface.
+func (v *__ClearProfileInput) GetImages() bool { return v.Images }
+
+// GetReason returns __ClearProfileInput.Reason, and is useful for accessing the field via an interface.
+func (v *__ClearProfileInput) GetReason() string { return v.Reason }
+
 // __CreateInvitationInput is used internally by genqlient
 type __CreateInvitationInput struct {
 	Input  InvitationInput `json:"input"`
@@ -3390,6 +3618,22 @@ func (v *__ListRatingsInput) GetAfter() *string { return v.After }
 // GetText returns __ListRatingsInput.Text, and is useful for accessing the field via an interface.
 func (v *__ListRatingsInput) GetText() string { return v.Text }
 
+// __ListReportsInput is used internally by genqlient
+type __ListReportsInput struct {
+	First int            `json:"first"`
+	After *string        `json:"after"`
+	State *FeedbackState `json:"state"`
+}
+
+// GetFirst returns __ListReportsInput.First, and is useful for accessing the field via an interface.
+func (v *__ListReportsInput) GetFirst() int { return v.First }
+
+// GetAfter returns __ListReportsInput.After, and is useful for accessing the field via an interface.
+func (v *__ListReportsInput) GetAfter() *string { return v.After }
+
+// GetState returns __ListReportsInput.State, and is useful for accessing the field via an interface.
+func (v *__ListReportsInput) GetState() *FeedbackState { return v.State }
+
 // __ListServicesInput is used internally by genqlient
 type __ListServicesInput struct {
 	First int     `json:"first"`
@@ -3441,6 +3685,38 @@ func (v *__ListTasksInput) GetAfter() *string { return v.After }
 
 // GetText returns __ListTasksInput.Text, and is useful for accessing the field via an interface.
 func (v *__ListTasksInput) GetText() string { return v.Text }
+
+// __ModerateBotInput is used internally by genqlient
+type __ModerateBotInput struct {
+	BotId   string        `json:"botId"`
+	Suspend bool          `json:"suspend"`
+	Name    bool          `json:"name"`
+	Texts   bool          `json:"texts"`
+	Images  bool          `json:"images"`
+	Kinds   []ContentKind `json:"kinds"`
+	Reason  string        `json:"reason"`
+}
+
+// GetBotId returns __ModerateBotInput.BotId, and is useful for accessing the field via an interface.
+func (v *__ModerateBotInput) GetBotId() string { return v.BotId }
+
+// GetSuspend returns __ModerateBotInput.Suspend, and is useful for accessing the field via an interface.
+func (v *__ModerateBotInput) GetSuspend() bool { return v.Suspend }
+
+// GetName returns __ModerateBotInput.Name, and is useful for accessing the field via an interface.
+func (v *__ModerateBotInput) GetName() bool { return v.Name }
+
+// GetTexts returns __ModerateBotInput.Texts, and is useful for accessing the field via an interface.
+func (v *__ModerateBotInput) GetTexts() bool { return v.Texts }
+
+// GetImages returns __ModerateBotInput.Images, and is useful for accessing the field via an interface.
+func (v *__ModerateBotInput) GetImages() bool { return v.Images }
+
+// GetKinds returns __ModerateBotInput.Kinds, and is useful for accessing the field via an interface.
+func (v *__ModerateBotInput) GetKinds() []ContentKind { return v.Kinds }
+
+// GetReason returns __ModerateBotInput.Reason, and is useful for accessing the field via an interface.
+func (v *__ModerateBotInput) GetReason() string { return v.Reason }
 
 // __PublishDocumentInput is used internally by genqlient
 type __PublishDocumentInput struct {
@@ -3505,6 +3781,22 @@ func (v *__RemoveAttachmentInput) GetId() string { return v.Id }
 
 // GetReason returns __RemoveAttachmentInput.Reason, and is useful for accessing the field via an interface.
 func (v *__RemoveAttachmentInput) GetReason() string { return v.Reason }
+
+// __RemoveContentInput is used internally by genqlient
+type __RemoveContentInput struct {
+	BotId  string        `json:"botId"`
+	Kinds  []ContentKind `json:"kinds"`
+	Reason string        `json:"reason"`
+}
+
+// GetBotId returns __RemoveContentInput.BotId, and is useful for accessing the field via an interface.
+func (v *__RemoveContentInput) GetBotId() string { return v.BotId }
+
+// GetKinds returns __RemoveContentInput.Kinds, and is useful for accessing the field via an interface.
+func (v *__RemoveContentInput) GetKinds() []ContentKind { return v.Kinds }
+
+// GetReason returns __RemoveContentInput.Reason, and is useful for accessing the field via an interface.
+func (v *__RemoveContentInput) GetReason() string { return v.Reason }
 
 // __RemovePostInput is used internally by genqlient
 type __RemovePostInput struct {
@@ -3780,6 +4072,57 @@ func AnswerFeedback(
 	}
 
 	data_ = &AnswerFeedbackResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by ClearProfile.
+const ClearProfile_Operation = `
+mutation ClearProfile ($botId: ID!, $name: Boolean!, $texts: Boolean!, $images: Boolean!, $reason: String!) {
+	clearProfile(botId: $botId, name: $name, texts: $texts, images: $images, reason: $reason) {
+		... BotRow
+	}
+}
+fragment BotRow on Bot {
+	id
+	handle
+	displayName
+	state
+	suspendedAt
+	createdAt
+	lastActiveAt
+}
+`
+
+func ClearProfile(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	botId string,
+	name bool,
+	texts bool,
+	images bool,
+	reason string,
+) (data_ *ClearProfileResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ClearProfile",
+		Query:  ClearProfile_Operation,
+		Variables: &__ClearProfileInput{
+			BotId:  botId,
+			Name:   name,
+			Texts:  texts,
+			Images: images,
+			Reason: reason,
+		},
+	}
+
+	data_ = &ClearProfileResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
@@ -4645,6 +4988,72 @@ func ListRatings(
 	return data_, err_
 }
 
+// The query executed by ListReports.
+const ListReports_Operation = `
+query ListReports ($first: Int!, $after: Cursor, $state: FeedbackState) {
+	reports(first: $first, after: $after, orderBy: [{field:CREATED_AT,direction:DESC}], where: {state:$state}) {
+		pageInfo {
+			... PageEnd
+		}
+		edges {
+			node {
+				... ReportRow
+			}
+		}
+	}
+}
+fragment PageEnd on PageInfo {
+	hasNextPage
+	endCursor
+}
+fragment ReportRow on Feedback {
+	id
+	createdAt
+	state
+	subjectType
+	subjectID
+	text
+	answer
+	bot {
+		id
+		handle
+	}
+	subjectBot {
+		id
+		handle
+	}
+}
+`
+
+func ListReports(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	first int,
+	after *string,
+	state *FeedbackState,
+) (data_ *ListReportsResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ListReports",
+		Query:  ListReports_Operation,
+		Variables: &__ListReportsInput{
+			First: first,
+			After: after,
+			State: state,
+		},
+	}
+
+	data_ = &ListReportsResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The query executed by ListRetention.
 const ListRetention_Operation = `
 query ListRetention {
@@ -4877,6 +5286,72 @@ func ListTasks(
 	return data_, err_
 }
 
+// The mutation executed by ModerateBot.
+const ModerateBot_Operation = `
+mutation ModerateBot ($botId: ID!, $suspend: Boolean!, $name: Boolean!, $texts: Boolean!, $images: Boolean!, $kinds: [ContentKind!]!, $reason: String!) {
+	moderateBot(botId: $botId, suspend: $suspend, name: $name, texts: $texts, images: $images, kinds: $kinds, reason: $reason) {
+		... ModerationRow
+	}
+}
+fragment ModerationRow on Moderation {
+	bot {
+		... BotRow
+	}
+	removed {
+		kind
+		removed
+		remaining
+	}
+	remaining
+}
+fragment BotRow on Bot {
+	id
+	handle
+	displayName
+	state
+	suspendedAt
+	createdAt
+	lastActiveAt
+}
+`
+
+func ModerateBot(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	botId string,
+	suspend bool,
+	name bool,
+	texts bool,
+	images bool,
+	kinds []ContentKind,
+	reason string,
+) (data_ *ModerateBotResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "ModerateBot",
+		Query:  ModerateBot_Operation,
+		Variables: &__ModerateBotInput{
+			BotId:   botId,
+			Suspend: suspend,
+			Name:    name,
+			Texts:   texts,
+			Images:  images,
+			Kinds:   kinds,
+			Reason:  reason,
+		},
+	}
+
+	data_ = &ModerateBotResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by PublishDocument.
 const PublishDocument_Operation = `
 mutation PublishDocument ($input: DocumentInput!, $reason: String!) {
@@ -5068,6 +5543,64 @@ func RemoveAttachment(
 	}
 
 	data_ = &RemoveAttachmentResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by RemoveContent.
+const RemoveContent_Operation = `
+mutation RemoveContent ($botId: ID!, $kinds: [ContentKind!]!, $reason: String!) {
+	removeContent(botId: $botId, kinds: $kinds, reason: $reason) {
+		... ModerationRow
+	}
+}
+fragment ModerationRow on Moderation {
+	bot {
+		... BotRow
+	}
+	removed {
+		kind
+		removed
+		remaining
+	}
+	remaining
+}
+fragment BotRow on Bot {
+	id
+	handle
+	displayName
+	state
+	suspendedAt
+	createdAt
+	lastActiveAt
+}
+`
+
+func RemoveContent(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	botId string,
+	kinds []ContentKind,
+	reason string,
+) (data_ *RemoveContentResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "RemoveContent",
+		Query:  RemoveContent_Operation,
+		Variables: &__RemoveContentInput{
+			BotId:  botId,
+			Kinds:  kinds,
+			Reason: reason,
+		},
+	}
+
+	data_ = &RemoveContentResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(
