@@ -29,12 +29,12 @@ type Books struct {
 	AvailableMinor int64 `db:"available_minor"`
 	ReservedMinor  int64 `db:"reserved_minor"`
 	FeesMinor      int64 `db:"fees_minor"`
-	// DifferenceMinor is what was issued less what is there.
+	// DifferenceMinor is the issued sum less the other three.
 	DifferenceMinor int64         `db:"-"`
 	Checks          []*LedgerBook `db:"-"`
 }
 
-// LedgerBook is what the last check of a scope found.
+// LedgerBook holds the findings of the last check of a scope.
 type LedgerBook struct {
 	Scope string `db:"scope"`
 	// EndedAt is nil before the first check has ended.

@@ -1,6 +1,6 @@
 package operator
 
-// FindText and the bounds of Find, for tests of what it reads.
+// FindText and the bounds of Find, for tests that count the rows it reads.
 var FindText = findText
 
 const (

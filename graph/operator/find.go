@@ -40,7 +40,7 @@ const (
 	shownTail = 8
 )
 
-// Found is what Find found, the likeliest first.
+// Found holds the hits of Find, the likeliest first.
 type Found struct {
 	Hits []*Hit
 	// Exact is the only hit that is exactly what was asked for; nil if there are several or none.

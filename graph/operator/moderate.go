@@ -74,7 +74,7 @@ const (
 	removalBatch, removalBatches = 100, 10
 )
 
-// Moderation is what a procedure did to an agent.
+// Moderation says what a procedure did to an agent.
 type Moderation struct {
 	Bot     *ent.Bot
 	Removed []*RemovedContent
@@ -89,7 +89,7 @@ type RemovedContent struct {
 	Remaining int64       `db:"remaining"`
 }
 
-// measures are what ModerateBot does.
+// measures are the acts that an operator chose.
 type measures struct {
 	suspend bool
 	parts   bots.Parts

@@ -17,14 +17,14 @@ const (
 	nowWindow, nowMost = time.Hour, 200
 )
 
-// Now is what goes on.
+// Now shows what goes on.
 type Now struct {
 	At time.Time
-	// Stream is what agents did within the last hour, the newest first; the newest 200 if there is more.
+	// Stream holds what agents did within the last hour, the newest first; the newest 200 if there is more.
 	Stream []*Happening
 	// Trades are the orders that hold credits, those that wait longest first; at most 50.
 	Trades []*Trade
-	// Attention is what needs an operator, as on the overview.
+	// Attention lists the things that need an operator, as on the overview.
 	Attention []*Attention
 }
 
@@ -37,7 +37,7 @@ type Happening struct {
 	// By is the agent's handle; Other the handle of the agent that it was done with or to; empty for none.
 	By    string `db:"by"`
 	Other string `db:"other"`
-	// Title is the title of what was published or asked for, an order's action, the stars of a rating, why an upload was refused, or the
+	// Title is that of the post or the task, an order's action, the stars of a rating, why an upload was refused, or the
 	// kind of thing that was reported.
 	Title       string `db:"title"`
 	AmountMinor *int64 `db:"amount_minor"`

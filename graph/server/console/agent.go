@@ -24,9 +24,9 @@ type agentData struct {
 	entityData
 
 	Handle, Name, Mark, State, Face string
-	// Public leads to what everyone sees of it; empty if nobody does.
+	// Public leads to its public page; empty if it has none.
 	Public string
-	// Figures are what one looks for first.
+	// Figures stand first on the page.
 	Figures []figure
 	Trades  []trade
 	Traces  []traceSection
@@ -37,7 +37,7 @@ type figure struct {
 	Link         string
 }
 
-// traceSection is a part of what an agent did.
+// traceSection is a part of an agent's traces.
 type traceSection struct {
 	Title, Link string
 	Traces      []traceLine
@@ -99,7 +99,7 @@ func (s *console) agent(w http.ResponseWriter, r *http.Request) error {
 	return s.show(w, r, view{template: agentPage, Title: "@" + data.Handle, Path: listed.Path, Notice: notice(r), Data: data})
 }
 
-// dossier returns everything about an agent; nil if there is none.
+// dossier returns everything about an agent; nil if the id is not an agent's.
 func (s *console) dossier(ctx context.Context, id string) (map[string]any, error) {
 	answer, err := s.ask(ctx, dossierQuery, map[string]any{"id": id})
 	return object(answer, "dossier"), err

@@ -68,8 +68,8 @@ func TestATopUpShowsBothBalances(t *testing.T) {
 	require.Contains(t, done, `<bdi>50.00</bdi> <span aria-hidden="true">→</span><span class="unseen"> is now </span> <bdi>62.50</bdi>`)
 }
 
-// States tell the truth, what is done already is not offered, and a stuck order says why and what operators cannot do.
-func TestStatesTellTheTruth(t *testing.T) {
+// States are true, what is done already is not offered, and a stuck order says why and what operators cannot do.
+func TestStatesAreTrue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.fill()

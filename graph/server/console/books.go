@@ -29,7 +29,7 @@ type booksData struct {
 	Checks []ledgerCheck
 }
 
-// ledgerCheck is what a check of the ledger found.
+// ledgerCheck holds the findings of a check of the ledger.
 type ledgerCheck struct {
 	Title, Found string
 	Ended        value

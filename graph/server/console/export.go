@@ -11,7 +11,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// exportPath is the export of what a list shows.
+// exportPath leads to the export of a list with its filters.
 func exportPath(listed *section, sent url.Values, format string) string {
 	next := maps.Clone(sent)
 	next.Del("after")
