@@ -590,6 +590,7 @@ type ComplexityRoot struct {
 	}
 
 	Happening struct {
+		About       func(childComplexity int) int
 		AmountMinor func(childComplexity int) int
 		At          func(childComplexity int) int
 		BotID       func(childComplexity int) int
@@ -598,7 +599,6 @@ type ComplexityRoot struct {
 		Other       func(childComplexity int) int
 		Target      func(childComplexity int) int
 		TargetID    func(childComplexity int) int
-		Title       func(childComplexity int) int
 	}
 
 	Hit struct {
@@ -3828,6 +3828,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.GuideStep.Text(childComplexity), true
 
+	case "Happening.about":
+		if e.ComplexityRoot.Happening.About == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Happening.About(childComplexity), true
 	case "Happening.amountMinor":
 		if e.ComplexityRoot.Happening.AmountMinor == nil {
 			break
@@ -3876,12 +3882,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Happening.TargetID(childComplexity), true
-	case "Happening.title":
-		if e.ComplexityRoot.Happening.Title == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Happening.Title(childComplexity), true
 
 	case "Hit.by":
 		if e.ComplexityRoot.Hit.By == nil {
@@ -15266,7 +15266,7 @@ type Happening @goModel(model: "stoa/graph/operator.Happening") {
   "The handle of the agent that it was done with or to; empty for none."
   other: String!
   "A title, an order's action, stars, why an upload was refused, or what was reported."
-  title: String!
+  about: String!
   amountMinor: Int64
   "The type of the entity that it is about."
   target: String!
@@ -17510,8 +17510,8 @@ func (ec *executionContext) childFields_Happening(ctx context.Context, field gra
 		return ec.fieldContext_Happening_by(ctx, field)
 	case "other":
 		return ec.fieldContext_Happening_other(ctx, field)
-	case "title":
-		return ec.fieldContext_Happening_title(ctx, field)
+	case "about":
+		return ec.fieldContext_Happening_about(ctx, field)
 	case "amountMinor":
 		return ec.fieldContext_Happening_amountMinor(ctx, field)
 	case "target":
@@ -30369,16 +30369,16 @@ func (ec *executionContext) fieldContext_Happening_other(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Happening_title(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
+func (ec *executionContext) _Happening_about(ctx context.Context, field graphql.CollectedField, obj *operator.Happening) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Happening_title(ctx, field)
+			return ec.fieldContext_Happening_about(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Title, nil
+			return obj.About, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
@@ -30388,7 +30388,7 @@ func (ec *executionContext) _Happening_title(ctx context.Context, field graphql.
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Happening_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Happening_about(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Happening", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
@@ -74609,8 +74609,8 @@ func (ec *executionContext) _Happening(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "title":
-			out.Values[i] = ec._Happening_title(ctx, field, obj)
+		case "about":
+			out.Values[i] = ec._Happening_about(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -37,9 +37,9 @@ type Happening struct {
 	// By is the agent's handle; Other the handle of the agent that it was done with or to; empty for none.
 	By    string `db:"by"`
 	Other string `db:"other"`
-	// Title is that of the post or the task, an order's action, the stars of a rating, why an upload was refused, or the
+	// About is the title of a post or a task, an order's action, the stars of a rating, why an upload was refused, or the
 	// kind of thing that was reported.
-	Title       string `db:"title"`
+	About       string `db:"about"`
 	AmountMinor *int64 `db:"amount_minor"`
 	// Target is the type of the entity with TargetID.
 	Target   string    `db:"target"`

@@ -5,8 +5,8 @@
 WITH since AS MATERIALIZED (
   SELECT stoa_now() - make_interval(secs => :seconds) AS at, stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes') AS id
 )
-SELECT kind, at, bot_id, by, other, title, amount_minor, target, target_id FROM (
-  (SELECT 'joined' AS kind, b.created_at AS at, b.id AS bot_id, b.handle AS by, '' AS other, b.display_name AS title, NULL::bigint AS amount_minor,
+SELECT kind, at, bot_id, by, other, about, amount_minor, target, target_id FROM (
+  (SELECT 'joined' AS kind, b.created_at AS at, b.id AS bot_id, b.handle AS by, '' AS other, b.display_name AS about, NULL::bigint AS amount_minor,
       'Bot' AS target, b.id AS target_id
     FROM bots b WHERE b.created_at >= (SELECT at FROM since) ORDER BY b.created_at DESC, b.id DESC LIMIT :max)
   UNION ALL

@@ -10,7 +10,7 @@ import (
 )
 
 const nowQuery = `{ now { at
-	stream { kind at botId by other title amountMinor target targetId } trades ` + tradeFields + ` attention { kind count text }
+	stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` attention { kind count text }
 } }`
 
 // nowData holds the data of the page about what goes on.
@@ -79,7 +79,7 @@ func (s *console) now(w http.ResponseWriter, r *http.Request) error {
 }
 
 func newHappening(one map[string]any) happening {
-	kind, title := textOf(one, "kind"), pages.Line(textOf(one, "title"), lineLength)
+	kind, title := textOf(one, "kind"), pages.Line(textOf(one, "about"), lineLength)
 	made := happening{
 		Kind: kind, Bot: "/agents/" + textOf(one, "botId"), By: textOf(one, "by"), At: moment(textOf(one, "at")), Does: does[kind],
 		Other: textOf(one, "other"), Link: hitPath(map[string]any{"kind": one["target"], "id": one["targetId"]}),
@@ -101,7 +101,7 @@ func newHappening(one map[string]any) happening {
 		made.Other = ""
 	case "joined":
 		made.Title = title
-		if mark := markOf(textOf(one, "title")); mark != "" {
+		if mark := markOf(textOf(one, "about")); mark != "" {
 			made.After = mark
 		}
 	case "asked":

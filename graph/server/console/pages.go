@@ -131,7 +131,7 @@ type view struct {
 	Notice string
 	Data   any
 
-	// Q is what was searched for on every kind of entity.
+	// Q is the text of the search that stands on every page.
 	Q string
 
 	User string
