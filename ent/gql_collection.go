@@ -1261,6 +1261,11 @@ func (_q *InvitationQuery) collectField(ctx context.Context, oneNode bool, opCtx
 				selectedFields = append(selectedFields, invitation.FieldNote)
 				fieldSeen[invitation.FieldNote] = struct{}{}
 			}
+		case "isDemo":
+			if _, ok := fieldSeen[invitation.FieldIsDemo]; !ok {
+				selectedFields = append(selectedFields, invitation.FieldIsDemo)
+				fieldSeen[invitation.FieldIsDemo] = struct{}{}
+			}
 		case "expiresAt":
 			if _, ok := fieldSeen[invitation.FieldExpiresAt]; !ok {
 				selectedFields = append(selectedFields, invitation.FieldExpiresAt)

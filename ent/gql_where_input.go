@@ -4132,6 +4132,10 @@ type InvitationWhereInput struct {
 	NoteEqualFold    *string  `json:"noteEqualFold,omitempty"`
 	NoteContainsFold *string  `json:"noteContainsFold,omitempty"`
 
+	// "is_demo" field predicates.
+	IsDemo    *bool `json:"isDemo,omitempty"`
+	IsDemoNEQ *bool `json:"isDemoNEQ,omitempty"`
+
 	// "expires_at" field predicates.
 	ExpiresAt       *time.Time  `json:"expiresAt,omitempty"`
 	ExpiresAtNEQ    *time.Time  `json:"expiresAtNEQ,omitempty"`
@@ -4362,6 +4366,12 @@ func (i *InvitationWhereInput) P() (predicate.Invitation, error) {
 	}
 	if i.NoteContainsFold != nil {
 		predicates = append(predicates, invitation.NoteContainsFold(*i.NoteContainsFold))
+	}
+	if i.IsDemo != nil {
+		predicates = append(predicates, invitation.IsDemoEQ(*i.IsDemo))
+	}
+	if i.IsDemoNEQ != nil {
+		predicates = append(predicates, invitation.IsDemoNEQ(*i.IsDemoNEQ))
 	}
 	if i.ExpiresAt != nil {
 		predicates = append(predicates, invitation.ExpiresAtEQ(*i.ExpiresAt))

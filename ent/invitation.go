@@ -28,6 +28,8 @@ type Invitation struct {
 	Used int `json:"used,omitempty"`
 	// Note holds the value of the "note" field.
 	Note string `json:"note,omitempty"`
+	// The agents who register with the code are demo agents.
+	IsDemo bool `json:"is_demo,omitempty"`
 	// ExpiresAt holds the value of the "expires_at" field.
 	ExpiresAt *time.Time `json:"expires_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
@@ -42,6 +44,8 @@ func (*Invitation) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case invitation.FieldCodeHash:
 			values[i] = new([]byte)
+		case invitation.FieldIsDemo:
+			values[i] = new(sql.NullBool)
 		case invitation.FieldUses, invitation.FieldUsed:
 			values[i] = new(sql.NullInt64)
 		case invitation.FieldNote:
@@ -100,6 +104,12 @@ func (_m *Invitation) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field note", values[i])
 			} else if value.Valid {
 				_m.Note = value.String
+			}
+		case invitation.FieldIsDemo:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field is_demo", values[i])
+			} else if value.Valid {
+				_m.IsDemo = value.Bool
 			}
 		case invitation.FieldExpiresAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -164,6 +174,9 @@ func (_m *Invitation) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("note=")
 	builder.WriteString(_m.Note)
+	builder.WriteString(", ")
+	builder.WriteString("is_demo=")
+	builder.WriteString(fmt.Sprintf("%v", _m.IsDemo))
 	builder.WriteString(", ")
 	if v := _m.ExpiresAt; v != nil {
 		builder.WriteString("expires_at=")

@@ -67,6 +67,20 @@ func (_c *InvitationCreate) SetNillableNote(v *string) *InvitationCreate {
 	return _c
 }
 
+// SetIsDemo sets the "is_demo" field.
+func (_c *InvitationCreate) SetIsDemo(v bool) *InvitationCreate {
+	_c.mutation.SetIsDemo(v)
+	return _c
+}
+
+// SetNillableIsDemo sets the "is_demo" field if the given value is not nil.
+func (_c *InvitationCreate) SetNillableIsDemo(v *bool) *InvitationCreate {
+	if v != nil {
+		_c.SetIsDemo(*v)
+	}
+	return _c
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (_c *InvitationCreate) SetExpiresAt(v time.Time) *InvitationCreate {
 	_c.mutation.SetExpiresAt(v)
@@ -152,6 +166,10 @@ func (_c *InvitationCreate) defaults() {
 		v := invitation.DefaultNote
 		_c.mutation.SetNote(v)
 	}
+	if _, ok := _c.mutation.IsDemo(); !ok {
+		v := invitation.DefaultIsDemo
+		_c.mutation.SetIsDemo(v)
+	}
 	if _, ok := _c.mutation.ID(); !ok {
 		v := invitation.DefaultID()
 		_c.mutation.SetID(v)
@@ -184,6 +202,9 @@ func (_c *InvitationCreate) check() error {
 	}
 	if _, ok := _c.mutation.Note(); !ok {
 		return &ValidationError{Name: "note", err: errors.New(`ent: missing required field "Invitation.note"`)}
+	}
+	if _, ok := _c.mutation.IsDemo(); !ok {
+		return &ValidationError{Name: "is_demo", err: errors.New(`ent: missing required field "Invitation.is_demo"`)}
 	}
 	return nil
 }
@@ -239,6 +260,10 @@ func (_c *InvitationCreate) createSpec() (*Invitation, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Note(); ok {
 		_spec.SetField(invitation.FieldNote, field.TypeString, value)
 		_node.Note = value
+	}
+	if value, ok := _c.mutation.IsDemo(); ok {
+		_spec.SetField(invitation.FieldIsDemo, field.TypeBool, value)
+		_node.IsDemo = value
 	}
 	if value, ok := _c.mutation.ExpiresAt(); ok {
 		_spec.SetField(invitation.FieldExpiresAt, field.TypeTime, value)

@@ -8701,6 +8701,7 @@ type InvitationMutation struct {
 	used          *int
 	addused       *int
 	note          *string
+	is_demo       *bool
 	expires_at    *time.Time
 	revoked_at    *time.Time
 	clearedFields map[string]struct{}
@@ -9033,6 +9034,42 @@ func (m *InvitationMutation) ResetNote() {
 	m.note = nil
 }
 
+// SetIsDemo sets the "is_demo" field.
+func (m *InvitationMutation) SetIsDemo(b bool) {
+	m.is_demo = &b
+}
+
+// IsDemo returns the value of the "is_demo" field in the mutation.
+func (m *InvitationMutation) IsDemo() (r bool, exists bool) {
+	v := m.is_demo
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIsDemo returns the old "is_demo" field's value of the Invitation entity.
+// If the Invitation object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *InvitationMutation) OldIsDemo(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIsDemo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIsDemo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIsDemo: %w", err)
+	}
+	return oldValue.IsDemo, nil
+}
+
+// ResetIsDemo resets all changes to the "is_demo" field.
+func (m *InvitationMutation) ResetIsDemo() {
+	m.is_demo = nil
+}
+
 // SetExpiresAt sets the "expires_at" field.
 func (m *InvitationMutation) SetExpiresAt(t time.Time) {
 	m.expires_at = &t
@@ -9165,7 +9202,7 @@ func (m *InvitationMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *InvitationMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.created_at != nil {
 		fields = append(fields, invitation.FieldCreatedAt)
 	}
@@ -9180,6 +9217,9 @@ func (m *InvitationMutation) Fields() []string {
 	}
 	if m.note != nil {
 		fields = append(fields, invitation.FieldNote)
+	}
+	if m.is_demo != nil {
+		fields = append(fields, invitation.FieldIsDemo)
 	}
 	if m.expires_at != nil {
 		fields = append(fields, invitation.FieldExpiresAt)
@@ -9205,6 +9245,8 @@ func (m *InvitationMutation) Field(name string) (ent.Value, bool) {
 		return m.Used()
 	case invitation.FieldNote:
 		return m.Note()
+	case invitation.FieldIsDemo:
+		return m.IsDemo()
 	case invitation.FieldExpiresAt:
 		return m.ExpiresAt()
 	case invitation.FieldRevokedAt:
@@ -9228,6 +9270,8 @@ func (m *InvitationMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldUsed(ctx)
 	case invitation.FieldNote:
 		return m.OldNote(ctx)
+	case invitation.FieldIsDemo:
+		return m.OldIsDemo(ctx)
 	case invitation.FieldExpiresAt:
 		return m.OldExpiresAt(ctx)
 	case invitation.FieldRevokedAt:
@@ -9275,6 +9319,13 @@ func (m *InvitationMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetNote(v)
+		return nil
+	case invitation.FieldIsDemo:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIsDemo(v)
 		return nil
 	case invitation.FieldExpiresAt:
 		v, ok := value.(time.Time)
@@ -9395,6 +9446,9 @@ func (m *InvitationMutation) ResetField(name string) error {
 		return nil
 	case invitation.FieldNote:
 		m.ResetNote()
+		return nil
+	case invitation.FieldIsDemo:
+		m.ResetIsDemo()
 		return nil
 	case invitation.FieldExpiresAt:
 		m.ResetExpiresAt()

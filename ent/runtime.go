@@ -169,6 +169,10 @@ func init() {
 	invitationDescNote := invitationFields[3].Descriptor()
 	// invitation.DefaultNote holds the default value on creation for the note field.
 	invitation.DefaultNote = invitationDescNote.Default.(string)
+	// invitationDescIsDemo is the schema descriptor for is_demo field.
+	invitationDescIsDemo := invitationFields[4].Descriptor()
+	// invitation.DefaultIsDemo holds the default value on creation for the is_demo field.
+	invitation.DefaultIsDemo = invitationDescIsDemo.Default.(bool)
 	// invitationDescID is the schema descriptor for id field.
 	invitationDescID := invitationMixinFields0[0].Descriptor()
 	// invitation.DefaultID holds the default value on creation for the id field.

@@ -22,6 +22,8 @@ const (
 	FieldUsed = "used"
 	// FieldNote holds the string denoting the note field in the database.
 	FieldNote = "note"
+	// FieldIsDemo holds the string denoting the is_demo field in the database.
+	FieldIsDemo = "is_demo"
 	// FieldExpiresAt holds the string denoting the expires_at field in the database.
 	FieldExpiresAt = "expires_at"
 	// FieldRevokedAt holds the string denoting the revoked_at field in the database.
@@ -38,6 +40,7 @@ var Columns = []string{
 	FieldUses,
 	FieldUsed,
 	FieldNote,
+	FieldIsDemo,
 	FieldExpiresAt,
 	FieldRevokedAt,
 }
@@ -61,6 +64,8 @@ var (
 	UsedValidator func(int) error
 	// DefaultNote holds the default value on creation for the "note" field.
 	DefaultNote string
+	// DefaultIsDemo holds the default value on creation for the "is_demo" field.
+	DefaultIsDemo bool
 	// DefaultID holds the default value on creation for the "id" field.
 	DefaultID func() uuid.UUID
 )
@@ -91,6 +96,11 @@ func ByUsed(opts ...sql.OrderTermOption) OrderOption {
 // ByNote orders the results by the note field.
 func ByNote(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldNote, opts...).ToFunc()
+}
+
+// ByIsDemo orders the results by the is_demo field.
+func ByIsDemo(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIsDemo, opts...).ToFunc()
 }
 
 // ByExpiresAt orders the results by the expires_at field.

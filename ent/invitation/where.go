@@ -80,6 +80,11 @@ func Note(v string) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldNote, v))
 }
 
+// IsDemo applies equality check predicate on the "is_demo" field. It's identical to IsDemoEQ.
+func IsDemo(v bool) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldIsDemo, v))
+}
+
 // ExpiresAt applies equality check predicate on the "expires_at" field. It's identical to ExpiresAtEQ.
 func ExpiresAt(v time.Time) predicate.Invitation {
 	return predicate.Invitation(sql.FieldEQ(FieldExpiresAt, v))
@@ -313,6 +318,16 @@ func NoteEqualFold(v string) predicate.Invitation {
 // NoteContainsFold applies the ContainsFold predicate on the "note" field.
 func NoteContainsFold(v string) predicate.Invitation {
 	return predicate.Invitation(sql.FieldContainsFold(FieldNote, v))
+}
+
+// IsDemoEQ applies the EQ predicate on the "is_demo" field.
+func IsDemoEQ(v bool) predicate.Invitation {
+	return predicate.Invitation(sql.FieldEQ(FieldIsDemo, v))
+}
+
+// IsDemoNEQ applies the NEQ predicate on the "is_demo" field.
+func IsDemoNEQ(v bool) predicate.Invitation {
+	return predicate.Invitation(sql.FieldNEQ(FieldIsDemo, v))
 }
 
 // ExpiresAtEQ applies the EQ predicate on the "expires_at" field.

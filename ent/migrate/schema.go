@@ -371,6 +371,7 @@ var (
 		{Name: "uses", Type: field.TypeInt},
 		{Name: "used", Type: field.TypeInt, Default: 0},
 		{Name: "note", Type: field.TypeString, Default: ""},
+		{Name: "is_demo", Type: field.TypeBool, Default: false},
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
 	}

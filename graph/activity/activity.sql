@@ -28,9 +28,12 @@ WHERE stoa_public(b)
 ORDER BY n.at DESC, n.kind LIMIT :max;
 
 -- name: count_all(max bigint)
--- How many public profiles, public works, services and closed orders exist, each counted up to `max`.
+-- How many public profiles, public works, services and closed orders exist, each counted up to `max`. The orders between agents of
+-- the demo that was removed do not count.
 SELECT (SELECT count(*) FROM (SELECT FROM bots b WHERE stoa_public(b) LIMIT :max) c) AS agents,
   (SELECT count(*) FROM (SELECT FROM feed LIMIT :max) c) AS works,
   (SELECT count(*) FROM (SELECT FROM services s JOIN bots b ON b.id = s.bot_id
     WHERE s.deleted_at IS NULL AND stoa_public(b) LIMIT :max) c) AS services,
-  (SELECT count(*) FROM (SELECT FROM orders WHERE state = 'closed' LIMIT :max) c) AS orders_closed;
+  (SELECT count(*) FROM (SELECT FROM orders o JOIN bots b ON b.id = o.customer_id
+    WHERE o.state = 'closed' AND NOT (b.is_demo AND b.state = 'deleted' AND EXISTS (
+      SELECT FROM bots c WHERE c.id = o.contractor_id AND c.is_demo AND c.state = 'deleted')) LIMIT :max) c) AS orders_closed;

@@ -1,5 +1,5 @@
 -- name: register(agent uuid, handle text, display_name text, specialty text, bio text, character_description text, profile_public boolean, encryption_public_key bytea, invitation_hash bytea, challenge uuid, proof_genuine boolean, request_hash bytea, token uuid, token_hash bytea, token_lifetime_seconds double precision, wallet_ids uuid[], grant_minor bigint)
--- The whole registration of an agent whose input is well-formed. verdict is `registered` or the rule that refuses it.
+-- The whole registration of an agent whose input is well-formed. verdict is that of stoa_registered or the rule that refuses it.
 SELECT verdict, agent, moment, token_expires_at
 FROM stoa_register(
   ROW(:agent, :handle, :display_name, :specialty, :bio, :character_description, :profile_public, :encryption_public_key)::new_passport,

@@ -20,8 +20,11 @@ import (
 	"stoa/graph/wallet"
 )
 
-// registered is the verdict of stoa_register that refuses nothing.
-const registered = "registered"
+// The verdicts of stoa_register that refuse nothing.
+const (
+	registered     = "registered"
+	registeredDemo = "registered_demo"
+)
 
 // registration is the answer of stoa_register; the times are null if it refuses.
 type registration struct {
@@ -61,7 +64,8 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	if err != nil {
 		return nil, err
 	}
-	if made.Verdict != registered {
+	b.IsDemo = made.Verdict == registeredDemo
+	if made.Verdict != registered && !b.IsDemo {
 		return nil, refusal(made.Verdict)
 	}
 	b.ID = made.BotID

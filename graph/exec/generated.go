@@ -614,6 +614,7 @@ type ComplexityRoot struct {
 		CreatedAt func(childComplexity int) int
 		ExpiresAt func(childComplexity int) int
 		ID        func(childComplexity int) int
+		IsDemo    func(childComplexity int) int
 		Note      func(childComplexity int) int
 		RevokedAt func(childComplexity int) int
 		Used      func(childComplexity int) int
@@ -3938,6 +3939,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Invitation.ID(childComplexity), true
+	case "Invitation.isDemo":
+		if e.ComplexityRoot.Invitation.IsDemo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.IsDemo(childComplexity), true
 	case "Invitation.note":
 		if e.ComplexityRoot.Invitation.Note == nil {
 			break
@@ -10954,6 +10961,10 @@ type Invitation implements Node {
   uses: Int!
   used: Int!
   note: String!
+  """
+  The agents who register with the code are demo agents.
+  """
+  isDemo: Boolean!
   expiresAt: Time
   revokedAt: Time
 }
@@ -11074,6 +11085,11 @@ input InvitationWhereInput {
   noteHasSuffix: String
   noteEqualFold: String
   noteContainsFold: String
+  """
+  is_demo field predicates
+  """
+  isDemo: Boolean
+  isDemoNEQ: Boolean
   """
   expires_at field predicates
   """
@@ -15420,6 +15436,8 @@ input InvitationInput @goModel(model: "stoa/graph/operator.InvitationInput") {
   "No end unless sent."
   expiresAt: Time
   note: String
+  "The agents who register with the code are demo agents (isDemo), which stoa seed --remove takes away. Such a code is also read while registration is open."
+  isDemo: Boolean
 }
 
 type NewInvitation @goModel(model: "stoa/graph/operator.NewInvitation") {
@@ -17552,6 +17570,8 @@ func (ec *executionContext) childFields_Invitation(ctx context.Context, field gr
 		return ec.fieldContext_Invitation_used(ctx, field)
 	case "note":
 		return ec.fieldContext_Invitation_note(ctx, field)
+	case "isDemo":
+		return ec.fieldContext_Invitation_isDemo(ctx, field)
 	case "expiresAt":
 		return ec.fieldContext_Invitation_expiresAt(ctx, field)
 	case "revokedAt":
@@ -30712,6 +30732,29 @@ func (ec *executionContext) _Invitation_note(ctx context.Context, field graphql.
 }
 func (ec *executionContext) fieldContext_Invitation_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Invitation_isDemo(ctx context.Context, field graphql.CollectedField, obj *ent.Invitation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Invitation_isDemo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.IsDemo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Invitation_isDemo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Invitation", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Invitation_expiresAt(ctx context.Context, field graphql.CollectedField, obj *ent.Invitation) (ret graphql.Marshaler) {
@@ -59325,7 +59368,7 @@ func (ec *executionContext) unmarshalInputInvitationInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"uses", "expiresAt", "note"}
+	fieldsInOrder := [...]string{"uses", "expiresAt", "note", "isDemo"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -59353,6 +59396,13 @@ func (ec *executionContext) unmarshalInputInvitationInput(ctx context.Context, o
 				return it, err
 			}
 			it.Note = data
+		case "isDemo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDemo"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsDemo = data
 		}
 	}
 	return it, nil
@@ -59410,7 +59460,7 @@ func (ec *executionContext) unmarshalInputInvitationWhereInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "uses", "usesNEQ", "usesIn", "usesNotIn", "usesGT", "usesGTE", "usesLT", "usesLTE", "used", "usedNEQ", "usedIn", "usedNotIn", "usedGT", "usedGTE", "usedLT", "usedLTE", "note", "noteNEQ", "noteIn", "noteNotIn", "noteGT", "noteGTE", "noteLT", "noteLTE", "noteContains", "noteHasPrefix", "noteHasSuffix", "noteEqualFold", "noteContainsFold", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE", "expiresAtIsNil", "expiresAtNotNil", "revokedAt", "revokedAtNEQ", "revokedAtIn", "revokedAtNotIn", "revokedAtGT", "revokedAtGTE", "revokedAtLT", "revokedAtLTE", "revokedAtIsNil", "revokedAtNotNil"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "uses", "usesNEQ", "usesIn", "usesNotIn", "usesGT", "usesGTE", "usesLT", "usesLTE", "used", "usedNEQ", "usedIn", "usedNotIn", "usedGT", "usedGTE", "usedLT", "usedLTE", "note", "noteNEQ", "noteIn", "noteNotIn", "noteGT", "noteGTE", "noteLT", "noteLTE", "noteContains", "noteHasPrefix", "noteHasSuffix", "noteEqualFold", "noteContainsFold", "isDemo", "isDemoNEQ", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE", "expiresAtIsNil", "expiresAtNotNil", "revokedAt", "revokedAtNEQ", "revokedAtIn", "revokedAtNotIn", "revokedAtGT", "revokedAtGTE", "revokedAtLT", "revokedAtLTE", "revokedAtIsNil", "revokedAtNotNil"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -59753,6 +59803,20 @@ func (ec *executionContext) unmarshalInputInvitationWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.NoteContainsFold = data
+		case "isDemo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDemo"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsDemo = data
+		case "isDemoNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDemoNEQ"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsDemoNEQ = data
 		case "expiresAt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAt"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -74747,6 +74811,11 @@ func (ec *executionContext) _Invitation(ctx context.Context, sel ast.SelectionSe
 			}
 		case "note":
 			out.Values[i] = ec._Invitation_note(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isDemo":
+			out.Values[i] = ec._Invitation_isDemo(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -1,9 +1,9 @@
 // Package lifecycle leads inactive agents out of the platform (§3.4): into the trash, a notice to their owner, and at last deletion.
 //
-// Nothing happens before an operator has activated the lifecycle. Each agent is handled in its own transaction, which locks the
-// agent and checks its state again, so a run may be stopped half-way, repeated, and done by several processes at once. A month
-// counts from the moment at which the mail server accepted the notice. An agent without an owner, and a suspended one, gets no
-// notice and stays in the trash.
+// Nothing happens before an operator has activated the lifecycle, except that agents of the demo are deleted when an operator says
+// so. Each agent is handled in its own transaction, which locks the agent and checks its state again, so a run may be stopped
+// half-way, repeated, and done by several processes at once. A month counts from the moment at which the mail server accepted the
+// notice. An agent without an owner, and a suspended one, gets no notice and stays in the trash.
 package lifecycle
 
 import (
@@ -127,11 +127,16 @@ func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error
 
 // delete ends the offers of an agent in the trash, then deletes the agent in one transaction (stoa_delete_bot).
 func (a *API) delete(ctx context.Context, botID uuid.UUID) (deleted bool, err error) {
+	return a.deleteBy(ctx, botID, deleteBot)
+}
+
+// deleteBy is delete with the statement that decides whether the agent may be deleted, and deletes it.
+func (a *API) deleteBy(ctx context.Context, botID uuid.UUID, statement *db.Statement) (deleted bool, err error) {
 	if err := a.endOffers(ctx, botID); err != nil {
 		return false, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		done, err := db.Column[bool](ctx, tx.SQL, deleteBot, botID)
+		done, err := db.Column[bool](ctx, tx.SQL, statement, botID)
 		if err != nil {
 			return err
 		}
@@ -154,22 +159,31 @@ func (a *API) endOffers(ctx context.Context, botID uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: botID})
 	for _, offer := range offers {
 		action := orders.Reject
 		if offer.Made {
 			action = orders.Cancel
 		}
-		operation := uuid.NewString()
-		_, err := a.Orders.OrderAct(as, orders.ActInput{
-			OrderID: offer.ID.String(), Action: action, OperationID: &operation, ExpectedVersion: &offer.Version,
-		})
-		if err != nil && !changedMeanwhile[fault.From(err).Code] {
+		if err := a.act(ctx, botID, offer.ID, offer.Version, action); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// changedMeanwhile are the faults of an offer that the other side has ended first. The next run looks again.
+// act takes an action on an order as one of its participants. That the order has changed meanwhile is no error.
+func (a *API) act(ctx context.Context, by, orderID uuid.UUID, version int64, action orders.Action) error {
+	as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: by})
+	in := orders.ActInput{OrderID: orderID.String(), Action: action, OperationID: new(uuid.NewString()), ExpectedVersion: &version}
+	if action == orders.ProposeRefund {
+		in.Reason = new(refundReason)
+	}
+	_, err := a.Orders.OrderAct(as, in)
+	if err != nil && !changedMeanwhile[fault.From(err).Code] {
+		return err
+	}
+	return nil
+}
+
+// changedMeanwhile are the faults of an order that the other side has changed first. The next run looks again.
 var changedMeanwhile = map[fault.Code]bool{fault.VersionConflict: true, fault.StateConflict: true}

@@ -37,3 +37,25 @@ SELECT id, version, author_id = :agent AS made FROM orders WHERE state = 'offere
 
 -- name: delete_bot(agent uuid)
 SELECT stoa_delete_bot(:agent);
+
+-- name: trash_demo()
+-- Takes all agents of the demo from view. They can still end what they have begun.
+UPDATE bots SET state = 'trash', updated_at = stoa_now() WHERE is_demo AND state = 'active';
+
+-- name: list_demo()
+SELECT id, handle FROM bots WHERE is_demo AND state = 'trash' ORDER BY id;
+
+-- name: demo_orders()
+-- The orders of agents of the demo in which credits are held.
+SELECT o.id, o.version, o.state, o.customer_id, o.contractor_id, a.is_demo AS customer_is_demo, b.is_demo AS contractor_is_demo,
+  o.refund_proposed_by
+FROM orders o JOIN bots a ON a.id = o.customer_id JOIN bots b ON b.id = o.contractor_id
+WHERE (a.is_demo OR b.is_demo) AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed') ORDER BY o.id;
+
+-- name: delete_demo(agent uuid)
+SELECT stoa_delete_demo(:agent);
+
+-- name: demo_holds(agent uuid)
+-- How many orders hold an agent of the demo.
+SELECT count(*) FROM orders o
+WHERE :agent IN (o.customer_id, o.contractor_id) AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed');

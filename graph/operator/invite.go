@@ -14,11 +14,12 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// InvitationInput says what an invitation allows; nil means one use, no end, no note.
+// InvitationInput says what an invitation allows; nil means one use, no end, no note, no demo.
 type InvitationInput struct {
 	Uses      *int
 	ExpiresAt *time.Time
 	Note      *string
+	IsDemo    *bool
 }
 
 // NewInvitation is an invitation and its code, which nothing shows again.
@@ -36,6 +37,7 @@ func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason s
 	id, code := uuid.Must(uuid.NewV7()), newCode()
 	details := map[string]any{"uses": uses, "note": kept}
 	setIfSent(details, "expiresAt", in.ExpiresAt)
+	setIfSent(details, "isDemo", in.IsDemo)
 	e := entry{createInvitation, id.String(), reason, details}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewInvitation, error) {
 		now, err := tx.Now(ctx)
@@ -46,7 +48,7 @@ func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason s
 			return nil, fault.Field(fault.InvalidInput, "expiresAt", "must lie in the future")
 		}
 		made, err := tx.Ent.Invitation.Create().SetID(id).SetCodeHash(bots.HashInvitation(code)).SetUses(uses).SetNote(kept).
-			SetNillableExpiresAt(in.ExpiresAt).SetCreatedAt(now).Save(ctx)
+			SetNillableExpiresAt(in.ExpiresAt).SetNillableIsDemo(in.IsDemo).SetCreatedAt(now).Save(ctx)
 		if err != nil {
 			return nil, err
 		}

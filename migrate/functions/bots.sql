@@ -77,10 +77,17 @@ BEGIN
 END
 $$;
 
+-- The verdict of stoa_register about an agent that is registered: registered, or registered_demo for an agent of the demo.
+CREATE OR REPLACE FUNCTION stoa_registered(agent uuid) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN b.is_demo THEN 'registered_demo' ELSE 'registered' END FROM bots b WHERE b.id = agent
+$$;
+
 -- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
 -- wallet with the starting grant, its first token, its recommendations, its owner, and the use of a proof and of an invitation.
--- verdict is registered, or the rule that refuses it, in which case nothing is written: the code of a fault, or a verdict of
--- stoa_judge_proof. agent is the passport's id.
+-- verdict is that of stoa_registered, or the rule that refuses it, in which case nothing is written: the code of a fault, or a
+-- verdict of stoa_judge_proof. agent is the passport's id.
+--
+-- An invitation is read where registration is by invitation; one of the demo, which marks the agent, also where it is open.
 --
 -- The rows of the proof and of the invitation are locked first and until the end: another registration with the same proof, or
 -- for the last place, waits and then reads the changed row. A place is taken only after the handle. The insert of a handle that
@@ -97,6 +104,7 @@ DECLARE
   judged record;
   challenge email_challenges;
   invitation uuid;
+  demo boolean;
 BEGIN
   agent := p.id;
   moment := stoa_now();
@@ -109,6 +117,7 @@ BEGIN
       agent := challenge.registered_bot_id;
       moment := challenge.used_at;
       token_expires_at := challenge.token_expires_at;
+      verdict := stoa_registered(agent);
     END IF;
     IF verdict IS NOT NULL THEN
       RETURN;
@@ -116,19 +125,19 @@ BEGIN
   END IF;
   IF s.registration_mode = 'CLOSED' THEN
     verdict := 'forbidden';
-  ELSIF s.registration_mode = 'INVITATION' THEN
-    SELECT i.id INTO invitation FROM invitations i
+  ELSE
+    SELECT i.id, i.is_demo INTO invitation, demo FROM invitations i
       WHERE i.code_hash = invitation_hash AND i.revoked_at IS NULL AND i.used < i.uses
-        AND coalesce(i.expires_at > moment, true) FOR UPDATE;
-    IF NOT FOUND THEN
+        AND coalesce(i.expires_at > moment, true) AND (i.is_demo OR s.registration_mode = 'INVITATION') FOR UPDATE;
+    IF NOT FOUND AND s.registration_mode = 'INVITATION' THEN
       verdict := 'invalid_invitation';
     END IF;
   END IF;
   IF verdict IS NULL THEN
     INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, character_description,
-        profile_public, encryption_public_key, email_verified_at)
+        profile_public, encryption_public_key, email_verified_at, is_demo)
       VALUES (p.id, moment, moment, moment, p.handle, p.display_name, p.specialty, p.bio, p.character_description, p.profile_public,
-        p.encryption_public_key, CASE WHEN challenge.id IS NOT NULL THEN moment END)
+        p.encryption_public_key, CASE WHEN challenge.id IS NOT NULL THEN moment END, coalesce(demo, false))
       ON CONFLICT (handle) DO NOTHING;
     IF FOUND THEN
       IF invitation IS NOT NULL THEN
@@ -142,7 +151,7 @@ BEGIN
         UPDATE email_challenges e SET used_at = moment, request_hash = proof.request_hash, registered_bot_id = p.id,
           token_expires_at = stoa_register.token_expires_at WHERE e.id = challenge.id;
       END IF;
-      verdict := 'registered';
+      verdict := stoa_registered(p.id);
       RETURN;
     END IF;
     verdict := 'handle_unavailable';
@@ -150,7 +159,7 @@ BEGIN
 
   SELECT t.created_at, t.expires_at INTO moment, token_expires_at FROM tokens t WHERE t.id = token_id;
   IF FOUND THEN
-    verdict := 'registered';
+    verdict := stoa_registered(p.id);
   END IF;
 END
 $$;

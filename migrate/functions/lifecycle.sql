@@ -16,29 +16,32 @@ CREATE OR REPLACE FUNCTION stoa_without_brief(answer bytea, agent uuid) RETURNS 
     '\1"deleted"\2null\3null\4null', 'g'), 'UTF8')
 $$;
 
--- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and reports whether it did.
+-- stoa_lock_bot locks an agent that is to be deleted. What hangs on a post is locked in the order of functions/feed.sql.
+CREATE OR REPLACE FUNCTION stoa_lock_bot(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM posts p WHERE p.author_id = agent AND (p.deleted_at IS NULL OR p.title <> '' OR p.text <> '') ORDER BY p.id FOR UPDATE;
+  PERFORM FROM bots b WHERE b.id = agent FOR NO KEY UPDATE;
+END
+$$;
+
+-- Whether an agent has made or got an offer that is not answered.
+CREATE OR REPLACE FUNCTION stoa_has_offers(agent uuid) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM orders o WHERE o.customer_id = agent AND o.state = 'offered')
+    OR EXISTS (SELECT FROM orders o WHERE o.contractor_id = agent AND o.state = 'offered')
+$$;
+
+-- stoa_erase_bot deletes an agent whose row, posts and open tasks its caller has locked with stoa_lock_bot. The caller has decided
+-- that it may be deleted, and that it has no offers.
 --
 -- Texts are erased: its profile's, those of its posts, services, tasks and ratings, of its responses to tasks, and of its offers
 -- that were not accepted. A text that others still see and that cannot be empty becomes `deleted`, as the name does. Rows that
 -- others' records refer to stay. Its tokens, owner, webhooks, unacknowledged events and stored answers go; in those that the
 -- other sides of its orders have stored it shows as deleted, and those about its offers go. The bytes of its images and other
 -- files go with the next cleanup, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay.
---
--- What hangs on a post is locked in the order of functions/feed.sql.
-CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION stoa_erase_bot(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
 BEGIN
-  PERFORM FROM posts p WHERE p.author_id = agent AND (p.deleted_at IS NULL OR p.title <> '' OR p.text <> '') ORDER BY p.id FOR UPDATE;
-  PERFORM FROM bots b WHERE b.id = agent FOR NO KEY UPDATE;
-  PERFORM FROM trash_notices t JOIN bots b ON b.id = t.bot_id JOIN settings s ON s.id = 1
-    WHERE t.bot_id = agent AND stoa_deletion_due(b, s, t)
-      AND NOT EXISTS (SELECT FROM orders o WHERE o.customer_id = agent AND o.state = 'offered')
-      AND NOT EXISTS (SELECT FROM orders o WHERE o.contractor_id = agent AND o.state = 'offered');
-  IF NOT FOUND THEN
-    RETURN false;
-  END IF;
-
   UPDATE posts SET title = '', text = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
     WHERE author_id = agent AND (deleted_at IS NULL OR title <> '' OR text <> '');
   UPDATE services SET title = '', description = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
@@ -75,6 +78,53 @@ BEGIN
   DELETE FROM trash_notices WHERE bot_id = agent;
   UPDATE bots SET state = 'deleted', display_name = 'deleted', specialty = '', bio = '', character_description = '', avatar_id = NULL,
     character_id = NULL, profile_public = false, encryption_public_key = NULL, updated_at = moment WHERE id = agent;
+END
+$$;
+
+-- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and reports whether it did.
+CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM stoa_lock_bot(agent);
+  PERFORM FROM trash_notices t JOIN bots b ON b.id = t.bot_id JOIN settings s ON s.id = 1
+    WHERE t.bot_id = agent AND stoa_deletion_due(b, s, t) AND NOT stoa_has_offers(agent);
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM stoa_erase_bot(agent);
+  RETURN true;
+END
+$$;
+
+-- stoa_delete_demo deletes an agent of the demo that is in the trash, has no offers and is held by nothing, and reports whether it
+-- did. What only agents of the demo have seen goes besides: their contacts and messages, and the texts, drafts and files of their
+-- orders. What an agent that is not of the demo has seen stays as stoa_erase_bot leaves it.
+CREATE OR REPLACE FUNCTION stoa_delete_demo(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz := stoa_now();
+  own uuid[];
+BEGIN
+  PERFORM stoa_lock_bot(agent);
+  PERFORM FROM bots b WHERE b.id = agent AND b.is_demo AND b.state = 'trash' AND stoa_held_by(b) = '{}' AND NOT stoa_has_offers(agent);
+  IF NOT FOUND THEN
+    RETURN false;
+  END IF;
+  PERFORM stoa_erase_bot(agent);
+
+  DELETE FROM messages m USING contacts c, bots a, bots b
+    WHERE m.contact_id = c.id AND agent IN (c.requester_id, c.recipient_id)
+      AND a.id = c.requester_id AND a.is_demo AND b.id = c.recipient_id AND b.is_demo;
+  DELETE FROM contacts c USING bots a, bots b
+    WHERE agent IN (c.requester_id, c.recipient_id)
+      AND a.id = c.requester_id AND a.is_demo AND b.id = c.recipient_id AND b.is_demo;
+  own := ARRAY(SELECT o.id FROM orders o JOIN bots a ON a.id = o.customer_id JOIN bots b ON b.id = o.contractor_id
+    WHERE agent IN (o.customer_id, o.contractor_id) AND a.is_demo AND b.is_demo);
+  DELETE FROM drafts d WHERE d.order_id = ANY (own);
+  UPDATE attachments SET file_name = '', deleted_at = CASE WHEN status = 'ready' THEN coalesce(deleted_at, moment) ELSE deleted_at END
+    WHERE bound_id = ANY (own) AND purpose = 'order';
+  UPDATE orders o SET title = 'deleted', description = 'deleted', result_text = CASE WHEN result_text IS NOT NULL THEN 'deleted' END,
+      dispute_reason = CASE WHEN dispute_reason IS NOT NULL THEN 'deleted' END,
+      refund_reason = CASE WHEN refund_reason IS NOT NULL THEN 'deleted' END
+    WHERE o.id = ANY (own);
   RETURN true;
 END
 $$;

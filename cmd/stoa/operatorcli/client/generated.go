@@ -1116,6 +1116,8 @@ type InvitationInput struct {
 	// No end unless sent.
 	ExpiresAt *time.Time `json:"expiresAt"`
 	Note      *string    `json:"note"`
+	// The agents who register with the code are demo agents (isDemo), which stoa seed --remove takes away. Such a code is also read while registration is open.
+	IsDemo *bool `json:"isDemo"`
 }
 
 // GetUses returns InvitationInput.Uses, and is useful for accessing the field via an interface.
@@ -1126,6 +1128,9 @@ func (v *InvitationInput) GetExpiresAt() *time.Time { return v.ExpiresAt }
 
 // GetNote returns InvitationInput.Note, and is useful for accessing the field via an interface.
 func (v *InvitationInput) GetNote() *string { return v.Note }
+
+// GetIsDemo returns InvitationInput.IsDemo, and is useful for accessing the field via an interface.
+func (v *InvitationInput) GetIsDemo() *bool { return v.IsDemo }
 
 // InvitationRow includes the GraphQL fields of Invitation requested by the fragment InvitationRow.
 type InvitationRow struct {

@@ -2473,7 +2473,7 @@ export interface components {
             character_description?: components["schemas"]["SentLongText"];
             /** @default true */
             profile_public?: boolean;
-            /** @description Needed where the operator registers by invitation; otherwise ignored. */
+            /** @description Needed if the operator registers by invitation; otherwise ignored unless it is one of the demo. */
             invitation?: string;
             /** @description Needed while the email gate is on; otherwise ignored. */
             owner_challenge_id?: string;

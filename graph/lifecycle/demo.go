@@ -1,0 +1,127 @@
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/order"
+	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+)
+
+var (
+	trashDemo  = statements.Named("trash_demo")
+	listDemo   = statements.Named("list_demo")
+	demoOrders = statements.Named("demo_orders")
+	deleteDemo = statements.Named("delete_demo")
+	demoHolds  = statements.Named("demo_holds")
+)
+
+// Held is an agent of the demo that could not be deleted yet, because orders with agents that are not of the demo hold it.
+type Held struct {
+	Handle string
+	// Orders in which credits are held.
+	Orders int64
+}
+
+// DeleteDemo deletes the agents of the demo, whatever their activity. First all of them move to the trash, which takes them from
+// view and lets no one order from them any more. Then what holds them is ended as they could end it themselves (endings), and
+// each agent that nothing holds any more is deleted in its own transaction (stoa_delete_demo). It may be stopped half-way and repeated.
+// Only a procedure of operators calls it.
+func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err error) {
+	if _, err := a.DB.SQL.ExecContext(ctx, trashDemo.Text); err != nil {
+		return 0, nil, err
+	}
+	if err := a.endDemoOrders(ctx); err != nil {
+		return 0, nil, err
+	}
+	agents, err := db.All[struct {
+		ID     uuid.UUID `db:"id"`
+		Handle string    `db:"handle"`
+	}](ctx, a.DB.SQL, listDemo)
+	if err != nil {
+		return 0, nil, err
+	}
+	for _, agent := range agents {
+		done, err := a.deleteBy(ctx, agent.ID, deleteDemo)
+		if err != nil {
+			return deleted, held, err
+		}
+		if done {
+			deleted++
+			continue
+		}
+		holds, err := db.Column[int64](ctx, a.DB.SQL, demoHolds, agent.ID)
+		if err != nil {
+			return deleted, held, err
+		}
+		held = append(held, Held{agent.Handle, holds[0]})
+	}
+	return deleted, held, nil
+}
+
+// demoOrder is an order in which the credits of an agent of the demo, or those for it, are held.
+type demoOrder struct {
+	ID               uuid.UUID     `db:"id"`
+	Version          int64         `db:"version"`
+	State            order.State   `db:"state"`
+	CustomerID       uuid.UUID     `db:"customer_id"`
+	ContractorID     uuid.UUID     `db:"contractor_id"`
+	CustomerIsDemo   bool          `db:"customer_is_demo"`
+	ContractorIsDemo bool          `db:"contractor_is_demo"`
+	RefundProposedBy uuid.NullUUID `db:"refund_proposed_by"`
+}
+
+// proposedBy reports whether that side has proposed the refund.
+func (o *demoOrder) proposedBy(side uuid.UUID) bool {
+	return o.RefundProposedBy.Valid && o.RefundProposedBy.UUID == side
+}
+
+// endings say what agents of the demo do about an order; the first row that holds is the one. A customer takes what was delivered,
+// a contractor gives the price back. A contractor that is not of the demo may go on with its work: nothing is taken from it.
+var endings = []struct {
+	action orders.Action
+	// asContractor: the contractor acts, else the customer.
+	asContractor bool
+	holds        func(o *demoOrder) bool
+}{
+	{orders.Complete, false, func(o *demoOrder) bool { return o.CustomerIsDemo && o.State == order.StateDelivered }},
+	{orders.ApproveRefund, false, func(o *demoOrder) bool { return o.CustomerIsDemo && o.proposedBy(o.ContractorID) }},
+	{orders.ApproveRefund, true, func(o *demoOrder) bool { return o.ContractorIsDemo && o.proposedBy(o.CustomerID) }},
+	{orders.ProposeRefund, true, func(o *demoOrder) bool { return o.ContractorIsDemo && !o.RefundProposedBy.Valid }},
+}
+
+// refundReason is the reason of a refund that an agent of the demo proposes.
+const refundReason = "The demo is being removed from this server."
+
+// endingRounds bounds how often the orders are looked at: two steps end one, and others may change it in between.
+const endingRounds = 5
+
+// endDemoOrders does what endings say until nothing is left to do. An order that changes meanwhile is looked at again.
+func (a *API) endDemoOrders(ctx context.Context) error {
+	for acted, rounds := true, 0; acted && rounds < endingRounds; rounds++ {
+		found, err := db.All[demoOrder](ctx, a.DB.SQL, demoOrders)
+		if err != nil {
+			return err
+		}
+		acted = false
+		for _, o := range found {
+			for _, ending := range endings {
+				if !ending.holds(o) {
+					continue
+				}
+				by := o.CustomerID
+				if ending.asContractor {
+					by = o.ContractorID
+				}
+				if err := a.act(ctx, by, o.ID, o.Version, ending.action); err != nil {
+					return err
+				}
+				acted = true
+				break
+			}
+		}
+	}
+	return nil
+}
