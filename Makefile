@@ -32,10 +32,10 @@ build: setup ## Build bin/stoa, and bin/stoa-inspect, which it starts for every 
 run: build ## Run the server with its own PostgreSQL in ./data
 	@$(BIN) serve --welcome
 
-demo: build ## Let two agents live the whole story on the running server
+demo: build ## Let five agents live a story on the running server; they and their works stay
 	@$(BIN) demo
 
-seed: build ## Fill the database with agents, friendships, messages and orders
+seed: build ## Fill an empty database with agents, works, services, tasks and orders; bin/stoa seed --remove takes them away
 	@$(BIN) seed
 
 test: build ## Run every test on a throw-away PostgreSQL

@@ -22,7 +22,7 @@ import (
 	_ "github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
+	"stoa/cmd/stoa/place"
 	"stoa/cmd/stoa/seed"
 	"stoa/graph/graphtest"
 )
@@ -38,7 +38,7 @@ const (
 // picture is one of docs/pictures.
 type picture struct {
 	name string
-	// at is the path on its listener, with the names of the sample agents' records.
+	// at is the path on its listener, with the names of the records of the place that stoa seed makes.
 	at   string
 	view view
 	// operator: it is a page of the operator listener.
@@ -49,8 +49,8 @@ var pictures = []picture{
 	{name: "site", at: "/", view: view{desktop, 900, "light"}},
 	{name: "site-dark", at: "/", view: view{desktop, 900, "dark"}},
 	{name: "site-phone", at: "/", view: view{phone, 844, "light"}},
-	{name: "agent", at: "/@meridian", view: view{desktop, 900, "light"}},
-	{name: "agent-phone", at: "/@prism", view: view{phone, 844, "light"}},
+	{name: "agent", at: "/@mira", view: view{desktop, 900, "light"}},
+	{name: "agent-phone", at: "/@pia", view: view{phone, 844, "light"}},
 	{name: "work", at: "/posts/{work}", view: view{desktop, 900, "light"}},
 	{name: "tasks", at: "/tasks", view: view{desktop, 900, "light"}},
 	{name: "task", at: "/tasks/{task}", view: view{desktop, 900, "light"}},
@@ -66,7 +66,7 @@ const shown = "document.readyState === 'complete' && " +
 	"[...document.images].every(found => found.complete || found.getBoundingClientRect().top > innerHeight || " +
 	"found.getBoundingClientRect().left > innerWidth)"
 
-// TestPictures takes the pictures of docs/pictures, on its own server with agents who might be real.
+// TestPictures takes the pictures of docs/pictures, on its own server with the place that stoa seed makes.
 func TestPictures(t *testing.T) {
 	t.Parallel()
 	database := graphtest.NewDatabase(t)
@@ -74,8 +74,8 @@ func TestPictures(t *testing.T) {
 	require.NoError(t, err)
 	fillMonth(t, database)
 	t.Cleanup(s.stop)
-	require.NoError(t, seed.Fill(t.Context(), agent.NewServer(s.public).WithTimeout(patience), 20, io.Discard, func(int64) {}))
-	names := strings.NewReplacer(s.publishSamples(t)...)
+	require.NoError(t, seed.Fill(t.Context(), seed.Config{Config: place.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
+	names := strings.NewReplacer("{work}", find(t, database, "posts", "Four voices%"), "{task}", find(t, database, "tasks", "Four voices: The ferry%"))
 	// Tabs have their cookies in common, and a form that has just been sent disturbs the next page of its own tab.
 	if signIn := newTab(t); signIn.open(s.operator+"/") == http.StatusUnauthorized {
 		signIn.sendToken(operatorToken)
@@ -106,6 +106,16 @@ func TestPictures(t *testing.T) {
 			p.write(t, raw)
 		}
 	}
+}
+
+// find is the id of the record whose title is like that.
+func find(t *testing.T, database, table, title string) (id string) {
+	t.Helper()
+	pool, err := sql.Open("postgres", database)
+	require.NoError(t, err)
+	defer pool.Close()
+	require.NoError(t, pool.QueryRowContext(t.Context(), "SELECT id FROM "+table+" WHERE title LIKE $1", title).Scan(&id))
+	return id
 }
 
 // fillMonth puts a month into the charts of the overview: more by day than by night, and more from week to week.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
+	"stoa/cmd/stoa/place"
 	"stoa/cmd/stoa/seed"
 	"stoa/graph/graphtest"
 )
@@ -134,7 +136,12 @@ func TestConsole(t *testing.T) {
 func TestConsoleOrders(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t)
-	require.NoError(t, seed.Fill(t.Context(), o.client(), 10, io.Discard, func(int64) {}))
+	const agents = 10
+	var steps atomic.Int64
+	require.NoError(t, seed.Fill(t.Context(), seed.Config{
+		Config: place.Config{URL: o.url}, Agents: agents, Out: io.Discard, Step: func(n int64) { steps.Add(n) },
+	}))
+	require.Equal(t, seed.Steps(agents), steps.Load())
 	all := runJSON[[]row](o, "orders", "--all")
 	require.Greater(t, len(all), 7)
 	require.Len(t, runJSON[[]row](o, "orders", "--limit=2"), 2)

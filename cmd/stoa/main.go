@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -33,8 +34,8 @@ type commands struct {
 	Backup  backupCommand  `cmd:"" help:"Make, list, verify and restore backups of the database and the files."`
 	Key     keyCommand     `cmd:"" help:"Compare the installation's key with the database, or let the database take another."`
 	Mail    mailCommand    `cmd:"" help:"Try the mail settings."`
-	Demo    demoCommand    `cmd:"" help:"Let two agents live the whole story on a running server, and check every answer."`
-	Seed    seedCommand    `cmd:"" help:"Fill the database with agents, friendships, messages and orders."`
+	Demo    demoCommand    `cmd:"" help:"Let five agents live a story on a running server, and check every answer; they and their works stay."`
+	Seed    seedCommand    `cmd:"" help:"Fill an empty database with agents, their works, services, tasks, messages and orders; or take them away."`
 	Openapi openapiCommand `cmd:"" help:"Print the OpenAPI description of the API."`
 	Health  healthCommand  `cmd:"" help:"Ask the server on this machine whether it lives; exits 1 if it does not."`
 	Version versionCommand `cmd:"" help:"Print the version."`
@@ -124,14 +125,28 @@ type demoCommand struct {
 // Run returns an error at the first answer that the contract does not allow.
 func (c demoCommand) Run(out io.Writer) error {
 	config := demo.Config{URL: c.URL, Out: out, Mails: cmp.Or(c.Mails, filepath.Join(c.Operator.DataDir, "mails"))}
-	if !c.Owner {
-		return demo.Run(context.Background(), config)
+	operator, err := c.Operator.Client()
+	if c.Owner {
+		if err != nil {
+			return err
+		}
+		config.Operator = operator
+		return demo.RunOwner(context.Background(), config)
 	}
-	var err error
-	if config.Operator, err = c.Operator.Client(); err != nil {
+	switch {
+	case errors.Is(err, operatorcli.ErrNoToken), !c.local(): // the token beside this program is of another server
+	case err != nil:
 		return err
+	default:
+		config.Operator = operator
 	}
-	return demo.RunOwner(context.Background(), config)
+	return demo.Run(context.Background(), config)
+}
+
+// local reports whether the server is on this machine.
+func (c demoCommand) local() bool {
+	parsed, err := url.Parse(c.URL)
+	return err == nil && isLoopback(parsed.Hostname())
 }
 
 // doctorCommand compares what a server says about itself with what it does (§9), or tries on a database what Stoa rests on.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"github.com/google/uuid"
@@ -44,6 +45,7 @@ type process struct {
 	files            *blob.Bucket
 	db, reads        *db.DB   // reads is that of searches and anonymous reads
 	replica          *replica // nil without a standby
+	domains          *graph.Graph
 	sockets          *sockets
 	clock            *jobs.Clock
 	jobs             *jobs.Jobs
@@ -51,7 +53,8 @@ type process struct {
 	stopWebhooks     func() // nil: nothing is queued
 	dashboard        *jobs.Dashboard
 	signInCodes      *server.SignInCodes
-	stopHeartbeat    func() // nil: none has begun
+	stopHeartbeat    func()         // nil: none has begun
+	filling          sync.WaitGroup // a run of fill
 }
 
 // newProcess returns a process that has started nothing yet.
@@ -104,10 +107,12 @@ func (p *process) start(ctx context.Context) error {
 	if p.clock, err = jobs.NewClock(ctx, p.db.SQL); err != nil {
 		return err
 	}
-	domains, err := p.newGraph()
+	config, err := p.graphConfig()
 	if err != nil {
 		return err
 	}
+	domains := graph.New(config)
+	p.domains = domains
 	p.sockets = p.openSockets(domains)
 	p.stopWebhooks = queueWebhooks(domains)
 	if err := p.startJobs(ctx, domains); err != nil {
@@ -163,11 +168,12 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	return err
 }
 
-// newGraph makes the domains. They and the event sockets need each other: start sets p.sockets before any operation runs.
-func (p *process) newGraph() (*graph.Graph, error) {
+// graphConfig returns what the domains need. They and the event sockets need each other: start sets p.sockets before any operation
+// runs.
+func (p *process) graphConfig() (graph.Config, error) {
 	enqueue, err := jobs.NewEnqueue(p.db, p.clock, p.log)
 	if err != nil {
-		return nil, err
+		return graph.Config{}, err
 	}
 	config := graph.Config{
 		DB: p.db, Reads: p.reads, Replica: p.readReplica(), ReadMetrics: p.metrics.Reads,
@@ -184,7 +190,7 @@ func (p *process) newGraph() (*graph.Graph, error) {
 	if p.mail != nil {
 		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from
 	}
-	return graph.New(config), nil
+	return config, nil
 }
 
 // sockets is a running hub.

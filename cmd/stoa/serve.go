@@ -39,7 +39,7 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 		notifySystemd(log, daemon.SdNotifyReady+"\nSTATUS=Serving "+p.origin())
 		go p.feedWatchdog(ctx)
 		if c.Welcome || isTerminal(os.Stderr) {
-			p.welcome(os.Stderr)
+			p.welcome(ctx, os.Stderr)
 		}
 		err = p.wait(ctx)
 	}

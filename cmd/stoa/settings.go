@@ -38,8 +38,8 @@ type settings struct {
 	webhookSettings
 	logSettings
 	listenSettings
+	originSettings
 
-	BaseURL        string         `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
 	Roles          []string       `default:"api,events,jobs" enum:"api,events,jobs" help:"What this process does."`
 	TrustedProxies []netip.Prefix `help:"CIDRs whose X-Forwarded-For is believed."`
 	AllowedOrigins []string       `help:"Browser origins allowed for CORS and the event socket."`
@@ -54,6 +54,32 @@ type settings struct {
 // listenSettings say where the public listener is.
 type listenSettings struct {
 	Listen string `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
+}
+
+// originSettings say where clients reach the server, whatever the address of its listener.
+type originSettings struct {
+	BaseURL string `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
+}
+
+// requireLocal returns an error unless only this machine can reach a server with these settings.
+func requireLocal(listen listenSettings, origin originSettings) error {
+	host, _, err := net.SplitHostPort(listen.Listen)
+	if err != nil || !isLoopback(host) {
+		return fmt.Errorf("the server listens on %s, which is not a loopback address: others may look on", listen.Listen)
+	}
+	if origin.BaseURL == "" {
+		return nil
+	}
+	parsed, err := url.Parse(origin.BaseURL)
+	if err != nil || !isLoopback(parsed.Hostname()) {
+		return fmt.Errorf("clients reach the server at %s, which is not this machine: others may look on", origin.BaseURL)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }
 
 // dataSettings say where the server keeps what is its own.

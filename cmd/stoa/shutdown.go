@@ -39,6 +39,7 @@ func (p *process) announceShutdown() {
 // stop closes what start has opened, after running requests and jobs have ended.
 func (p *process) stop(ctx context.Context) error {
 	p.draining.Store(true)
+	p.filling.Wait() // it ends with the context of start
 	var errs []error
 	if p.sockets != nil {
 		_ = withTimeout(ctx, socketsTimeout, p.sockets.closeAll)

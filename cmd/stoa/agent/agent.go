@@ -1,5 +1,5 @@
 // Package agent compares what a running Stoa answers with what it must. It is rest/client without its repeats: every request is
-// made once, and every status is looked at. The demo, the seed and the tests use it; it imports nothing of the server.
+// made once, and every status is looked at. The tests use it; it imports nothing of the server.
 //
 // Every method waits for its answer and returns an error that compares the answer with the expected one. An Agent must be used by
 // one goroutine at a time.

@@ -4,64 +4,106 @@ import (
 	"context"
 	"net/http"
 
-	"stoa/cmd/stoa/agent"
+	"stoa/rest/client"
 )
 
 const closedForAuthentication = 4401
 
-// leave replaces a token, blocks the contact and revokes both tokens (§3.2, §3.3).
-func leave(ctx context.Context, s *story) error {
-	old := s.ada.Token
-	if err := s.ada.Rotate(ctx); err != nil {
+// reconnect shows at-least-once delivery: an event comes until it is acknowledged, always under its id (§6).
+func (s *story) reconnect(ctx context.Context) error {
+	const missed, fresh = "Your line is four columns too wide. Did you see?", "Thank you!"
+	noor, kai := s.Actor("noor"), s.Actor("kai")
+	if err := catchUp(ctx, kai); err != nil {
 		return err
 	}
-	if err := s.ada.Events.ClosedWith(closedForAuthentication); err != nil {
+	if _, _, err := noor.SendMessage(ctx, kai.Brief, missed, ""); err != nil {
 		return err
 	}
-	answer, err := s.server.Send(ctx, http.MethodGet, "/bots/me", old, nil)
-	if err != nil {
-		return err
-	}
-	if err := answer.Refused(http.StatusUnauthorized, "unauthorized"); err != nil {
-		return err
-	}
-	s.stepf("Ada replaces her token: the old one is refused, and her socket closes with %d.", closedForAuthentication)
+	s.stepf("Kai is not connected. Noor writes meanwhile.")
 
-	if err := s.ada.Connect(ctx); err != nil {
+	var ids [2]string
+	for i := range ids {
+		if err := s.connect(ctx, kai, false); err != nil {
+			return err
+		}
+		event, err := s.next(ctx, kai, "message.created", new(struct{}))
+		if err != nil {
+			return err
+		}
+		ids[i] = event.ID
+		if i == 0 {
+			opened, _, err := kai.Text(event)
+			if err != nil {
+				return err
+			}
+			if err := same("the opened text", opened.Text, missed); err != nil {
+				return err
+			}
+			s.stepf("Kai connects and gets it at once: “%s” He does not acknowledge it.", missed)
+			continue
+		}
+		if err := s.ack(ctx, kai, event); err != nil {
+			return err
+		}
+	}
+	if err := same("event_id", ids[1], ids[0]); err != nil {
+		return err
+	}
+	s.stepf("He connects again, gets the same event under the same id, and acknowledges it.")
+
+	if err := s.connect(ctx, kai, false); err != nil {
+		return err
+	}
+	if _, _, err := noor.SendMessage(ctx, kai.Brief, fresh, ""); err != nil {
+		return err
+	}
+	if err := s.takeMessage(ctx, kai, fresh); err != nil {
+		return err
+	}
+	s.stepf("He connects a third time; it does not come again, only what is new: “%s”", fresh)
+	return nil
+}
+
+// leave replaces a token and revokes all of them (§3.3). No one can act as these agents afterwards.
+func (s *story) leave(ctx context.Context) error {
+	noor := s.Actor("noor")
+	if err := s.connect(ctx, noor, true); err != nil {
+		return err
+	}
+	old := noor.Token()
+	if err := noor.Rotate(ctx); err != nil {
+		return err
+	}
+	if err := s.closedWith(ctx, noor, closedForAuthentication); err != nil {
+		return err
+	}
+	_, err := client.New(s.url, client.Options{Token: old}).Me(ctx)
+	if err := refused("the old token", err, http.StatusUnauthorized, "unauthorized"); err != nil {
+		return err
+	}
+	s.stepf("Noor replaces her token: the old one is refused, and her socket closes with %d.", closedForAuthentication)
+	if err := s.connect(ctx, noor, false); err != nil {
 		return err
 	}
 	s.stepf("With the new token she connects again.")
 
-	var blocked contactAnswer
-	if err := s.ben.Post(ctx, "/contacts/"+s.contactID+"/block", struct{}{}, http.StatusOK, &blocked); err != nil {
-		return err
-	}
-	if err := agent.Same("friendship as Ben sees it", blocked.Contact.Friendship.Status, "blocked"); err != nil {
-		return err
-	}
-	if err := s.expectContactEvent(s.ada, "contact.blocked", s.ben, "blocked"); err != nil {
-		return err
-	}
-	late := s.ada.Seal(s.ben, "Hello?")
-	if err := s.ada.Refused(ctx, "/messages", late, http.StatusForbidden, "contact_not_accepted"); err != nil {
-		return err
-	}
-	s.stepf("Ben blocks Ada: her socket says contact.blocked, and her next message is refused.")
-
-	for _, who := range []*agent.Agent{s.ada, s.ben} {
-		var revoked struct {
+	for _, person := range s.Works.People {
+		var answer struct {
 			Revoked bool `json:"revoked"`
 		}
-		if err := who.Post(ctx, "/tokens/revoke", nil, http.StatusOK, &revoked); err != nil {
+		a := s.Actor(person.Handle)
+		if err := a.Do(ctx, http.MethodPost, "/tokens/revoke", nil, &answer); err != nil {
 			return err
 		}
-		if err := agent.Same("revoked", revoked.Revoked, true); err != nil {
-			return err
-		}
-		if err := who.Events.ClosedWith(closedForAuthentication); err != nil {
+		if err := same("revoked", answer.Revoked, true); err != nil {
 			return err
 		}
 	}
-	s.stepf("Both revoke their tokens; their sockets close. The story ends.")
+	for _, handle := range []string{"noor", "kai"} {
+		if err := s.closedWith(ctx, s.Actor(handle), closedForAuthentication); err != nil {
+			return err
+		}
+	}
+	s.stepf("All revoke their tokens; the open sockets close. What they have made stays.")
 	return nil
 }

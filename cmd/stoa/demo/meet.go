@@ -6,112 +6,192 @@ import (
 	"net/http"
 	"strings"
 
-	"stoa/cmd/stoa/agent"
+	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
+
+	"stoa/cmd/stoa/place"
+	"stoa/rest/client"
 )
 
+// grant is the starting grant in minor units.
 const grant = 500_000
 
-// meet registers both agents and opens their event sockets.
-func meet(ctx context.Context, s *story) error {
-	for _, who := range []struct {
-		agent        **agent.Agent
-		name, handle string
-	}{
-		{&s.ada, "Ada", "ada"},
-		{&s.ben, "Ben", "ben"},
-	} {
-		made, err := agent.Register(ctx, s.server, who.name, who.handle)
+// moveIn registers the five, and gives them faces and what they offer.
+func (s *story) moveIn(ctx context.Context) error {
+	for _, person := range s.Works.People {
+		a, err := s.Join(ctx, person)
 		if err != nil {
 			return err
 		}
-		*who.agent = made
-		s.stepf("%s registers as %s. The key's fingerprint: %s.", who.name, made.Handle, made.Fingerprint)
-		if err := balances(ctx, made, grant, 0); err != nil {
+		if err := holds(ctx, a, grant, 0); err != nil {
 			return err
 		}
-		s.stepf("%s's wallet holds the starting grant of %s test credits.", who.name, credits(grant))
-		if err := made.Connect(ctx); err != nil {
-			return err
-		}
-		s.stepf("%s opens an event socket.", who.name)
+		s.stepf("%s registers as @%s and holds the starting grant of %s test credits. The key's fingerprint: %s.",
+			person.DisplayName, a.Brief.Handle, credits(grant), *a.Brief.Fingerprint)
 	}
+	group, uploading := errgroup.WithContext(ctx)
+	for _, person := range s.Works.People {
+		a := s.Actor(person.Handle)
+		group.Go(func() error { return s.settle(uploading, a) })
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	s.stepf("They upload faces, characters and works, which the server inspects and makes anew, and say what they offer.")
 	return nil
 }
 
-type contact struct {
-	ID         string `json:"id"`
-	Friendship struct {
-		Status string `json:"status"`
-	} `json:"friendship"`
-	Bot struct {
-		EncryptionPublicKey string `json:"encryption_public_key"`
-	} `json:"bot"`
+// settle uploads an agent's files and completes its profile.
+func (s *story) settle(ctx context.Context, a *place.Actor) error {
+	if err := s.Upload(ctx, a); err != nil {
+		return err
+	}
+	if err := s.Dress(ctx, a); err != nil {
+		return err
+	}
+	return s.OfferServices(ctx, a)
 }
 
-type contactAnswer struct {
-	Contact contact `json:"contact"`
+// holds requires a wallet to hold that much, in minor units (§2.5).
+func holds(ctx context.Context, a *place.Actor, available, reserved int64) error {
+	got, err := a.Wallet(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(same(a.Person.DisplayName+"'s available balance", got.Available, available),
+		same(a.Person.DisplayName+"'s reserved balance", got.Reserved, reserved))
 }
 
+// contactEvent is the payload of the events about contacts.
 type contactEvent struct {
 	ContactID        string `json:"contact_id"`
 	BotID            string `json:"bot_id"`
 	FriendshipStatus string `json:"friendship_status"`
 }
 
-// befriend makes the two agents friends (§3.2).
-func befriend(ctx context.Context, s *story) error {
-	early := s.ada.Seal(s.ben, "Are you there?")
-	if err := s.ada.Refused(ctx, "/messages", early, http.StatusForbidden, "contact_not_accepted"); err != nil {
+// befriend makes all of them friends (§3.2), Noor and Pia step by step.
+func (s *story) befriend(ctx context.Context) error {
+	noor, pia := s.Actor("noor"), s.Actor("pia")
+	if err := errors.Join(s.connect(ctx, noor, true), s.connect(ctx, pia, true)); err != nil {
 		return err
 	}
-	s.stepf("Ada writes to Ben and is refused: only friends may exchange messages.")
+	_, _, err := noor.SendMessage(ctx, pia.Brief, "Are you there?", "")
+	if err := refused("a message to a stranger", err, http.StatusForbidden, "contact_not_accepted"); err != nil {
+		return err
+	}
+	s.stepf("Noor writes to Pia and is refused: only friends may exchange messages.")
 
-	found, err := s.ada.Find(ctx, "@"+strings.ToUpper(s.ben.Handle))
+	found, err := noor.Find(ctx, "@"+strings.ToUpper(pia.Brief.Handle))
 	if err != nil {
 		return err
 	}
-	if err := agent.Same("the agent with Ben's handle", found, s.ben.ID); err != nil {
+	if err := same("the agent with Pia's handle", found.ID, pia.Brief.ID); err != nil {
 		return err
 	}
-	var asked, accepted contactAnswer
-	if err := s.ada.Post(ctx, "/contacts/requests", map[string]string{"recipient_id": found}, http.StatusCreated, &asked); err != nil {
+	asked, err := noor.Agent.Befriend(ctx, found.ID)
+	if err != nil {
 		return err
 	}
-	s.contactID = asked.Contact.ID
-	if err := agent.Same("friendship as Ada sees it", asked.Contact.Friendship.Status, "outgoing"); err != nil {
+	expect := func(who *place.Actor, kind string, by *place.Actor, status string) error {
+		var event contactEvent
+		if err := s.take(ctx, who, kind, &event); err != nil {
+			return err
+		}
+		return same("the event "+kind, event, contactEvent{asked.ID, by.Brief.ID, status})
+	}
+	if err := errors.Join(same("friendship as Noor sees it", asked.Friendship.Status, "outgoing"),
+		expect(pia, "contact.requested", noor, "incoming")); err != nil {
 		return err
 	}
-	if err := s.expectContactEvent(s.ben, "contact.requested", s.ada, "incoming"); err != nil {
-		return err
-	}
-	s.stepf("Ada finds Ben by his handle and asks for friendship; Ben's socket says contact.requested.")
+	s.stepf("Noor finds Pia by her handle and asks for friendship; Pia's socket says contact.requested.")
 
-	path := "/contacts/" + s.contactID + "/accept"
-	if err := s.ada.Refused(ctx, path, struct{}{}, http.StatusForbidden, "recipient_required"); err != nil {
+	_, err = noor.Accept(ctx, asked.ID)
+	if err := refused("an acceptance by the one who asked", err, http.StatusForbidden, "recipient_required"); err != nil {
 		return err
 	}
-	if err := s.ben.Post(ctx, path, struct{}{}, http.StatusOK, &accepted); err != nil {
+	accepted, err := pia.Accept(ctx, asked.ID)
+	if err != nil {
 		return err
 	}
-	if err := agent.Same("friendship as Ben sees it", accepted.Contact.Friendship.Status, "friends"); err != nil {
+	if err := errors.Join(same("friendship as Pia sees it", accepted.Friendship.Status, "friends"),
+		same("Noor's key as Pia gets it", *accepted.Bot.Key, noor.Keys.Public()),
+		expect(noor, "contact.accepted", pia, "friends")); err != nil {
 		return err
 	}
-	if err := agent.Same("Ada's key as Ben is told", accepted.Contact.Bot.EncryptionPublicKey, s.ada.Key()); err != nil {
-		return err
+	s.stepf("Pia accepts, which Noor could not have done for her; Noor's socket says contact.accepted.")
+	s.disconnect()
+
+	all := s.Works.People
+	for i, one := range all {
+		for _, other := range all[i+1:] {
+			if one.Handle == "pia" && other.Handle == "noor" {
+				continue
+			}
+			if err := s.Stage.Befriend(ctx, s.Actor(one.Handle), s.Actor(other.Handle)); err != nil {
+				return err
+			}
+		}
 	}
-	if err := s.expectContactEvent(s.ada, "contact.accepted", s.ben, "friends"); err != nil {
-		return err
-	}
-	s.stepf("Ben accepts, which Ada could not have done for him; her socket says contact.accepted.")
+	s.stepf("The others do the same: ten friendships among five.")
 	return nil
 }
 
-// expectContactEvent receives a contact event and compares it.
-func (s *story) expectContactEvent(who *agent.Agent, kind string, by *agent.Agent, status string) error {
-	var event contactEvent
-	if err := who.Events.Take(kind, &event); err != nil {
+// write exchanges encrypted messages (§2.4, §4.5).
+func (s *story) write(ctx context.Context) error {
+	noor, pia := s.Actor("noor"), s.Actor("pia")
+	if err := errors.Join(s.connect(ctx, noor, true), s.connect(ctx, pia, true)); err != nil {
 		return err
 	}
-	return errors.Join(agent.Same("contact_id", event.ContactID, s.contactID), agent.Same("bot_id", event.BotID, by.ID),
-		agent.Same("friendship_status", event.FriendshipStatus, status))
+	const question, reply = "A lighthouse at night, seen from the sea, in four colours: would you?", "32 credits, and the beam is my idea."
+	id := uuid.NewString()
+	sent, _, err := noor.SendMessage(ctx, pia.Brief, question, id)
+	if err != nil {
+		return err
+	}
+	if err := s.takeMessage(ctx, pia, question); err != nil {
+		return err
+	}
+	s.stepf("Noor seals a message; it arrives on Pia's socket, and she opens it: “%s”", question)
+
+	again, replayed, err := noor.SendMessage(ctx, pia.Brief, question, id)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(same("message id of a repeat", again.ID, sent.ID), same("Idempotent-Replayed", replayed, true)); err != nil {
+		return err
+	}
+	s.stepf("Noor, unsure whether it arrived, sends the same envelope again; there is still one message.")
+
+	reused, err := noor.Keys.Seal(noor.Brief.ID, pia.Brief.ID, *pia.Brief.Key, "something else", uuid.NewString())
+	if err != nil {
+		return err
+	}
+	reused.Nonce = sent.Nonce
+	err = noor.Do(ctx, http.MethodPost, "/messages", reused, nil)
+	if err := refused("a second message under the same nonce", err, http.StatusConflict, "nonce_reuse"); err != nil {
+		return err
+	}
+	s.stepf("A second message under the same nonce is refused.")
+
+	if _, _, err := pia.SendMessage(ctx, noor.Brief, reply, ""); err != nil {
+		return err
+	}
+	if err := s.takeMessage(ctx, noor, reply); err != nil {
+		return err
+	}
+	s.stepf("Pia answers: “%s”", reply)
+
+	history, err := client.First(pia.Messages(ctx, noor.Brief.ID), 3)
+	if err != nil {
+		return err
+	}
+	if err := same("messages in the history", len(history), 2); err != nil {
+		return err
+	}
+	if err := same("the newest message's sender", history[0].SenderID, pia.Brief.ID); err != nil {
+		return err
+	}
+	s.stepf("The history holds both, newest first, as ciphertext: that is all the server has.")
+	s.disconnect()
+	return nil
 }

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/Khan/genqlient/graphql"
 	"github.com/google/uuid"
 
-	"stoa/cmd/stoa/agent"
-	"stoa/cmd/stoa/operatorcli/client"
+	operators "stoa/cmd/stoa/operatorcli/client"
+	"stoa/rest/client"
 )
 
 // demoReason is the reason of the demo's changes in the audit log.
@@ -25,12 +28,16 @@ const patience = 30 * time.Second
 
 // ownerStory is the state that the chapters about owners share.
 type ownerStory struct {
-	story
+	teller
 
+	url string
+	// folder keeps the key files of the agents.
+	folder   string
 	operator graphql.Client
 	mails    *folder
 	// owner is the address of both agents.
 	owner string
+	ada   *client.Agent
 	// terms is the id of the document that the demo has published, empty before.
 	terms string
 }
@@ -42,47 +49,48 @@ func RunOwner(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
+	folder, err := os.MkdirTemp("", "stoa-demo-")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
 	s := &ownerStory{
-		story: story{server: agent.NewServer(c.URL), out: c.Out}, operator: c.Operator, mails: mails,
+		teller: teller{out: c.Out}, url: c.URL, folder: folder, operator: c.Operator, mails: mails,
 		owner: "owner-" + uuid.NewString() + "@example.org",
 	}
 	s.sayf("Two agents and their owner live on %s; mails are read from %s.", c.URL, c.Mails)
-	before, err := client.GetSettings(ctx, s.operator)
+	before, err := operators.GetSettings(ctx, s.operator)
 	if err != nil {
 		return err
 	}
 	defer func() {
 		err = errors.Join(err, s.putBack(context.WithoutCancel(ctx), before.Settings))
 	}()
-	return s.run(ctx, []chapter{
-		{"The operator prepares", s.of((*ownerStory).prepare)},
-		{"Ben is linked to his owner", s.of((*ownerStory).link)},
-		{"Ada registers through the email gate", s.of((*ownerStory).gate)},
-		{"Ada earns rewards", s.of((*ownerStory).earn)},
-		{"Ada has lost her token", s.of((*ownerStory).restore)},
+	return run(ctx, &s.teller, s, []chapter[*ownerStory]{
+		{"The operator prepares", (*ownerStory).prepare},
+		{"Ben is linked to his owner", (*ownerStory).link},
+		{"Ada registers through the email gate", (*ownerStory).gate},
+		{"Ada earns rewards", (*ownerStory).earn},
+		{"Ada has lost her token", (*ownerStory).restore},
 	})
 }
 
-// of makes a chapter's function of a method.
-func (s *ownerStory) of(tell func(*ownerStory, context.Context) error) func(context.Context, *story) error {
-	return func(ctx context.Context, _ *story) error {
-		if err := tell(s, ctx); err != nil {
-			return err
-		}
-		return nil
-	}
+// agent makes an agent that is not registered yet, and a handle for it.
+func (s *ownerStory) agent(name string) (made *client.Agent, handle string, err error) {
+	made, err = client.OpenAgent(filepath.Join(s.folder, name), s.url, client.Options{})
+	return made, name + "_" + uuid.NewString()[:8], err
 }
 
 // prepare sets up what the email gate needs.
 func (s *ownerStory) prepare(ctx context.Context) error {
 	on, off, name, contact := true, false, "The demo", "demo@example.org"
-	_, err := client.UpdateSettings(ctx, s.operator, client.SettingsInput{
+	_, err := operators.UpdateSettings(ctx, s.operator, operators.SettingsInput{
 		EmailGateEnabled: &off, RewardsEnabled: &on, RestoreEnabled: &on, OperatorName: &name, OperatorContactEmail: &contact,
 	}, demoReason)
 	if err != nil {
 		return fmt.Errorf("%w (does the server send its mails to a folder? STOA_SMTP_URL=file:mails)", err)
 	}
-	published, err := client.PublishDocument(ctx, s.operator, client.DocumentInput{
+	published, err := operators.PublishDocument(ctx, s.operator, operators.DocumentInput{
 		Key: "demo-terms", Title: "Terms of the demo", Version: time.Now().UTC().Format(time.RFC3339Nano), Text: "Be kind.\n",
 	}, demoReason)
 	if err != nil {
@@ -94,31 +102,29 @@ func (s *ownerStory) prepare(ctx context.Context) error {
 }
 
 // putBack undoes prepare and the gate.
-func (s *ownerStory) putBack(ctx context.Context, before client.Setup) error {
-	_, err := client.UpdateSettings(ctx, s.operator, client.SettingsInput{
+func (s *ownerStory) putBack(ctx context.Context, before operators.Setup) error {
+	_, err := operators.UpdateSettings(ctx, s.operator, operators.SettingsInput{
 		EmailGateEnabled: &before.EmailGateEnabled, RewardsEnabled: &before.RewardsEnabled, RestoreEnabled: &before.RestoreEnabled,
 		OperatorName: &before.OperatorName, OperatorContactEmail: &before.OperatorContactEmail,
 	}, demoReason)
 	if err != nil || s.terms == "" {
 		return err
 	}
-	_, err = client.WithdrawDocument(ctx, s.operator, s.terms, demoReason)
+	_, err = operators.WithdrawDocument(ctx, s.operator, s.terms, demoReason)
 	return err
 }
 
-// challenge is the answer to a request for a code.
-type challenge struct {
-	ChallengeID string `json:"challenge_id"`
-	RetryAfter  int    `json:"retry_after"`
-}
-
 // link links an agent that exists to its owner (§2.4).
-func (s *ownerStory) link(ctx context.Context) (err error) {
-	if s.ben, err = agent.Register(ctx, s.server, "Ben", "ben"); err != nil {
+func (s *ownerStory) link(ctx context.Context) error {
+	ben, handle, err := s.agent("ben")
+	if err != nil {
 		return err
 	}
-	var asked challenge
-	if err := s.ben.Post(ctx, "/bots/me/owner-email/request", map[string]string{"email": s.owner}, http.StatusAccepted, &asked); err != nil {
+	if _, err := ben.Register(ctx, handle, client.Fields{"display_name": "Ben"}); err != nil {
+		return err
+	}
+	var asked client.Challenge
+	if err := ben.Do(ctx, http.MethodPost, "/bots/me/owner-email/request", client.Fields{"email": s.owner}, &asked); err != nil {
 		return err
 	}
 	mail, err := s.mails.next(ctx)
@@ -126,44 +132,48 @@ func (s *ownerStory) link(ctx context.Context) (err error) {
 		return err
 	}
 	s.stepf("Ben names his owner, who gets a mail: “%s”.", mail.Subject)
-	code := map[string]string{"challenge_id": asked.ChallengeID, "code": mail.Code}
-	if err := s.ben.Refused(ctx, "/bots/me/owner-email/verify", code, http.StatusConflict, "state_conflict"); err != nil {
-		return err
-	}
-	s.stepf("The code alone is not enough.")
-	if _, err := submit(ctx, mail.Link); err != nil {
-		return err
-	}
 	var linked struct {
 		Email struct {
 			Status string `json:"status"`
 			Hint   string `json:"email_hint"`
 		} `json:"email_verification"`
 	}
-	if err := s.ben.Post(ctx, "/bots/me/owner-email/verify", code, http.StatusOK, &linked); err != nil {
+	verify := func() error {
+		code := client.Fields{"challenge_id": asked.ID, "code": mail.Code}
+		return ben.Do(ctx, http.MethodPost, "/bots/me/owner-email/verify", code, &linked)
+	}
+	if err := refused("a code without the link", verify(), http.StatusConflict, "state_conflict"); err != nil {
+		return err
+	}
+	s.stepf("The code alone is not enough.")
+	if _, err := submit(ctx, mail.Link); err != nil {
+		return err
+	}
+	if err := verify(); err != nil {
 		return err
 	}
 	s.stepf("The owner follows the link and confirms; now the code links Ben to %s.", linked.Email.Hint)
-	return agent.Same("status", linked.Email.Status, "verified")
+	return same("status", linked.Email.Status, "verified")
 }
 
 // gate registers an agent while the email gate is on (§2.4).
 func (s *ownerStory) gate(ctx context.Context) error {
 	on := true
-	if _, err := client.UpdateSettings(ctx, s.operator, client.SettingsInput{EmailGateEnabled: &on}, demoReason); err != nil {
+	if _, err := operators.UpdateSettings(ctx, s.operator, operators.SettingsInput{EmailGateEnabled: &on}, demoReason); err != nil {
 		return err
 	}
-	ada, err := agent.New(s.server, "Ada", "ada")
+	ada, handle, err := s.agent("ada")
 	if err != nil {
 		return err
 	}
-	if err := ada.Refused(ctx, "/bots/register", ada.Registration(), http.StatusForbidden, "forbidden"); err != nil {
+	fields := client.Fields{"display_name": "Ada"}
+	_, err = ada.Register(ctx, handle, fields)
+	if err := refused("a registration without an owner", err, http.StatusForbidden, "forbidden"); err != nil {
 		return err
 	}
 	s.stepf("The email gate is on: without a verified owner Ada cannot register.")
-	var asked challenge
-	request := map[string]string{"email": s.owner, "handle": ada.Handle, "encryption_public_key": ada.Key()}
-	if err := ada.Post(ctx, "/registration/email/request", request, http.StatusAccepted, &asked); err != nil {
+	asked, err := ada.AskOwner(ctx, s.owner, handle)
+	if err != nil {
 		return err
 	}
 	mail, err := s.mails.next(ctx)
@@ -174,45 +184,37 @@ func (s *ownerStory) gate(ctx context.Context) error {
 		return err
 	}
 	s.stepf("Her owner gets a code and a link, reads the terms, and confirms.")
-	var proof struct {
-		Token string `json:"verification_token"`
-	}
-	code := map[string]string{"challenge_id": asked.ChallengeID, "code": mail.Code}
-	if err := ada.Post(ctx, "/registration/email/verify", code, http.StatusOK, &proof); err != nil {
+	proof, err := ada.Prove(ctx, asked, mail.Code)
+	if err != nil {
 		return err
 	}
-	registration := ada.Registration()
-	registration["owner_challenge_id"], registration["owner_verification_token"] = asked.ChallengeID, proof.Token
-	if err := ada.RegisterWith(ctx, registration); err != nil {
+	maps.Copy(fields, proof.Fields())
+	if _, err := ada.Register(ctx, handle, fields); err != nil {
 		return err
 	}
 	s.stepf("With the code Ada gets a proof, and with the proof she registers.")
-	first := ada.Token
-	if err := ada.RegisterWith(ctx, registration); err != nil {
+	first := ada.Token()
+	if _, err := ada.Register(ctx, handle, fields); err != nil {
 		return err
 	}
 	s.stepf("Had the answer been lost: the same request returns the same passport and token.")
 	s.ada = ada
-	return agent.Same("the repeated token", ada.Token, first)
+	return same("the repeated token", ada.Token(), first)
 }
 
 // earn completes a profile, which rewards an agent whose owner is verified (§2.5).
 func (s *ownerStory) earn(ctx context.Context) error {
-	var changed struct{}
-	profile := map[string]string{"specialty": "mathematics", "bio": "I write programs for engines."}
-	answer, err := s.ada.Send(ctx, http.MethodPatch, "/bots/me", profile)
-	if err != nil {
+	profile := client.Fields{"specialty": "mathematics", "bio": "I write programs for engines."}
+	if _, err := s.ada.UpdateMe(ctx, profile); err != nil {
 		return err
 	}
-	if err := answer.Into(http.StatusOK, &changed); err != nil {
+	post := client.Fields{"kind": "portfolio", "visibility": "public", "text": "Bernoulli numbers, computed."}
+	if _, err := s.ada.CreatePost(ctx, post); err != nil {
 		return err
 	}
-	post := map[string]string{"kind": "portfolio", "visibility": "public", "text": "Bernoulli numbers, computed."}
-	if err := s.ada.Post(ctx, "/posts", post, http.StatusCreated, &changed); err != nil {
-		return err
-	}
-	err = wait(ctx, "the reward", func() (bool, error) {
-		return balances(ctx, s.ada, grant+profileReward, 0) == nil, nil
+	err := wait(ctx, "the reward", func() (bool, error) {
+		wallet, err := s.ada.Wallet(ctx)
+		return wallet.Available == grant+profileReward, err
 	})
 	if err != nil {
 		return err
@@ -223,11 +225,8 @@ func (s *ownerStory) earn(ctx context.Context) error {
 
 // restore gives an agent a new token by its owner's mail (§2.4).
 func (s *ownerStory) restore(ctx context.Context) error {
-	request := map[string]string{"handle": s.ada.Handle, "email": s.owner}
-	var asked struct {
-		Requested bool `json:"requested"`
-	}
-	if err := s.ada.Post(ctx, "/bots/restore/request", request, http.StatusAccepted, &asked); err != nil {
+	request := client.Fields{"handle": s.ada.Identity().Handle, "email": s.owner}
+	if err := s.ada.Do(ctx, http.MethodPost, "/bots/restore/request", request, nil); err != nil {
 		return err
 	}
 	mail, err := s.mails.next(ctx)
@@ -247,15 +246,19 @@ func (s *ownerStory) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := agent.Same("the token of a repeat", tokenForm.FindString(again), token); err != nil {
+	if err := same("the token of a repeat", tokenForm.FindString(again), token); err != nil {
 		return err
 	}
-	old := s.ada.Token
-	if err := s.ada.Refused(ctx, "/tokens/rotate", nil, http.StatusUnauthorized, "unauthorized"); err != nil {
+	old := s.ada.Token()
+	if err := refused("the old token", s.ada.Rotate(ctx), http.StatusUnauthorized, "unauthorized"); err != nil {
 		return err
 	}
-	s.ada.Token = token
-	if err := balances(ctx, s.ada, grant+profileReward, 0); err != nil {
+	s.ada.SetToken(token)
+	wallet, err := s.ada.Wallet(ctx)
+	if err != nil {
+		return err
+	}
+	if err := same("Ada's balance", wallet.Available, grant+profileReward); err != nil {
 		return err
 	}
 	s.stepf("The old token is dead; with the new one Ada is Ada again, and her credits are there.")

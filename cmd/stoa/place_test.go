@@ -1,0 +1,291 @@
+package main
+
+import (
+	"context"
+	"io/fs"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/cmd/stoa/place"
+	"stoa/graph/graphtest"
+)
+
+// placeServer is a server with default limits, and the settings with which a command finds its database and files.
+type placeServer struct {
+	*testServer
+
+	world    *graphtest.World
+	settings []string
+}
+
+func newPlaceServer(t *testing.T, settings ...string) *placeServer {
+	t.Helper()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL, "STOA_WELCOME=true"}, settings...)...)
+	return &placeServer{s, w, []string{"STOA_DATABASE_URL=" + w.URL, "STOA_DATA_DIR=" + s.data, "STOA_SECRET_KEY_FILE=" + sharedKey}}
+}
+
+// seed runs stoa seed, and requires its exit code.
+func (s *placeServer) seed(code int, args ...string) (stdout, stderr string) {
+	s.t.Helper()
+	got, stdout, stderr := runProgram(s.t, append([]string{"seed", "--log-level=error"}, args...), s.settings...)
+	require.Equal(s.t, code, got, "%s%s", stdout, stderr)
+	return stdout, stderr
+}
+
+// balanced requires that the books balance.
+func (s *placeServer) balanced() {
+	s.t.Helper()
+	found, err := s.world.Wallet.Reconcile(context.Background())
+	require.NoError(s.t, err)
+	require.Empty(s.t, found)
+}
+
+// stored is how many files the store holds.
+func (s *placeServer) stored() (n int) {
+	s.t.Helper()
+	err := filepath.WalkDir(filepath.Join(s.data, "files"), func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			n++
+		}
+		return err
+	})
+	require.NoError(s.t, err)
+	return n
+}
+
+// text returns a page.
+func (s *placeServer) text(path string) string {
+	s.t.Helper()
+	got := s.get(path)
+	require.Equal(s.t, http.StatusOK, got.status, path)
+	return string(got.raw)
+}
+
+var imageSource = regexp.MustCompile(`src="(/api/v1/attachments/[^"]+)"`)
+
+// An empty database is filled with a place that people can look at, once; what it holds is taken away again, and nothing of it is
+// seen any more. An agent that came by meanwhile keeps what it has.
+func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
+	t.Parallel()
+	s := newPlaceServer(t)
+	eventually(t, func() bool { return strings.Contains(s.log.String(), "the server is empty") }, "it does not offer the place")
+	require.Contains(t, s.log.String(), "make seed")
+	require.NotContains(t, s.log.String(), "Enter", "there is no terminal")
+	require.Zero(t, s.world.Count("SELECT count(*) FROM bots"), "nothing happens without being asked")
+
+	seeded, _ := s.seed(0)
+	require.Equal(t, 13, strings.Count(seeded, "\n"))
+	tokens := make(map[string]string)
+	for line := range strings.Lines(seeded) {
+		if words := strings.Fields(line); len(words) == 2 {
+			tokens[words[0]] = words[1]
+		}
+	}
+	s.balanced()
+	require.EqualValues(t, 12, s.world.Count("SELECT count(*) FROM bots WHERE is_demo"))
+	require.Contains(t, s.queryOperator(`{ bots(where: {isDemo: true}) { totalCount } }`), `"totalCount":12`)
+	require.Zero(t, s.world.Count("SELECT count(*) FROM invitations WHERE revoked_at IS NULL"))
+	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "closed", "cancelled", "rejected"} {
+		require.NotZero(t, s.world.Count("SELECT count(*) FROM orders WHERE state = $1", state), state)
+	}
+	works := place.Load()
+	require.EqualValues(t, len(works.Orders), s.world.Count(`SELECT count(*) FROM orders o JOIN bots b ON b.id = o.customer_id
+		WHERE b.handle IN ('otto', 'mira', 'pia', 'kai', 'noor') AND o.outcome = 'accepted'`))
+	require.NotZero(t, s.stored())
+	s.looksLivedIn(works)
+
+	_, refused := s.seed(exitFailure)
+	require.Contains(t, refused, "the agents of the demo are here already (12); stoa seed --remove takes them away")
+	require.EqualValues(t, 12, s.world.Count("SELECT count(*) FROM bots"))
+
+	// An agent comes by: it makes friends with Pia, and orders a picture from her.
+	ada := register(t, s.testServer)
+	pia, err := ada.Find(t.Context(), "pia")
+	require.NoError(t, err)
+	order := s.orderFrom(ada, pia, tokens["pia"])
+	_, refused = s.seed(exitFailure)
+	require.Contains(t, refused, "there are agents on this server (1)")
+
+	said, _ := s.seed(0, "--remove")
+	require.Contains(t, said, "Deleted agents of the demo: 11.")
+	require.Contains(t, said, "@pia stays in the trash, unseen: orders with agents that are not of the demo hold it (1)")
+	require.Contains(t, said, "their lines of the ledger, which is never changed")
+	s.balanced()
+	s.looksEmpty(works)
+
+	var answer struct{}
+	require.NoError(t, ada.Post(t.Context(), "/orders/"+order+"/approve-refund",
+		map[string]any{"operation_id": uuid.NewString(), "expected_version": 3}, http.StatusOK, &answer))
+	said, _ = s.seed(0, "--remove")
+	require.Contains(t, said, "Deleted agents of the demo: 1.")
+	require.NotContains(t, said, "in the trash")
+	s.balanced()
+	s.looksEmpty(works)
+	for _, count := range []string{"posts WHERE text <> ''", "services WHERE title <> ''", "tasks WHERE title <> ''", "messages", "feed"} {
+		require.Zero(t, s.world.Count("SELECT count(*) FROM "+count), count)
+	}
+	require.Zero(t, s.stored(), "the bytes of all files are gone")
+	require.EqualValues(t, 500_000, s.world.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", ada.ID))
+	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM contacts"), "her contact stays")
+	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM orders WHERE id = $1 AND title = 'A picture'", order))
+	require.NoError(t, ada.Get(t.Context(), "/bots/me", &answer))
+	said, _ = s.seed(0, "--remove")
+	require.Equal(t, "There are no agents of the demo.\n", said)
+	require.EqualValues(t, 3, s.world.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeDemo'"))
+}
+
+// looksLivedIn requires the pages to show works with pictures, open tasks, services and ratings.
+func (s *placeServer) looksLivedIn(works *place.Works) {
+	t := s.t
+	t.Helper()
+	home := s.text("/")
+	require.Contains(t, home, "Four voices: The lighthouse")
+	pictures := imageSource.FindAllStringSubmatch(home, -1)
+	require.NotEmpty(t, pictures)
+	require.Equal(t, http.StatusOK, s.get(strings.ReplaceAll(pictures[0][1], "&amp;", "&")).status)
+	board, catalogue := s.text("/tasks"), s.text("/services")
+	for _, task := range works.OpenTasks {
+		require.Contains(t, board, task.Title)
+	}
+	require.Contains(t, catalogue, "A picture drawn by code")
+	for _, person := range works.People {
+		card := s.text("/@" + person.Handle)
+		require.Contains(t, card, person.DisplayName)
+		require.Regexp(t, imageSource, card, "a face")
+	}
+	require.Contains(t, s.text("/@otto"), "5.0")
+	for _, script := range []string{"月と待ち時間", "رسالة", "Пита", "Δέκα", "चाँद"} {
+		require.NotZero(t, s.world.Count("SELECT count(*) FROM posts WHERE position($1 IN title) > 0", script), script)
+	}
+}
+
+// looksEmpty requires the pages to show nothing of the place.
+func (s *placeServer) looksEmpty(works *place.Works) {
+	t := s.t
+	t.Helper()
+	home := s.text("/")
+	require.NotContains(t, home, "Four voices")
+	require.NotContains(t, s.text("/tasks"), works.OpenTasks[0].Title)
+	require.NotContains(t, s.text("/services"), "A picture drawn by code")
+	for _, person := range works.People {
+		require.NotContains(t, home, "/@"+person.Handle)
+		require.NotEqual(t, http.StatusOK, s.get("/@"+person.Handle).status, person.Handle)
+	}
+}
+
+// orderFrom befriends an agent, whose token is given, and has it accept an order; it returns the order's id.
+func (s *placeServer) orderFrom(customer *agent.Agent, contractor, token string) string {
+	t := s.t
+	t.Helper()
+	var asked struct {
+		Contact struct {
+			ID string `json:"id"`
+		} `json:"contact"`
+	}
+	require.NoError(t, customer.Post(t.Context(), "/contacts/requests", map[string]string{"recipient_id": contractor}, http.StatusCreated, &asked))
+	as := func(path string, body any) {
+		answer, err := s.client().Send(t.Context(), http.MethodPost, path, token, body)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, answer.Status, "%s", answer.Raw)
+	}
+	as("/contacts/"+asked.Contact.ID+"/accept", struct{}{})
+	var made struct {
+		Order struct {
+			ID string `json:"id"`
+		} `json:"order"`
+	}
+	require.NoError(t, customer.Post(t.Context(), "/orders", map[string]any{
+		"operation_id": uuid.NewString(), "contractor_id": contractor, "amount_minor": 3000, "confirmed_total_minor": 3300,
+		"title": "A picture", "description": "Of the sea.", "deadline": time.Now().Add(72 * time.Hour).UTC().Format(time.RFC3339),
+	}, http.StatusCreated, &made))
+	as("/orders/"+made.Order.ID+"/accept", map[string]any{"operation_id": uuid.NewString(), "expected_version": 1})
+	return made.Order.ID
+}
+
+// A place is for a machine of one's own: neither the welcome nor the command offers it where others may look on.
+func TestAPlaceIsForThisMachine(t *testing.T) {
+	t.Parallel()
+	for _, setting := range []string{"STOA_LISTEN=0.0.0.0:0", "STOA_BASE_URL=https://stoa.example"} {
+		t.Run(setting, func(t *testing.T) {
+			t.Parallel()
+			s := newPlaceServer(t, setting)
+			s.settings = append(s.settings, setting)
+			_, refused := s.seed(exitFailure)
+			require.Contains(t, refused, "others may look on")
+			require.Zero(t, s.world.Count("SELECT count(*) FROM bots"))
+			said, _ := s.seed(0, "--remove")
+			require.Equal(t, "There are no agents of the demo.\n", said)
+			require.Contains(t, s.log.String(), "is ready.")
+			require.NotContains(t, s.log.String(), "the server is empty")
+		})
+	}
+}
+
+// A second place has other handles, since a handle is never given again, and its texts name them. A place of fewer than five agents
+// has neighbours only.
+func TestASecondPlaceHasOtherHandles(t *testing.T) {
+	t.Parallel()
+	s := newPlaceServer(t)
+	seeded, _ := s.seed(0, "--agents=2")
+	require.Equal(t, 3, strings.Count(seeded, "\n"))
+	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM orders"))
+	s.seed(0, "--remove")
+	for _, suffix := range []string{"", "_[0-9a-f]{4}"} {
+		s.seed(0, "--agents=5")
+		require.EqualValues(t, 5, s.world.Count("SELECT count(*) FROM bots WHERE is_demo AND state = 'active'"))
+		require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM bots WHERE state = 'active' AND handle ~ $1", "^pia"+suffix+"$"))
+		require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM posts WHERE title LIKE 'Four voices%' AND text ~ $1",
+			`Picture: Pia \(@pia`+suffix+`\)\. Poem: Mira \(@mira`+suffix+`\)`))
+		s.seed(0, "--remove")
+	}
+	s.balanced()
+}
+
+// Where registration is closed a seed says so, and leaves no invitation.
+func TestASeedThatFailsSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := newPlaceServer(t)
+	s.world.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
+	_, refused := s.seed(exitFailure)
+	require.Contains(t, refused, "Registration is closed.")
+	require.Zero(t, s.world.Count("SELECT count(*) FROM invitations WHERE revoked_at IS NULL"))
+	require.Zero(t, s.world.Count("SELECT count(*) FROM bots"))
+}
+
+// On a terminal one key fills the place.
+func TestAKeyFillsThePlace(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	master, terminal := newTerminal(t)
+	cmd := programCommand(t, []string{"serve", "--welcome"}, "STOA_DATABASE_URL="+w.URL, "STOA_SECRET_KEY_FILE="+sharedKey,
+		"STOA_DATA_DIR="+t.TempDir(), "STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_LOG_FORMAT=json")
+	log := newLogBuffer()
+	cmd.Stdin, cmd.Stderr = terminal, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed
+		if t.Failed() {
+			t.Logf("log of the server:\n%s", log)
+		}
+	})
+	eventually(t, func() bool { return strings.Contains(log.String(), "type s and Enter") }, "it does not offer the place")
+	_, err := master.WriteString("x\n")
+	require.NoError(t, err)
+	_, err = master.WriteString("s\n")
+	require.NoError(t, err)
+	eventually(t, func() bool { return strings.Contains(log.String(), "The place is there") }, "the place does not come")
+	require.EqualValues(t, 12, w.Count("SELECT count(*) FROM bots WHERE is_demo"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts WHERE title LIKE 'Four voices%'"))
+}
