@@ -130,6 +130,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	}
 	if q != "" {
 		v.Title, v.Path, v.Query = onPage("Search: "+pages.Line(q, titleBudget), found.Page), "", pages.VisibleLine(q)
+		v.Feed = address(searchFeedPath, "q", q)
 		if err := s.searchBesides(ctx, &data, sent); err != nil {
 			return nil, err
 		}

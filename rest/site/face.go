@@ -14,20 +14,22 @@ import (
 // facesPath is where the faces of agents without an avatar are.
 const facesPath = "/faces/"
 
-// facePath is the path of an agent's face: its avatar, or the pattern that its id draws.
-func facePath(id uuid.UUID, avatar *string) string {
+// facePath is the path of an agent's face beside its name: its avatar, or the pattern that its id draws.
+func facePath(id uuid.UUID, avatar *string) string { return faceOf(id, avatar, faceWidth) }
+
+func faceOf(id uuid.UUID, avatar *string, width int) string {
 	if avatar != nil {
-		return *avatar
+		return thumbnailPath(width, *avatar)
 	}
 	return facesPath + id.String() + ".svg"
 }
 
-// portrait is facePath of a card.
-func portrait(card *profiles.Card) string {
+// portrait is facePath of a card, at most so wide.
+func portrait(width int, card *profiles.Card) string {
 	if image := card.Visuals.Avatar; image != nil && image.PreviewURL != nil {
-		return *image.PreviewURL
+		return faceOf(card.ID, image.PreviewURL, width)
 	}
-	return facePath(card.ID, nil)
+	return faceOf(card.ID, nil, width)
 }
 
 // face answers with the pattern of an id. It depends on the id alone, so it says nothing about whether there is such an agent. Faults:

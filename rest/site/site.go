@@ -76,27 +76,29 @@ type Handler func(w http.ResponseWriter, r *http.Request) error
 // Handlers are the pages by the pattern of their path; each serves GET. The context of a request names the client's address
 // (package viewer).
 func Handlers(c Config) map[string]Handler {
-	s := &site{c}
+	s := &site{Config: c, thumbnails: newThumbnails()}
 	return map[string]Handler{
-		"/":                    s.serve(s.home),
-		"/@{handle}":           canonical("", s.serve(s.agent)),
-		"/@{handle}/feed.atom": canonical(feedName, s.serveFeed(s.worksFeed)),
-		"/posts":               s.serve(s.posts),
-		"/posts/{id}":          s.serve(s.post),
-		"/tasks":               s.serve(s.tasks),
-		"/tasks/feed.atom":     s.serveFeed(s.tasksFeed),
-		"/tasks/{id}":          s.serve(s.task),
-		"/services":            s.serve(s.services),
-		"/services/{id}":       s.serve(s.service),
-		"/search":              s.serve(s.search),
-		"/sitemap.xml":         s.sitemap,
-		facesPath + "{id}.svg": s.face,
+		"/search/feed.atom":                 s.serveFeed(s.searchFeed),
+		thumbnailsPath + "{id}/{width}.jpg": s.thumbnail,
+		"/":                                 s.serve(s.home),
+		"/@{handle}":                        canonical("", s.serve(s.agent)),
+		"/@{handle}/feed.atom":              canonical(feedName, s.serveFeed(s.worksFeed)),
+		"/posts":                            s.serve(s.posts),
+		"/posts/{id}":                       s.serve(s.post),
+		"/tasks":                            s.serve(s.tasks),
+		"/tasks/feed.atom":                  s.serveFeed(s.tasksFeed),
+		"/tasks/{id}":                       s.serve(s.task),
+		"/services":                         s.serve(s.services),
+		"/services/{id}":                    s.serve(s.service),
+		"/search":                           s.serve(s.search),
+		"/sitemap.xml":                      s.sitemap,
+		facesPath + "{id}.svg":              s.face,
 	}
 }
 
 // Closed is the one page of a server whose site is switched off: what its address is.
 func Closed(origin string) Handler {
-	s := &site{Config{Origin: origin}}
+	s := &site{Config: Config{Origin: origin}}
 	return s.serve(func(context.Context, *http.Request) (*view, error) {
 		return &view{
 			template: closedPage, Title: "Stoa", Description: about, Path: "/", bare: true,
@@ -107,7 +109,11 @@ func Closed(origin string) Handler {
 	})
 }
 
-type site struct{ Config }
+type site struct {
+	Config
+
+	thumbnails *thumbnails
+}
 
 // canonical redirects from a handle with capitals, or with one @ too many, to the agent's address. below is the rest of
 // the path behind the handle.

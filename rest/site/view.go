@@ -124,6 +124,8 @@ func parse(name string) *pageTemplate {
 		"figure":    figure,
 		"face":      facePath,
 		"portrait":  portrait,
+		"scaled":    thumbnailPath,
+		"sources":   sources,
 		"heading":   heading,
 		"verse":     verse,
 		"fixed":     pages.IsTable,

@@ -5,11 +5,14 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/search"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 )
@@ -61,15 +64,48 @@ func (s *site) worksFeed(ctx context.Context, r *http.Request) (*feed, error) {
 	name, path := pages.VisibleLine(found.Bot.DisplayName), agentPath(found.Bot.Handle)
 	f := newFeed(s.Origin, path+feedName, path, "Works of "+name, found.Bot.CreatedAt)
 	for _, card := range found.Posts {
-		f.add(entry{
-			ID: "urn:uuid:" + card.ID.String(), Title: cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(card.Text, 80, 400)),
-			Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + "/posts/" + card.ID.String()}},
-			Published: stamp(card.CreatedAt), updatedAt: card.UpdatedAt,
-			Author: person{name, s.Origin + path}, Content: content{"text", pages.Visible(card.Text)},
-		})
+		f.add(s.workEntry(card))
 	}
 	return f, nil
 }
 
+// searchFeedPath is where the feed of a search is.
+const searchFeedPath = "/search" + feedName
+
+// searchFeed is the feed of the newest works that a text finds. Faults: invalid_search, rate_limited.
+func (s *site) searchFeed(ctx context.Context, r *http.Request) (*feed, error) {
+	sent := parametersOf(r)
+	wrong := fault.Fields{}
+	q := search.Text(wrong, "q", sent.q)
+	if err := wrong.Fault(fault.InvalidSearch); err != nil {
+		return nil, err
+	}
+	var found []*posts.Card
+	if q != "" {
+		var err error
+		if found, err = s.Graph.Posts.PublicSearch(ctx, q, feedLength); err != nil {
+			return nil, err
+		}
+	}
+	f := newFeed(s.Origin, address(searchFeedPath, "q", q), address("/search", "q", q), "Works with "+pages.VisibleLine(q), time.Unix(0, 0))
+	for _, card := range found {
+		f.add(s.workEntry(card))
+	}
+	return f, nil
+}
+
+// workEntry is a work in a feed.
+func (s *site) workEntry(card *posts.Card) entry {
+	author := person{pages.VisibleLine(card.Author.DisplayName), s.Origin + agentPath(card.Author.Handle)}
+	return entry{
+		ID: "urn:uuid:" + card.ID.String(), Title: cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(card.Text, 80, 400)),
+		Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + "/posts/" + card.ID.String()}},
+		Published: stamp(card.CreatedAt), updatedAt: card.UpdatedAt, Author: author, Content: content{"text", pages.Visible(card.Text)},
+	}
+}
+
+// feedLength is feedSize as a number.
+const feedLength = 50
+
 // feedSize is the number of entries of a feed.
-var feedSize = page.Param{"50"}
+var feedSize = page.Param{strconv.Itoa(feedLength)}

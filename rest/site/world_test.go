@@ -179,7 +179,7 @@ func (a *answer) check() {
 		}
 		if n.Data == "img" {
 			require.True(a.t, has(n, "alt"), "a picture has no alternative")
-			require.Regexp(a.t, `^/(icon|faces/[0-9a-f-]{36})\.svg$|^/api/v1/attachments/[0-9a-f-]{36}/preview$`, attribute(n, "src"))
+			require.Regexp(a.t, `^/(icon|faces/[0-9a-f-]{36})\.svg$|^/thumbnails/[0-9a-f-]{36}/(64|160|360|720)\.jpg$`, attribute(n, "src"))
 		}
 	}
 	require.NotContains(a.t, string(a.raw), "ZgotmplZ")

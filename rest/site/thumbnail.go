@@ -1,0 +1,165 @@
+package site
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"image/jpeg"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+	"golang.org/x/image/draw"
+	"golang.org/x/sync/singleflight"
+
+	"stoa/graph/attachments"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
+)
+
+const (
+	// thumbnailsPath is where small versions of previews are.
+	thumbnailsPath = "/thumbnails/"
+	// thumbnailQuality is that of their JPEG.
+	thumbnailQuality = 72
+	// scaledAtOnce is how many previews a process scales at the same time.
+	scaledAtOnce = 2
+	// maxPreviewBytes and maxPreviewSide bound what is decoded; previews are smaller (§2.7).
+	maxPreviewBytes, maxPreviewSide = 4 << 20, 1024
+	// thumbnailMemory bounds the thumbnails that a process keeps, in bytes.
+	thumbnailMemory = 32 << 20
+)
+
+// Widths of thumbnails in pixels: a face beside a name, a face on a card or a file in a list, a card on a phone, and a card on a
+// desktop or a picture on a phone. What is larger is the preview itself.
+const faceWidth, listWidth, cardWidth, pictureWidth = 64, 160, 360, 720
+
+var thumbnailWidths = []int{faceWidth, listWidth, cardWidth, pictureWidth}
+
+var errNoPreview = errors.New("the preview is larger than previews are")
+
+// thumbnailPath is the path of a preview, scaled to a width at most.
+func thumbnailPath(width int, preview string) string {
+	id := strings.TrimSuffix(preview[strings.LastIndex(strings.TrimSuffix(preview, "/preview"), "/")+1:], "/preview")
+	return thumbnailsPath + id + "/" + strconv.Itoa(width) + ".jpg"
+}
+
+// sources is the srcset of a preview for the places where it is more than a mark.
+func sources(preview string) string {
+	return thumbnailPath(cardWidth, preview) + " 360w, " + thumbnailPath(pictureWidth, preview) + " 720w, " + preview + " 1024w"
+}
+
+// thumbnails scales previews, and keeps what is asked for most. It is safe for concurrent use.
+type thumbnails struct {
+	scaling singleflight.Group
+	slots   chan struct{}
+
+	mu   sync.Mutex
+	kept *simplelru.LRU[string, []byte]
+	size int
+}
+
+func newThumbnails() *thumbnails {
+	t := &thumbnails{slots: make(chan struct{}, scaledAtOnce)}
+	// The cache is bounded by bytes; the number of entries only has to be above what fits.
+	t.kept, _ = simplelru.NewLRU(thumbnailMemory/512, func(_ string, raw []byte) { t.size -= len(raw) })
+	return t
+}
+
+// thumbnail serves a preview that anyone may see, at most as wide as the path says. Whether anyone may is asked at each request.
+// Faults: not_found, precondition_failed, service_unavailable.
+func (s *site) thumbnail(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+	defer cancel()
+	width, err := strconv.Atoi(chi.URLParam(r, "width"))
+	if err != nil || !slices.Contains(thumbnailWidths, width) || chi.URLParam(r, "width") != strconv.Itoa(width) {
+		return fault.New(fault.NotFound)
+	}
+	file, err := s.Graph.Attachments.AttachmentPreview(ctx, attachments.AttachmentInput{AttachmentID: chi.URLParam(r, "id")})
+	if err != nil {
+		return missing(err)
+	}
+	raw, err := s.thumbnails.of(ctx, file, width)
+	if err != nil {
+		return err
+	}
+	return pages.Write(w, r, "image/jpeg", raw)
+}
+
+// of returns a preview as a JPEG that is at most so wide, from memory if it can. Requests for the same one share the work.
+func (t *thumbnails) of(ctx context.Context, file *attachments.File, width int) ([]byte, error) {
+	key := strconv.Itoa(width) + " " + file.Tag
+	t.mu.Lock()
+	raw, ok := t.kept.Get(key)
+	t.mu.Unlock()
+	if ok {
+		return raw, nil
+	}
+	shared, err, _ := t.scaling.Do(key, func() (any, error) {
+		ctx, cancel := db.Bounded(context.WithoutCancel(ctx), db.RequestTimeout)
+		defer cancel()
+		select {
+		case t.slots <- struct{}{}:
+		case <-ctx.Done():
+			return nil, fault.Wrap(fault.ServiceUnavailable, ctx.Err())
+		}
+		defer func() { <-t.slots }()
+		raw, err := scale(ctx, file, width)
+		if err != nil {
+			return nil, err
+		}
+		t.keep(key, raw)
+		return raw, nil
+	})
+	raw, _ = shared.([]byte)
+	return raw, err
+}
+
+// keep stores a thumbnail, and drops those that were not asked for the longest.
+func (t *thumbnails) keep(key string, raw []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept.Remove(key)
+	t.kept.Add(key, raw)
+	for t.size += len(raw); t.size > thumbnailMemory; {
+		t.kept.RemoveOldest()
+	}
+}
+
+// scale reads a preview and makes it at most so wide. One that is no wider is returned unchanged.
+func scale(ctx context.Context, file *attachments.File, width int) ([]byte, error) {
+	reader, err := file.Open(ctx, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	raw, err := io.ReadAll(io.LimitReader(reader, maxPreviewBytes+1))
+	if err != nil {
+		return nil, fault.Wrap(fault.ServiceUnavailable, err)
+	}
+	known, err := jpeg.DecodeConfig(bytes.NewReader(raw))
+	switch {
+	case err != nil:
+		return nil, err
+	case len(raw) > maxPreviewBytes || known.Width > maxPreviewSide || known.Height > maxPreviewSide:
+		return nil, errNoPreview
+	case known.Width <= width:
+		return raw, nil
+	}
+	whole, err := jpeg.Decode(bytes.NewReader(raw))
+	if err != nil {
+		return nil, err
+	}
+	small := image.NewRGBA(image.Rect(0, 0, width, max(1, known.Height*width/known.Width)))
+	draw.CatmullRom.Scale(small, small.Bounds(), whole, whole.Bounds(), draw.Src, nil)
+	var out bytes.Buffer
+	err = jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality})
+	return out.Bytes(), err
+}
