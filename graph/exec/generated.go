@@ -418,8 +418,8 @@ type ComplexityRoot struct {
 		AvailableMinor func(childComplexity int) int
 		Bot            func(childComplexity int) int
 		Connections    func(childComplexity int) int
-		Consequences   func(childComplexity int) int
 		Content        func(childComplexity int) int
+		IfSuspended    func(childComplexity int) int
 		Owned          func(childComplexity int) int
 		Posing         func(childComplexity int) int
 		Public         func(childComplexity int) int
@@ -3205,18 +3205,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Dossier.Connections(childComplexity), true
-	case "Dossier.consequences":
-		if e.ComplexityRoot.Dossier.Consequences == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Dossier.Consequences(childComplexity), true
 	case "Dossier.content":
 		if e.ComplexityRoot.Dossier.Content == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Dossier.Content(childComplexity), true
+	case "Dossier.ifSuspended":
+		if e.ComplexityRoot.Dossier.IfSuspended == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.IfSuspended(childComplexity), true
 	case "Dossier.owned":
 		if e.ComplexityRoot.Dossier.Owned == nil {
 			break
@@ -15221,7 +15221,7 @@ type Dossier @goModel(model: "stoa/graph/operator.Dossier") {
   "Its open orders, those that wait longest first."
   trades: [Trade!]!
   "The same orders as they will be once it is suspended."
-  consequences: [Trade!]!
+  ifSuspended: [Trade!]!
   "What could be removed of each kind."
   content: [RemovedContent!]!
   "The newest things of each section."
@@ -17190,8 +17190,8 @@ func (ec *executionContext) childFields_Dossier(ctx context.Context, field graph
 		return ec.fieldContext_Dossier_connections(ctx, field)
 	case "trades":
 		return ec.fieldContext_Dossier_trades(ctx, field)
-	case "consequences":
-		return ec.fieldContext_Dossier_consequences(ctx, field)
+	case "ifSuspended":
+		return ec.fieldContext_Dossier_ifSuspended(ctx, field)
 	case "content":
 		return ec.fieldContext_Dossier_content(ctx, field)
 	case "traces":
@@ -27933,16 +27933,16 @@ func (ec *executionContext) fieldContext_Dossier_trades(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_consequences(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_ifSuspended(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
 		field,
 		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Dossier_consequences(ctx, field)
+			return ec.fieldContext_Dossier_ifSuspended(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Consequences, nil
+			return obj.IfSuspended, nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Trade) graphql.Marshaler {
@@ -27952,7 +27952,7 @@ func (ec *executionContext) _Dossier_consequences(ctx context.Context, field gra
 		true,
 	)
 }
-func (ec *executionContext) fieldContext_Dossier_consequences(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Dossier_ifSuspended(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Dossier",
 		Field:      field,
@@ -73330,8 +73330,8 @@ func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
-		case "consequences":
-			out.Values[i] = ec._Dossier_consequences(ctx, field, obj)
+		case "ifSuspended":
+			out.Values[i] = ec._Dossier_ifSuspended(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

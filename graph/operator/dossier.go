@@ -40,8 +40,8 @@ type Dossier struct {
 	Sessions, Connections int64
 	// Trades are its open orders, those that wait longest first.
 	Trades []*Trade
-	// Consequences are the same orders as they will be once it is suspended.
-	Consequences []*Trade
+	// IfSuspended are the same orders as they will be once it is suspended.
+	IfSuspended []*Trade
 	// Content counts what could be removed of each kind.
 	Content []*RemovedContent
 	// Traces are the newest things of each section.
@@ -104,7 +104,7 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	if d.Trades, err = a.trades(ctx, open, uuid.Nil); err != nil {
 		return nil, err
 	}
-	if d.Consequences, err = a.trades(ctx, open, botID); err != nil {
+	if d.IfSuspended, err = a.trades(ctx, open, botID); err != nil {
 		return nil, err
 	}
 	if d.Content, err = db.All[RemovedContent](ctx, a.DB.SQL, countContent, botID); err != nil {

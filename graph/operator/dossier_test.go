@@ -56,7 +56,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 	require.Equal(t, []string{"@vex can end it: complete.", "A refund needs both: one proposes it, the other approves it."}, d.Trades[0].Ends)
 	require.Equal(t, []string{
 		"@vex could end it (complete), but is suspended.", "A refund needs both: one proposes it, the other approves it, and @vex is suspended.",
-	}, d.Consequences[0].Ends)
+	}, d.IfSuspended[0].Ends)
 
 	_, err = o.Operator.SuspendBot(o.ctx, agent.ID, "a swindler")
 	require.NoError(t, err)
@@ -64,7 +64,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "suspended", d.State)
 	require.False(t, d.Public)
-	require.Equal(t, d.Consequences, d.Trades)
+	require.Equal(t, d.IfSuspended, d.Trades)
 	none, err := o.Operator.Dossier(o.ctx, uuid.New())
 	require.NoError(t, err)
 	require.Nil(t, none)

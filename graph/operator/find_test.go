@@ -101,10 +101,13 @@ func TestFind(t *testing.T) {
 func TestFindReadsFewRows(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	const count, walked = 12_000, 2000
-	o.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
-		SELECT ('01a00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, stoa_now(), stoa_now(), $1, CASE n WHEN 7 THEN 'zebrafish' ELSE 'n' || n END,
-		'words', stoa_now(), 1, 0, 1, 0 FROM generate_series(1, $2) AS n`, o.Agent().ID, count)
+	const count, batch, walked = 8000, 1000, 2000
+	by := o.Agent().ID
+	for from := 1; from < count; from += batch {
+		o.Exec(`INSERT INTO tasks (id, created_at, updated_at, customer_id, title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps)
+			SELECT ('01a00000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, stoa_now(), stoa_now(), $1, CASE n WHEN 7 THEN 'zebrafish' ELSE 'n' || n END,
+			'words', stoa_now(), 1, 0, 1, 0 FROM generate_series($2::integer, $3) AS n`, by, from, from+batch-1)
+	}
 	o.Exec("VACUUM ANALYZE tasks")
 	for q, found := range map[string]int{"zebrafish": 1, "n1": operator.FoundPerKind, "words": 0, "no such title": 0} {
 		conn, err := o.DB.SQL.Conn(t.Context())

@@ -56,11 +56,11 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 		}
 		data.SubjectID, data.SubjectName, data.Back = id, nameOf(listed, node), listed.Path+"/"+id
 		if data.Shuts = p.Name == "suspendBot" || p.Name == "moderateBot"; data.Shuts {
-			answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { consequences `+tradeFields+` } }`, map[string]any{"id": id})
+			answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { ifSuspended `+tradeFields+` } }`, map[string]any{"id": id})
 			if err != nil {
 				return nil, err
 			}
-			data.Trades = newTrades(objects(object(answer, "dossier"), "consequences"))
+			data.Trades = newTrades(objects(object(answer, "dossier"), "ifSuspended"))
 		}
 	}
 	var current map[string]any
