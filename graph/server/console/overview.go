@@ -37,8 +37,8 @@ type attention struct {
 
 // attentionLinks lead from things that need attention to their pages.
 var attentionLinks = map[string]string{
-	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs", "disks": "#processes", "silent_processes": "#processes",
-	"unready_processes": "#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
+	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs", "disks": "/#processes", "silent_processes": "/#processes",
+	"unready_processes": "/#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
 	"unsent_mails": "/mails?attention=unsent", "webhooks": "/webhooks?attention=broken", "feedback": "/feedback?state=open",
 	"reports": "/reports?state=open",
 }
