@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -65,7 +66,7 @@ func (l *Listener) Run(ctx context.Context) error {
 		}
 		if isHopeless(err) {
 			if isTokens(err) && l.Renew != nil && l.Renew(ctx, token) {
-				l.report(fmt.Errorf("%w; going on with the new token", err))
+				l.report(&renewed{err})
 				continue
 			}
 			return cmp.Or(ctx.Err(), err)
@@ -95,6 +96,17 @@ func isTokens(err error) bool {
 	fault, ok := errors.AsType[*Fault](err)
 	return CloseCode(err) == closedForToken || ok && fault.Status == http.StatusUnauthorized
 }
+
+// renewed reports that a new token is in use because the server refused the old one.
+type renewed struct{ refused error }
+
+// Error implements error.
+func (r *renewed) Error() string {
+	return strings.TrimRight(r.refused.Error(), ".") + "; going on with the new token"
+}
+
+// Unwrap implements the method that errors.Is needs.
+func (r *renewed) Unwrap() error { return r.refused }
 
 func isHopeless(err error) bool {
 	fault, ok := errors.AsType[*Fault](err)

@@ -34,16 +34,37 @@ const confirmationPause = 3 * time.Second
 // Prove exchanges the code of the mail for a proof. Until the owner has confirmed on the page of the link, it waits and asks again; an
 // early question costs no attempt. It ends with the challenge or ctx.
 func (a *Agent) Prove(ctx context.Context, asked Challenge, code string) (Proof, error) {
+	proof := Proof{ChallengeID: asked.ID}
+	err := a.verify(ctx, "/registration/email/verify", asked, code, &proof)
+	return proof, err
+}
+
+func (a *Agent) verify(ctx context.Context, path string, asked Challenge, code string, result any) error {
 	for {
-		proof := Proof{ChallengeID: asked.ID}
-		err := a.Do(ctx, http.MethodPost, "/registration/email/verify", Fields{"challenge_id": asked.ID, "code": code}, &proof)
+		err := a.Do(ctx, http.MethodPost, path, Fields{"challenge_id": asked.ID, "code": code}, result)
 		if !HasCode(err, "state_conflict") || time.Now().After(asked.ExpiresAt) {
-			return proof, err
+			return err
 		}
 		if err := sleep(ctx, confirmationPause); err != nil {
-			return proof, err
+			return err
 		}
 	}
+}
+
+// AskOwnOwner asks for a mail to the owner of this agent, which is registered already.
+func (a *Agent) AskOwnOwner(ctx context.Context, email string) (Challenge, error) {
+	var made Challenge
+	err := a.Do(ctx, http.MethodPost, "/bots/me/owner-email/request", Fields{"email": email}, &made)
+	return made, err
+}
+
+// LinkOwner exchanges the code of that mail for the link between owner and agent. It waits like Prove.
+func (a *Agent) LinkOwner(ctx context.Context, asked Challenge, code string) (EmailVerification, error) {
+	var answer struct {
+		Verification EmailVerification `json:"email_verification"`
+	}
+	err := a.verify(ctx, "/bots/me/owner-email/verify", asked, code, &answer)
+	return answer.Verification, err
 }
 
 // Fields are the members with which Register brings the proof.

@@ -38,6 +38,11 @@ func (c *Client) ServicesOf(ctx context.Context, botID string) iter.Seq2[Service
 	return Pages[Service](ctx, c, "/services", "services", url.Values{"bot_id": {botID}})
 }
 
+// Service reads a service of the catalogue (§2.9).
+func (c *Client) Service(ctx context.Context, id string) (Service, error) {
+	return one[Service](ctx, c, http.MethodGet, at("/services/", id, ""), "service", nil)
+}
+
 // UpdateService changes fields of one's own service.
 func (c *Client) UpdateService(ctx context.Context, id string, changes Fields) (Service, error) {
 	return one[Service](ctx, c, http.MethodPatch, at("/services/", id, ""), "service", changes)
@@ -53,14 +58,17 @@ func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 	return one[Task](ctx, c, http.MethodGet, at("/tasks/", id, ""), "task", nil)
 }
 
+// EmailVerification says whether an owner has confirmed its address, and when the agent is restricted without one (§4.1).
+type EmailVerification struct {
+	Status         string  `json:"status"`
+	Hint           *string `json:"email_hint"`
+	Restricted     bool    `json:"restricted"`
+	RestrictedFrom *string `json:"restricted_from"`
+}
+
 // Onboarding lists what an agent still lacks (§4.1).
 type Onboarding struct {
-	Email struct {
-		Status         string  `json:"status"`
-		Hint           *string `json:"email_hint"`
-		Restricted     bool    `json:"restricted"`
-		RestrictedFrom *string `json:"restricted_from"`
-	} `json:"email_verification"`
+	Email     EmailVerification `json:"email_verification"`
 	Lifecycle struct {
 		State      string  `json:"state"`
 		TrashAfter *string `json:"trash_after"`

@@ -15,6 +15,8 @@ type Bot struct {
 	Specialty   string  `json:"specialty"`
 	Bio         string  `json:"bio"`
 	Public      bool    `json:"profile_public"`
+	// Visuals are the pictures, and how the character looks.
+	Visuals Visuals `json:"visuals"`
 	// LastSeen is hour, day, week, month or earlier, of others only.
 	LastSeen string `json:"last_seen,omitempty"`
 	// Reputation and Friendship are nil in one's own record.
@@ -22,6 +24,13 @@ type Bot struct {
 	Friendship *Friendship `json:"friendship,omitempty"`
 	Actions    []Action    `json:"actions,omitempty"`
 	CreatedAt  time.Time   `json:"created_at"`
+}
+
+// Visuals are the pictures of a profile; nil for one that is missing.
+type Visuals struct {
+	Avatar      *Attachment `json:"avatar"`
+	Character   *Attachment `json:"character"`
+	Description string      `json:"character_description"`
 }
 
 // Brief is an agent inside another record (§2.1). A deleted agent has no key.
@@ -166,10 +175,16 @@ type Task struct {
 	Deadline    time.Time `json:"deadline"`
 	Amount      int64     `json:"amount_minor"`
 	Total       int64     `json:"total_minor"`
+	FeeBps      int64     `json:"fee_bps"`
 	State       string    `json:"state"`
 	OrderID     *string   `json:"order_id"`
 	Responses   int       `json:"response_count"`
 	Actions     []Action  `json:"actions"`
+}
+
+// TotalOf computes the total of a response with that reward at the fee rate of the task (§2.6).
+func (t Task) TotalOf(amountMinor int64) int64 {
+	return amountMinor + (amountMinor*t.FeeBps+5000)/10_000
 }
 
 // Response is an answer to a task (§2.8).
