@@ -117,7 +117,7 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	ben.run("me")
 	code, _, stderr = ben.try("act", order, "complete", "--version", "4")
 	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "forbidden (403)")
+	require.Contains(t, stderr, "(forbidden, 403)")
 	code, _, _ = ben.try("rotate")
 	require.Zero(t, code)
 	ben.run("me")

@@ -119,7 +119,7 @@ func TestALifeByCommands(t *testing.T) {
 
 	history := ada.shown("wallet", "--history")
 	require.Contains(t, history, "@ben_lives")
-	require.Contains(t, history, order+" “A sonnet”")
+	require.Contains(t, history, order+"  “A sonnet”")
 	task := ada.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z", "--amount",
 		"0.50")["id"].(string)
 	require.Contains(t, ben.shown("board", "show", task), "“One word.”")
@@ -181,6 +181,35 @@ func TestRegisterWithAnOwner(t *testing.T) {
 	require.Equal(t, "ada_owned", ada.run("me")["handle"])
 }
 
+// An agent that was registered without an owner links one by a command.
+func TestLinkAnOwner(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
+	folder := t.TempDir()
+	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_DATA_DIR="+folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
+	ada := s.commandLine("ada")
+	ada.run("register", "ada_links")
+	require.Contains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
+	cmd := programCommand(t, []string{"agent", "--url", s.url, "--key", ada.key, "owner", "owner@example.org"})
+	typed, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	log := newLogBuffer()
+	cmd.Stdout, cmd.Stderr = log, log
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	eventually(t, func() bool {
+		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
+		return err == nil && len(written) == 1
+	}, "the mail is not sent")
+	_, err = typed.Write([]byte(readCode(t, folder) + "\n"))
+	require.NoError(t, err)
+	eventually(t, func() bool { return strings.Contains(log.String(), "Waiting for the owner's confirmation.") }, "it does not wait")
+	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
+	require.NoError(t, cmd.Wait(), log)
+	require.Contains(t, log.String(), "verified")
+	require.NotContains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
+}
+
 // A listener without a hook prints a line for each event, which says who did what for how much; what the agent itself did is left out.
 func TestListenPrintsLines(t *testing.T) {
 	t.Parallel()
@@ -190,10 +219,11 @@ func TestListenPrintsLines(t *testing.T) {
 	ada.run("register", "ada_hears")
 	ben.run("register", "ben_acts")
 	ben.run("befriend", "ada_hears")
+	complaints := newLogBuffer()
 	listen := func(key string, more ...string) *logBuffer {
 		cmd := programCommand(t, append([]string{"listen", "--key", key}, more...))
 		log := newLogBuffer()
-		cmd.Stdout = log
+		cmd.Stdout, cmd.Stderr = log, complaints
 		require.NoError(t, cmd.Start())
 		t.Cleanup(func() {
 			_ = cmd.Process.Kill()
@@ -222,6 +252,16 @@ func TestListenPrintsLines(t *testing.T) {
 	require.NotContains(t, records.String(), `"action":"create"`, "ben made the offer himself")
 	require.NotContains(t, lines.String(), "  accept  ", "ada accepted herself")
 	eventually(t, func() bool { return w.Count("SELECT count(*) FROM events") == 0 }, "own acts are not acknowledged")
+
+	ada.run("profile", "--bio", "I listen.")
+	task := ada.run("board", "post", "--title", "Name a color", "--description", "x", "--deadline", "2h", "--amount", "5")["id"].(string)
+	ben.run("board", "respond", task, "Blue.")
+	eventually(t, func() bool {
+		return strings.Contains(lines.String(), "task.responded  @ben_acts  task "+task+"  5.00 credits  “Name a color”")
+	}, "no line of the response: "+lines.String())
+	require.NotContains(t, lines.String(), "profile.recommendations", "its own change brought them")
+	require.NotContains(t, complaints.String(), ".;")
+	require.Contains(t, complaints.String(), "; going on with the new token")
 }
 
 // A hook gets no events of its agent's own acts, over a socket and by polls, unless --own is given.

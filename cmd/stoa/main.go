@@ -77,7 +77,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if wrong := new(operatorcli.UsageError); errors.As(err, &wrong) {
 			return printError(stderr, hint(err), exitUsage)
 		}
-		return printError(stderr, hint(err), exitFailure)
+		return printError(stderr, hint(agentcli.Explain(err)), exitFailure)
 	}
 	return 0
 }

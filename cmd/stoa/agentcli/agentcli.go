@@ -24,15 +24,16 @@ const localOrigin = "http://127.0.0.1:8080"
 
 // Connection is how every command finds its agent and its server.
 type Connection struct {
-	URL string `placeholder:"ORIGIN" help:"Origin of the server; empty: that of the key file, for a new one http://127.0.0.1:8080."`
-	Key string `default:"agent.key" placeholder:"FILE" help:"The agent's key file, mode 0600; register makes it. Beside it lies what waits to be sent."`
+	URL string `placeholder:"ORIGIN" help:"Origin of the server."`
+	Key string `default:"agent.key" placeholder:"FILE" help:"The agent's key file."`
 }
 
 // open opens the agent. Only register makes a key file.
 func (c Connection) open(origin string) (*client.Agent, error) {
 	a, err := client.OpenAgent(c.Key, origin, client.Options{})
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("there is no key file %s: stoa agent register makes one", c.Key)
+		return nil, fmt.Errorf("there is no key file %s: stoa agent register makes one; to read the board and the services without one, "+
+			"name a server with --url", c.Key)
 	}
 	return a, err
 }
@@ -58,6 +59,7 @@ type Command struct {
 	Register registerCommand    `cmd:"" help:"Make a key pair and register; the handle never changes."`
 	Me       meCommand          `cmd:"" help:"Show the agent itself."`
 	Profile  profileCommand     `cmd:"" help:"Change the profile: name, texts, pictures."`
+	Owner    ownerCommand       `cmd:"" help:"Link an owner by mail; the code of the mail is read from standard input."`
 	Doctor   agentDoctorCommand `cmd:"" help:"Say what keeps the agent from working; exit code 1 if anything does."`
 	Find     findCommand        `cmd:"" help:"Search agents; @handle shows that agent with its works and services."`
 	Befriend befriendCommand    `cmd:"" help:"Ask an agent for friendship, or accept its request."`

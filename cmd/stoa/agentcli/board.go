@@ -1,9 +1,9 @@
 package agentcli
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"stoa/rest/client"
 )
@@ -31,17 +31,43 @@ type boardListCommand struct {
 
 // Run implements kong's command.
 func (c boardListCommand) Run(d *deps) error {
-	a, err := d.registered()
+	r, err := d.reader()
 	if err != nil {
 		return err
 	}
-	found, err := client.First(a.Tasks(d.ctx, c.State, c.Words), c.Limit)
+	found, err := client.First(r.Tasks(d.ctx, c.State, c.Words), c.Limit)
 	if err != nil {
 		return err
 	}
-	return table(d, found, "ID CUSTOMER REWARD DEADLINE TITLE", func(t client.Task) []string {
-		return []string{t.ID, handleText(t.Customer), credits(t.Amount), t.Deadline.UTC().Format(time.DateOnly), theirs(t.Title)}
+	answered, err := d.answered(r, found)
+	if err != nil {
+		return err
+	}
+	return table(d, found, list[client.Task]{
+		none: "No task on the board is " + c.State + ".", titles: "ID CUSTOMER REWARD DEADLINE-UTC RESPONSES TITLE",
+		cells: func(t client.Task) []string {
+			responses := strconv.Itoa(t.Responses)
+			if state := answered[t.ID]; state != "" {
+				responses += ", yours " + state
+			}
+			return []string{t.ID, handleText(t.Customer), credits(t.Amount), dayTime(t.Deadline), responses, short(t.Title)}
+		},
 	})
+}
+
+// answered returns the states of the agent's own newest responses by task, which takes one request. A reader without a token has none.
+func (d *deps) answered(r reader, tasks []client.Task) (map[string]string, error) {
+	states := make(map[string]string)
+	if d.json || len(tasks) == 0 || r.agent == nil {
+		return states, nil
+	}
+	own, err := client.First(r.OwnResponses(d.ctx), cursorPage)
+	for _, response := range own {
+		if states[response.TaskID] == "" { // the newest counts
+			states[response.TaskID] = response.State
+		}
+	}
+	return states, err
 }
 
 type boardShowCommand struct {
@@ -50,11 +76,11 @@ type boardShowCommand struct {
 
 // Run implements kong's command.
 func (c boardShowCommand) Run(d *deps) error {
-	a, err := d.registered()
+	r, err := d.reader()
 	if err != nil {
 		return err
 	}
-	task, err := a.Task(d.ctx, c.Task)
+	task, err := r.Task(d.ctx, c.Task)
 	if err != nil {
 		return err
 	}
@@ -64,9 +90,9 @@ func (c boardShowCommand) Run(d *deps) error {
 type boardPostCommand struct {
 	price
 
-	Title       string    `env:"-" required:"" help:"What it is, in a line."`
-	Description string    `env:"-" required:"" help:"What is to be done."`
-	Deadline    time.Time `env:"-" required:"" placeholder:"TIME" help:"Such as 2030-01-31T12:00:00Z."`
+	Title       string   `env:"-" required:"" help:"What it is, in a line."`
+	Description string   `env:"-" required:"" help:"What is to be done."`
+	Deadline    deadline `env:"-" required:"" placeholder:"TIME" help:"From now, such as 2h or 3d, or such as 2030-01-31T12:00:00Z."`
 }
 
 // Run implements kong's command. A task has no id of the client's: look before repeating it.
@@ -80,7 +106,7 @@ func (c boardPostCommand) Run(d *deps) error {
 		return err
 	}
 	task, err := a.CreateTask(d.ctx, client.Fields{
-		"title": c.Title, "description": c.Description, "deadline": c.Deadline.UTC().Format(time.RFC3339), "amount_minor": reward,
+		"title": c.Title, "description": c.Description, "deadline": c.Deadline.wire(), "amount_minor": reward,
 	})
 	if err != nil {
 		return err
@@ -89,14 +115,10 @@ func (c boardPostCommand) Run(d *deps) error {
 }
 
 func (d *deps) showTask(t client.Task) error {
-	names := make([]string, len(t.Actions))
-	for i, action := range t.Actions {
-		names[i] = action.Name
-	}
 	return d.show(t, field{"id", t.ID}, field{"state", t.State}, field{"customer", named(t.Customer.Handle, t.Customer.DisplayName)},
 		field{"title", theirs(t.Title)}, field{"description", theirs(t.Description)}, field{"reward", credits(t.Amount)},
-		field{"total", credits(t.Total)}, field{"deadline", t.Deadline.UTC().Format(time.DateTime) + " UTC"},
-		field{"responses", strconv.Itoa(t.Responses)}, field{"actions", strings.Join(names, ", ")})
+		field{"total", credits(t.Total)}, field{"deadline", utc(t.Deadline)},
+		field{"responses", strconv.Itoa(t.Responses)}, field{"order", textOf(t.OrderID)}, field{"actions", actionNames(t.Actions)})
 }
 
 type boardRespondCommand struct {
@@ -137,15 +159,25 @@ func (c boardAnswersCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "ID AGENT REWARD STATE TEXT", func(r client.Response) []string {
-		return []string{r.ID, handleText(r.Bot), credits(r.Amount), r.State, theirs(r.Text)}
+	var task client.Task
+	if len(found) > 0 && !d.json {
+		if task, err = a.Task(d.ctx, c.Task); err != nil {
+			return err
+		}
+	}
+	return table(d, found, list[client.Response]{
+		none: "No responses to this task yet.", titles: "ID AGENT REWARD TOTAL STATE",
+		cells: func(r client.Response) []string {
+			return []string{r.ID, handleText(r.Bot), credits(r.Amount), credits(task.TotalOf(r.Amount)), r.State}
+		},
+		below: func(r client.Response) string { return theirs(r.Text) },
 	})
 }
 
 type boardSelectCommand struct {
 	Task     string `arg:"" help:"Id of the task."`
 	Response string `arg:"" help:"Id of the response."`
-	Total    amount `env:"-" required:"" placeholder:"CREDITS" help:"The total to pay: what quote says of the response's reward."`
+	Total    amount `env:"-" placeholder:"CREDITS" help:"The total to pay; without it the server is asked and its answer confirmed."`
 }
 
 // Run implements kong's command. A repeat is the same selection.
@@ -154,11 +186,30 @@ func (c boardSelectCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
+	if c.Total == 0 {
+		if c.Total, err = d.totalOf(a, c.Task, c.Response); err != nil {
+			return err
+		}
+	}
 	made, err := a.Select(d.ctx, c.Task, c.Response, int64(c.Total))
 	if err != nil {
 		return err
 	}
-	return d.showActed(made)
+	return d.showActed(made, confirmed(c.Total))
+}
+
+// totalOf asks for the total of a response.
+func (d *deps) totalOf(a *client.Agent, taskID, responseID string) (amount, error) {
+	for response, err := range a.Responses(d.ctx, taskID) {
+		if err != nil {
+			return 0, err
+		}
+		if strings.EqualFold(response.ID, responseID) {
+			quote, err := a.Quote(d.ctx, response.Amount)
+			return amount(quote.Total), err
+		}
+	}
+	return 0, fmt.Errorf("task %s has no response %s: stoa agent board answers lists them", taskID, responseID)
 }
 
 type boardCloseCommand struct {

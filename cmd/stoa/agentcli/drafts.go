@@ -3,7 +3,7 @@ package agentcli
 import (
 	"fmt"
 	"strconv"
-	"time"
+	"strings"
 
 	"stoa/rest/client"
 )
@@ -31,25 +31,30 @@ func (c draftListCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "NUMBER ID UTC TEXT FILES REPLY", func(r client.Draft) []string {
-		return []string{
-			strconv.Itoa(r.Number), r.ID, r.CreatedAt.UTC().Format(time.DateTime), theirs(textOf(r.Text)), filesText(r.Files), replyText(r.Reply),
-		}
+	return table(d, found, list[client.Draft]{
+		none: "No drafts of this order.", titles: "NUMBER ID UTC REPLY",
+		cells: func(r client.Draft) []string {
+			verdict := "none yet"
+			if r.Reply != nil {
+				verdict = r.Reply.Verdict
+			}
+			return []string{strconv.Itoa(r.Number), r.ID, dayTime(r.CreatedAt), verdict}
+		},
+		below: func(r client.Draft) string {
+			reply := replyText(r.Reply)
+			if reply != "" {
+				reply = "reply: " + reply
+			}
+			return blocks(theirs(textOf(r.Text)), filesText(r.Files), reply)
+		},
 	})
-}
-
-func textOf(text *string) string {
-	if text == nil {
-		return ""
-	}
-	return *text
 }
 
 func replyText(r *client.DraftReply) string {
 	if r == nil {
 		return ""
 	}
-	return r.Verdict + " " + theirs(textOf(r.Text))
+	return strings.TrimSpace(r.Verdict + " " + theirs(textOf(r.Text)))
 }
 
 func (d *deps) showDraft(r client.Draft, replayed bool) error {

@@ -84,7 +84,7 @@ func filesText(files []client.Attachment) string {
 }
 
 type downloadCommand struct {
-	ID  string `arg:"" help:"Id of the file, as order lists it."`
+	ID  string `arg:"" help:"Id of the file, as order, find, feed and draft list it."`
 	Out string `env:"-" placeholder:"FILE" help:"Where to write it; empty: its id and kind, in this folder. A file that exists is not replaced."`
 }
 

@@ -15,11 +15,15 @@ import (
 type eventLines struct {
 	a   *client.Agent
 	out io.Writer
+	own bool
 }
 
 // print looks up what the ids mean. What is not there any more is named by its id; any other failure is returned, so that the event is
 // printed later.
 func (l *eventLines) print(ctx context.Context, event Handed) error {
+	if event.Kind == client.ProfileRecommendations && !l.own { // a change of the agent's own brings them
+		return nil
+	}
 	p, _ := event.Happened() // a kind of a later version may have other members
 	parts := []string{time.Now().UTC().Format(time.DateTime), event.Kind}
 	actor := p.ActorID

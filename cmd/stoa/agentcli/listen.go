@@ -81,7 +81,7 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 		Handle: func(ctx context.Context, event client.Event) error {
 			return hook(ctx, handed(a, event))
 		},
-		Report: func(err error) { fmt.Fprintln(os.Stderr, "stoa:", plain(err.Error())) },
+		Report: func(err error) { fmt.Fprintln(os.Stderr, "stoa:", plain(Explain(err).Error())) },
 	}
 	if !c.Own {
 		listener.SkipActsOf = a.Identity().ID
@@ -106,7 +106,7 @@ func (c ListenCommand) hook(a *client.Agent, out io.Writer) func(context.Context
 			return to(ctx, raw)
 		}
 	}
-	lines := &eventLines{a: a, out: out}
+	lines := &eventLines{a: a, out: out, own: c.Own}
 	switch {
 	case c.Exec != "":
 		return asJSON(c.run)

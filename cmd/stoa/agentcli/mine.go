@@ -1,7 +1,9 @@
 package agentcli
 
 import (
-	"time"
+	"net/url"
+	"slices"
+	"strconv"
 
 	"stoa/rest/client"
 )
@@ -35,13 +37,59 @@ func (c boardMineCommand) Run(d *deps) error {
 	for i := range responses {
 		all = append(all, mine{Response: &responses[i]})
 	}
-	return table(d, all, "WHAT STATE REWARD DEADLINE TASK RESPONSE TITLE", func(m mine) []string {
-		if t := m.Task; t != nil {
-			return []string{"task", t.State, credits(t.Amount), t.Deadline.UTC().Format(time.DateOnly), t.ID, "", theirs(t.Title)}
-		}
-		r := m.Response
-		return []string{"response", r.State, credits(r.Amount), r.Task.Deadline.UTC().Format(time.DateOnly), r.TaskID, r.ID, theirs(r.Task.Title)}
+	orders, err := d.ordersOfTasks(a, all)
+	if err != nil {
+		return err
+	}
+	return table(d, all, list[mine]{
+		none: "No tasks and no responses of this agent.", titles: "WHAT STATE REWARD DEADLINE-UTC TASK RESPONSE TITLE",
+		cells: func(m mine) []string {
+			if t := m.Task; t != nil {
+				return []string{"task", t.State, credits(t.Amount), dayTime(t.Deadline), t.ID, "", short(t.Title)}
+			}
+			r := m.Response
+			return []string{"response", r.State, credits(r.Amount), dayTime(r.Task.Deadline), r.TaskID, r.ID, short(r.Task.Title)}
+		},
+		below: func(m mine) string {
+			order, found := orders[m.taskID()]
+			switch {
+			case !m.selected():
+				return ""
+			case found:
+				return "order " + order.ID + ", " + order.State
+			case m.Task != nil && m.Task.OrderID != nil:
+				return "order " + *m.Task.OrderID
+			}
+			return ""
+		},
 	})
+}
+
+func (m mine) taskID() string {
+	if m.Task != nil {
+		return m.Task.ID
+	}
+	return m.Response.TaskID
+}
+
+func (m mine) selected() bool {
+	return m.Task != nil && m.Task.State == "selected" || m.Response != nil && m.Response.State == "selected"
+}
+
+// ordersOfTasks finds the newest orders that came from tasks, by the id of the task, in one request: a response does not name its
+// order.
+func (d *deps) ordersOfTasks(a *client.Agent, all []mine) (map[string]client.Order, error) {
+	found := make(map[string]client.Order)
+	if d.json || !slices.ContainsFunc(all, mine.selected) {
+		return found, nil
+	}
+	orders, err := client.First(client.Pages[client.Order](d.ctx, a.Client, "/orders", "orders", url.Values{"page_size": {strconv.Itoa(page)}}), page)
+	for _, order := range orders {
+		if order.TaskID != nil {
+			found[*order.TaskID] = order
+		}
+	}
+	return found, err
 }
 
 type boardChangeCommand struct {

@@ -57,7 +57,10 @@ func (d *deps) showBot(b client.Bot) error {
 }
 
 func botFields(b client.Bot) []field {
-	fingerprint, friendship, rating := "", "", ""
+	fingerprint, friendship, rating, visibility := "", "", "", "open to all"
+	if !b.Public {
+		visibility = "closed: only friends see it"
+	}
 	if b.Fingerprint != nil {
 		fingerprint = *b.Fingerprint
 	}
@@ -72,8 +75,23 @@ func botFields(b client.Bot) []field {
 	}
 	return []field{
 		{"id", b.ID}, {"handle", "@" + b.Handle}, {"name", theirs(b.DisplayName)}, {"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
-		{"rating", rating}, {"last seen", b.LastSeen}, {"friendship", friendship}, {"fingerprint", fingerprint},
+		{"profile", visibility}, {"avatar", pictureText(b.Visuals.Avatar)}, {"character", pictureText(b.Visuals.Character)},
+		{"description", theirs(b.Visuals.Description)}, {"rating", rating},
+		{"last seen", cmp.Or(lastSeen[b.LastSeen], b.LastSeen)}, {"friendship", friendship}, {"fingerprint", fingerprint},
 	}
+}
+
+// lastSeen are the words of last_seen (§2.1).
+var lastSeen = map[string]string{
+	"hour": "within an hour", "day": "within a day", "week": "within a week",
+	"month": "within a month", "earlier": "more than a month ago",
+}
+
+func pictureText(picture *client.Attachment) string {
+	if picture == nil {
+		return ""
+	}
+	return filesText([]client.Attachment{*picture})
 }
 
 func ratingText(r *client.Reputation) string {
@@ -106,7 +124,7 @@ type paging struct {
 type findCommand struct {
 	paging
 
-	Words string `arg:"" optional:"" help:"Looked for in names, specialties, bios and works; @handle finds exactly that agent."`
+	Words string `arg:"" optional:"" help:"Looked for in names, specialties, bios and works; @handle finds exactly that agent, @me the agent itself."`
 }
 
 // Run implements kong's command.
@@ -120,6 +138,9 @@ func (c findCommand) Run(d *deps) error {
 	if exact {
 		search = a.BotsNamed(d.ctx, handle)
 	}
+	if isSelf(c.Words) { // also while its profile is closed
+		search = func(yield func(client.Bot, error) bool) { yield(a.Me(d.ctx)) }
+	}
 	found, err := client.First(search, c.Limit)
 	if err != nil {
 		return err
@@ -127,14 +148,20 @@ func (c findCommand) Run(d *deps) error {
 	if exact && len(found) == 1 && !d.json {
 		return d.showCard(a, found[0].ID, c.Limit)
 	}
-	return table(d, found, "ID HANDLE NAME SPECIALTY", func(b client.Bot) []string {
-		return []string{b.ID, "@" + b.Handle, theirs(b.DisplayName), theirs(b.Specialty)}
+	return table(d, found, list[client.Bot]{
+		none: "No agent is found by that.", titles: "ID HANDLE LAST-SEEN NAME SPECIALTY",
+		cells: func(b client.Bot) []string {
+			return []string{b.ID, "@" + b.Handle, lastSeen[b.LastSeen], short(b.DisplayName), short(b.Specialty)}
+		},
 	})
 }
 
 // showCard shows an agent with its works and services.
 func (d *deps) showCard(a *client.Agent, id string, limit int) error {
 	card, posts, err := a.Works(d.ctx, id)
+	if client.HasCode(err, "not_found") && id == a.Identity().ID { // a closed profile has no card
+		card, err = a.Me(d.ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -147,14 +174,14 @@ func (d *deps) showCard(a *client.Agent, id string, limit int) error {
 		fields = append(fields, field{"service", s.ID + " " + priceText(s) + " " + theirs(s.Title) + "\n" + theirs(s.Description)})
 	}
 	for _, p := range posts[:min(len(posts), limit)] {
-		fields = append(fields, field{p.Kind, p.ID + " " + theirs(p.Title) + "\n" + theirs(p.Text) + "\n" + filesText(p.Files)})
+		fields = append(fields, field{p.Kind, blocks(strings.TrimSpace(p.ID+" "+theirs(p.Title)), theirs(p.Text), filesText(p.Files))})
 	}
 	return d.show(card, fields...)
 }
 
 // peer is the argument of every command about another agent.
 type peer struct {
-	Agent string `arg:"" help:"Id or handle of the other agent."`
+	Agent string `arg:"" help:"Id or handle of the other agent; @me is the agent itself."`
 }
 
 type befriendCommand struct{ peer }
@@ -165,7 +192,7 @@ func (c befriendCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	other, err := a.Find(d.ctx, c.Agent)
+	other, err := d.find(a, c.Agent)
 	if err != nil {
 		return err
 	}
@@ -195,8 +222,11 @@ func (c friendsCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "HANDLE STATUS NAME ID", func(c client.Contact) []string {
-		return []string{handleText(c.Bot), c.Friendship.Status, theirs(c.Bot.DisplayName), c.Bot.ID}
+	return table(d, found, list[client.Contact]{
+		none: "No friends and no requests.", titles: "HANDLE STATUS NAME ID",
+		cells: func(c client.Contact) []string {
+			return []string{handleText(c.Bot), c.Friendship.Status, short(c.Bot.DisplayName), c.Bot.ID}
+		},
 	})
 }
 
@@ -208,7 +238,7 @@ func (c blockCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	other, err := a.Client.Find(d.ctx, c.Agent) // a changed key is no reason against a block
+	other, err := a.Client.Find(d.ctx, self(a, c.Agent)) // a changed key is no reason against a block
 	if err != nil {
 		return err
 	}
@@ -239,7 +269,7 @@ func (c sendCommand) Run(d *deps) error {
 		}
 		c.Text = string(raw)
 	}
-	to, err := a.Find(d.ctx, c.Agent)
+	to, err := d.find(a, c.Agent)
 	if err != nil {
 		return err
 	}
@@ -250,7 +280,8 @@ func (c sendCommand) Run(d *deps) error {
 	return d.show(struct {
 		client.Message
 		repeat
-	}{sent, repeat{replayed}}, repeat{replayed}.field(), field{"message", sent.ID}, field{"to", to.Handle}, field{"id", sent.ClientMessageID})
+	}{sent, repeat{replayed}}, repeat{replayed}.field(), field{"to", handleText(to)}, field{"message", sent.ID},
+		field{"--id", sent.ClientMessageID + " (the same again is the same message)"})
 }
 
 type readCommand struct {
@@ -271,10 +302,14 @@ type opened struct {
 
 // readMessages opens the newest messages exchanged with an agent, newest first.
 func readMessages(d *deps, a *client.Agent, peer string, limit int) ([]opened, error) {
-	other, err := a.Find(d.ctx, peer)
+	other, err := d.find(a, peer)
 	if err != nil {
 		return nil, err
 	}
+	return openMessages(d, a, other, limit)
+}
+
+func openMessages(d *deps, a *client.Agent, other client.Brief, limit int) ([]opened, error) {
 	messages, err := client.First(a.Messages(d.ctx, other.ID), limit)
 	if err != nil {
 		return nil, err
@@ -298,18 +333,26 @@ func (c readCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	all, err := readMessages(d, a, c.Agent, c.Limit)
+	other, err := d.find(a, c.Agent)
 	if err != nil {
 		return err
 	}
-	return table(d, all, "UTC FROM TEXT", func(m opened) []string {
-		from := "them"
-		if m.Mine {
-			from = "me"
-		}
-		if m.Error == "" && !m.Bound {
-			from += " (unbound)"
-		}
-		return []string{m.CreatedAt.UTC().Format(time.DateTime), from, cmp.Or(theirs(m.Text), m.Error)}
+	all, err := openMessages(d, a, other, c.Limit)
+	if err != nil {
+		return err
+	}
+	return table(d, all, list[opened]{
+		none: "No messages with " + handleText(other) + ".", titles: "UTC FROM",
+		cells: func(m opened) []string {
+			from := handleText(other)
+			if m.Mine {
+				from = "me"
+			}
+			if m.Error == "" && !m.Bound {
+				from += " (unbound)"
+			}
+			return []string{m.CreatedAt.UTC().Format(time.DateTime), from}
+		},
+		below: func(m opened) string { return cmp.Or(theirs(m.Text), m.Error) },
 	})
 }

@@ -1,14 +1,18 @@
 package agentcli
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
+	"time"
 	"unicode"
 
 	"stoa/rest/client"
@@ -22,7 +26,8 @@ func (d *deps) show(record any, fields ...field) error {
 	if d.json {
 		return d.printJSON(record)
 	}
-	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+	var aligned bytes.Buffer // writes to it cannot fail
+	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
 	marked := false
 	for _, f := range fields {
 		if f.text != "" {
@@ -30,7 +35,8 @@ func (d *deps) show(record any, fields ...field) error {
 			marked = marked || strings.Contains(f.text, "”")
 		}
 	}
-	return d.end(w, marked)
+	_ = w.Flush()
+	return d.end(aligned.String(), marked)
 }
 
 // repeat is shown beside a record that does not change any more, such as a message.
@@ -45,35 +51,59 @@ func (r repeat) field() field {
 	return field{"replayed", "nothing was done now: this was done before"}
 }
 
+// list says how people see records of a kind.
+type list[Record any] struct {
+	// none is printed if there are no records.
+	none string
+	// titles of the columns stand between spaces.
+	titles string
+	cells  func(Record) []string
+	// below returns what stands whole below the line of a record, with its line breaks; nil for nothing.
+	below func(Record) string
+}
+
 // table prints records: as a JSON array, or a line of cells each under a line of titles.
-func table[Record any](d *deps, records []Record, titles string, cells func(Record) []string) error {
+func table[Record any](d *deps, records []Record, l list[Record]) error {
 	if d.json {
 		return d.printJSON(records)
 	}
 	if len(records) == 0 {
-		_, err := fmt.Fprintln(d.out, "Nothing there.")
+		_, err := fmt.Fprintln(d.out, l.none)
 		return err
 	}
-	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.ReplaceAll(titles, " ", "\t"))
-	marked := false
+	var aligned bytes.Buffer // writes to it cannot fail
+	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, strings.ReplaceAll(l.titles, " ", "\t"))
 	for _, record := range records {
-		row := cells(record)
+		row := l.cells(record)
 		for i, cell := range row {
-			marked = marked || strings.Contains(cell, "”")
 			row[i] = strings.ReplaceAll(plain(cell), "\n", " ")
 		}
 		fmt.Fprintln(w, strings.Join(row, "\t"))
 	}
-	return d.end(w, marked)
+	_ = w.Flush()
+	lines := strings.Split(strings.TrimSuffix(aligned.String(), "\n"), "\n")
+	for i, record := range records {
+		if l.below == nil {
+			break
+		}
+		if text := l.below(record); text != "" {
+			lines[i+1] += "\n" + indent + strings.ReplaceAll(plain(text), "\n", "\n"+indent)
+		}
+	}
+	printed := strings.Join(lines, "\n")
+	return d.end(printed+"\n", strings.Contains(printed, "”"))
 }
 
+// indent stands before what is printed below a line.
+const indent = "    "
+
 // end prints what was aligned, and the warning if it has texts of agents.
-func (d *deps) end(w *tabwriter.Writer, marked bool) error {
-	if err := w.Flush(); err != nil || !marked {
-		return err
+func (d *deps) end(printed string, marked bool) error {
+	if marked {
+		printed += warning + "\n"
 	}
-	_, err := fmt.Fprintln(d.out, warning)
+	_, err := io.WriteString(d.out, printed)
 	return err
 }
 
@@ -100,6 +130,35 @@ func theirs(text string) string {
 		return ""
 	}
 	return "“" + strings.NewReplacer("“", "\"", "”", "\"").Replace(text) + "”"
+}
+
+// shortest is how many characters of a text a column holds.
+const shortest = 40
+
+// short marks the beginning of a text that agents wrote, for a column; “…” at its end shows that it is cut.
+func short(text string) string {
+	runes := []rune(text)
+	if len(runes) <= shortest {
+		return theirs(text)
+	}
+	return theirs(string(runes[:shortest-1]) + "…")
+}
+
+// blocks joins the texts that are not empty, each on a new line.
+func blocks(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(text string) bool { return text == "" }), "\n")
+}
+
+// dayTime is a time in a column, utc one in a field.
+func dayTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04") }
+func utc(t time.Time) string     { return t.UTC().Format(time.DateTime) + " UTC" }
+
+// textOf is a text that may be missing.
+func textOf(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // warning stands once below what has marked texts.

@@ -64,19 +64,53 @@ func (d *deps) withOwner(a *client.Agent, email, handle string, fields client.Fi
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "A mail went to the owner's address. The owner opens its link and confirms; type its code here: ")
-	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
-	code := strings.TrimSpace(line)
-	if code == "" {
-		return cmp.Or(err, errors.New("no code was typed"))
+	code, err := typedCode()
+	if err != nil {
+		return err
 	}
-	fmt.Fprintln(os.Stderr, "Waiting for the owner's confirmation.")
 	proof, err := a.Prove(d.ctx, asked, code)
 	if err != nil {
 		return err
 	}
 	maps.Copy(fields, proof.Fields())
 	return nil
+}
+
+// typedCode reads the code of the mail from standard input.
+func typedCode() (string, error) {
+	fmt.Fprintf(os.Stderr, "A mail went to the owner's address. The owner opens its link and confirms; type its code here: ")
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	code := strings.TrimSpace(line)
+	if code == "" {
+		return "", cmp.Or(err, errors.New("no code was typed"))
+	}
+	fmt.Fprintln(os.Stderr, "Waiting for the owner's confirmation.")
+	return code, nil
+}
+
+type ownerCommand struct {
+	Email string `arg:"" help:"The owner's address."`
+}
+
+// Run links an owner to the agent: the code of the mail is typed here.
+func (c ownerCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	asked, err := a.AskOwnOwner(d.ctx, c.Email)
+	if err != nil {
+		return err
+	}
+	code, err := typedCode()
+	if err != nil {
+		return err
+	}
+	linked, err := a.LinkOwner(d.ctx, asked, code)
+	if err != nil {
+		return err
+	}
+	return d.show(linked, field{"owner", linked.Status}, field{"address", textOf(linked.Hint)})
 }
 
 type agentDoctorCommand struct{}
@@ -117,14 +151,7 @@ func (agentDoctorCommand) Run(d *deps) error {
 	if len(waiting) > 0 {
 		blocks = append(blocks, fmt.Sprintf("%d requests wait for their answer: stoa agent resume sends them.", len(waiting)))
 	}
-	if !me.Public {
-		hints = append(hints, "The profile is closed: only friends find the agent.")
-	}
-	for _, step := range append(found.Guide.Steps, found.Recommendations.Items...) {
-		if !step.Done {
-			hints = append(hints, step.Text)
-		}
-	}
+	hints = stepTexts(append(found.Guide.Steps, found.Recommendations.Items...))
 	err = d.show(map[string]any{"blocks": append([]string{}, blocks...), "hints": append([]string{}, hints...), "onboarding": found.Whole},
 		field{"agent", "@" + me.Handle}, field{"keeps from working", cmp.Or(strings.Join(blocks, "\n"), "nothing")},
 		field{"would help", strings.Join(hints, "\n")})

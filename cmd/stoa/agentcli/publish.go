@@ -3,9 +3,7 @@ package agentcli
 import (
 	"context"
 	"errors"
-	"strconv"
 	"strings"
-	"time"
 
 	"stoa/rest/client"
 )
@@ -16,7 +14,7 @@ type postCommand struct {
 	File      []string `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose portfolio."`
 	Rights    bool     `env:"-" help:"Confirm that you may publish the files."`
 	Portfolio bool     `env:"-" help:"A work of the portfolio instead of an update."`
-	Public    bool     `env:"-" help:"For all to see."`
+	Public    bool     `env:"-" help:"For all to see; otherwise only you see the post."`
 	Edit      string   `env:"-" xor:"which" placeholder:"ID" help:"Change this post instead: what is named here, and nothing else."`
 	Delete    string   `env:"-" xor:"which" placeholder:"ID" help:"Delete this post instead."`
 }
@@ -62,8 +60,16 @@ func (c postCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.show(post, field{"id", post.ID}, field{"kind", post.Kind}, field{"visibility", post.Visibility}, field{"title", theirs(post.Title)},
-		field{"files", filesText(post.Files)})
+	return d.show(post, field{"id", post.ID}, field{"kind", post.Kind}, field{"visibility", visibilityText(post.Visibility)},
+		field{"title", theirs(post.Title)}, field{"text", theirs(post.Text)}, field{"files", filesText(post.Files)})
+}
+
+// visibilityText says who sees a post.
+func visibilityText(visibility string) string {
+	if visibility == "private" {
+		return "private: only you see it"
+	}
+	return visibility
 }
 
 func (d *deps) showDeleted(id string) error {
@@ -90,10 +96,12 @@ func (c feedCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "ID UTC BY KIND FILES TITLE TEXT", func(p client.Post) []string {
-		return []string{
-			p.ID, p.CreatedAt.UTC().Format(time.DateTime), handleText(p.Author), p.Kind, strconv.Itoa(len(p.Files)), theirs(p.Title), theirs(p.Text),
-		}
+	return table(d, found, list[client.Post]{
+		none: "No posts.", titles: "ID UTC BY KIND VISIBILITY TITLE",
+		cells: func(p client.Post) []string {
+			return []string{p.ID, dayTime(p.CreatedAt), handleText(p.Author), p.Kind, visibilityText(p.Visibility), short(p.Title)}
+		},
+		below: func(p client.Post) string { return blocks(theirs(p.Text), filesText(p.Files)) },
 	})
 }
 
@@ -113,27 +121,28 @@ type serviceListCommand struct {
 
 // Run implements kong's command.
 func (c serviceListCommand) Run(d *deps) error {
-	a, err := d.registered()
+	r, err := d.reader()
 	if err != nil {
 		return err
 	}
-	search := a.Services(d.ctx, c.Words)
-	switch {
-	case c.Words == "@me":
-		search = a.ServicesOf(d.ctx, a.Identity().ID)
-	case strings.HasPrefix(c.Words, "@"):
-		of, err := a.Find(d.ctx, c.Words)
+	search := r.Services(d.ctx, c.Words)
+	if strings.HasPrefix(c.Words, "@") {
+		of, err := r.find(d.ctx, c.Words)
 		if err != nil {
 			return err
 		}
-		search = a.ServicesOf(d.ctx, of.ID)
+		search = r.ServicesOf(d.ctx, of.ID)
 	}
 	found, err := client.First(search, c.Limit)
 	if err != nil {
 		return err
 	}
-	return table(d, found, "ID BY PRICE TITLE DESCRIPTION", func(s client.Service) []string {
-		return []string{s.ID, handleText(s.Bot), priceText(s), theirs(s.Title), theirs(s.Description)}
+	return table(d, found, list[client.Service]{
+		none: "No services.", titles: "ID BY PRICE TITLE",
+		cells: func(s client.Service) []string {
+			return []string{s.ID, handleText(s.Bot), priceText(s), short(s.Title)}
+		},
+		below: func(s client.Service) string { return theirs(s.Description) },
 	})
 }
 

@@ -2,7 +2,6 @@ package agentcli
 
 import (
 	"strconv"
-	"time"
 
 	"stoa/rest/client"
 )
@@ -33,7 +32,7 @@ func (c rateCommand) Run(d *deps) error {
 type ratingsCommand struct {
 	paging
 
-	Agent string `arg:"" help:"Id or handle."`
+	Agent string `arg:"" help:"Id or handle; @me for the agent itself."`
 }
 
 // Run implements kong's command.
@@ -42,7 +41,7 @@ func (c ratingsCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	of, err := a.Find(d.ctx, c.Agent)
+	of, err := d.find(a, c.Agent)
 	if err != nil {
 		return err
 	}
@@ -50,7 +49,11 @@ func (c ratingsCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "UTC STARS BY TEXT", func(r client.Rating) []string {
-		return []string{r.CreatedAt.UTC().Format(time.DateTime), strconv.Itoa(r.Stars), handleText(r.Author), theirs(r.Text)}
+	return table(d, found, list[client.Rating]{
+		none: "No ratings of @" + of.Handle + " yet.", titles: "ID UTC STARS BY",
+		cells: func(r client.Rating) []string {
+			return []string{r.ID, dayTime(r.CreatedAt), strconv.Itoa(r.Stars), handleText(r.Author)}
+		},
+		below: func(r client.Rating) string { return theirs(r.Text) },
 	})
 }

@@ -13,7 +13,7 @@ func (c reportCommand) Run(d *deps) error {
 		return err
 	}
 	if c.Kind == "bot" {
-		found, err := a.Client.Find(d.ctx, c.ID) // a changed key is no reason against a report
+		found, err := a.Client.Find(d.ctx, self(a, c.ID)) // a changed key is no reason against a report
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,9 @@
 package agentcli
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -38,15 +40,15 @@ func (c quoteCommand) Run(d *deps) error {
 type offerCommand struct {
 	price
 
-	Contractor  string    `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to do it, by id or handle; the agent itself pays."`
-	Customer    string    `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to pay, by id or handle; the agent itself does it."`
-	Title       string    `env:"-" required:"" help:"What it is, in a line."`
-	Description string    `env:"-" required:"" help:"What is to be done."`
-	Deadline    time.Time `env:"-" required:"" placeholder:"TIME" help:"Such as 2030-01-31T12:00:00Z."`
-	Total       amount    `env:"-" placeholder:"CREDITS" help:"With --contractor: the total to pay; without it the server is asked and its answer confirmed."`
-	File        []string  `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose order."`
-	Service     string    `env:"-" placeholder:"ID" help:"With --contractor: the service of the contractor that this orders."`
-	OperationID string    `env:"-" placeholder:"UUID" help:"Derived from the terms unless given, so the same offer again is the first one."`
+	Contractor  string   `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to do it, by id or handle; the agent itself pays."`
+	Customer    string   `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to pay, by id or handle; the agent itself does it."`
+	Title       string   `env:"-" help:"What it is, in a line; with --service that of the service unless given."`
+	Description string   `env:"-" required:"" help:"What is to be done."`
+	Deadline    deadline `env:"-" required:"" placeholder:"TIME" help:"From now, such as 2h or 3d, or such as 2030-01-31T12:00:00Z."`
+	Total       amount   `env:"-" placeholder:"CREDITS" help:"With --contractor: the total to pay; without it the server is asked and its answer confirmed."`
+	File        []string `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose order."`
+	Service     string   `env:"-" placeholder:"ID" help:"With --contractor: the service of the contractor that this orders; title and price are its own unless given."`
+	OperationID string   `env:"-" placeholder:"UUID" help:"Derived from the terms unless given, so the same offer again, with a deadline that is a date, is the first one."`
 }
 
 // Run implements kong's command.
@@ -55,23 +57,25 @@ func (c offerCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
+	if err := c.takeService(d, a); err != nil {
+		return err
+	}
 	reward, err := c.required()
 	if err != nil {
 		return err
 	}
 	terms := client.Fields{
-		"title": c.Title, "description": c.Description, "deadline": c.Deadline.UTC().Format(time.RFC3339), "amount_minor": reward,
+		"title": c.Title, "description": c.Description, "deadline": c.Deadline.wire(), "amount_minor": reward,
 	}
 	side, handle := "contractor_id", c.Contractor
 	if handle == "" {
 		side, handle = "customer_id", c.Customer
 	}
-	other, err := a.Find(d.ctx, handle)
+	other, err := d.find(a, handle)
 	if err != nil {
 		return err
 	}
 	terms[side] = other.ID
-	var confirmed []field
 	if side == "contractor_id" {
 		if c.Total == 0 {
 			quote, err := a.Quote(d.ctx, reward)
@@ -80,7 +84,6 @@ func (c offerCommand) Run(d *deps) error {
 			}
 			c.Total = amount(quote.Total)
 		}
-		confirmed = []field{{"confirmed", "a total of " + credits(int64(c.Total)) + ", fee included"}}
 	}
 	setTo(terms, "confirmed_total_minor", int64(c.Total))
 	setTo(terms, "operation_id", c.OperationID)
@@ -88,11 +91,42 @@ func (c offerCommand) Run(d *deps) error {
 	if err := d.attach(a, terms, "input_attachment_ids", "order", c.File); err != nil {
 		return err
 	}
+	if c.Deadline.fromNow {
+		if err := keptDeadline(a, terms); err != nil {
+			return err
+		}
+	}
 	made, err := a.Offer(d.ctx, terms)
 	if err != nil {
 		return err
 	}
-	return d.showActed(made, confirmed...)
+	return d.showActed(made, confirmed(c.Total))
+}
+
+// takeService takes from the service what the command leaves out.
+func (c *offerCommand) takeService(d *deps, a *client.Agent) error {
+	if c.Service != "" && (c.Title == "" || c.minor() == 0) {
+		service, err := a.Service(d.ctx, c.Service)
+		if err != nil {
+			return err
+		}
+		c.Title = cmp.Or(c.Title, service.Title)
+		if c.minor() == 0 && service.Amount != nil {
+			c.Minor = *service.Amount
+		}
+	}
+	if c.Title == "" {
+		return errors.New("name the order: --title, or --service for that of a service")
+	}
+	return nil
+}
+
+// confirmed shows the total that was confirmed, if one was.
+func confirmed(total amount) field {
+	if total == 0 {
+		return field{}
+	}
+	return field{"confirmed", "a total of " + credits(int64(total)) + ", fee included"}
 }
 
 // setTo sets a field unless the value is the zero value.
@@ -101,8 +135,6 @@ func setTo[T comparable](fields client.Fields, name string, value T) {
 		fields[name] = value
 	}
 }
-
-func (d *deps) showOrder(o client.Order) error { return d.show(o, orderFields(o)...) }
 
 // showActed shows an order after a change: its present state, and the stored answer if the change was made before.
 func (d *deps) showActed(made client.Acted, before ...field) error {
@@ -116,21 +148,23 @@ func (d *deps) showActed(made client.Acted, before ...field) error {
 }
 
 func orderFields(o client.Order) []field {
-	names := make([]string, len(o.Actions))
-	for i, action := range o.Actions {
-		names[i] = action.Name
-	}
-	outcome := ""
-	if o.Outcome != nil {
-		outcome = *o.Outcome
-	}
 	return []field{
 		{"id", o.ID}, {"state", o.State}, {"version", strconv.FormatInt(o.Version, 10)}, {"role", o.Role},
 		{"customer", named(o.Customer.Handle, o.Customer.DisplayName)}, {"contractor", named(o.Contractor.Handle, o.Contractor.DisplayName)},
 		{"title", theirs(o.Title)}, {"description", theirs(o.Description)}, {"reward", credits(o.Amount)}, {"total", credits(o.Total)},
-		{"deadline", o.Deadline.UTC().Format(time.DateTime) + " UTC"}, {"files", filesText(o.InputFiles)}, {"result", theirs(o.ResultText)},
-		{"result files", filesText(o.ResultFiles)}, {"outcome", outcome}, {"actions", strings.Join(names, ", ")},
+		{"deadline", utc(o.Deadline)}, {"service", textOf(o.ServiceID)}, {"task", textOf(o.TaskID)},
+		{"files", filesText(o.InputFiles)}, {"result", theirs(o.ResultText)},
+		{"result files", filesText(o.ResultFiles)}, {"outcome", textOf(o.Outcome)},
+		{"actions", actionNames(o.Actions)},
 	}
+}
+
+func actionNames(actions []client.Action) string {
+	names := make([]string, len(actions))
+	for i, action := range actions {
+		names[i] = action.Name
+	}
+	return strings.Join(names, ", ")
 }
 
 type ordersCommand struct {
@@ -149,9 +183,20 @@ func (c ordersCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, found, "ID STATE ROLE OTHER TOTAL TITLE", func(o client.Order) []string {
-		return []string{o.ID, o.State, o.Role, handleText(otherSide(o)), credits(o.Total), theirs(o.Title)}
+	return table(d, found, list[client.Order]{
+		none: "No orders.", titles: "ID STATE ROLE OTHER AMOUNT DEADLINE-UTC TITLE",
+		cells: func(o client.Order) []string {
+			return []string{o.ID, o.State, o.Role, handleText(otherSide(o)), ownAmount(o), dayTime(o.Deadline), short(o.Title)}
+		},
 	})
+}
+
+// ownAmount says how much this side pays or gets.
+func ownAmount(o client.Order) string {
+	if o.Role == "customer" {
+		return "pay " + credits(o.Total)
+	}
+	return "get " + credits(o.Amount)
 }
 
 // otherSide is the participant of an order who is not this agent.
@@ -176,7 +221,37 @@ func (c orderCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.showOrder(order)
+	if d.json {
+		return d.show(order)
+	}
+	drafts, err := client.First(a.Drafts(d.ctx, c.ID), 1)
+	if err != nil {
+		return err
+	}
+	return d.show(order, append(orderFields(order), besides(order, drafts)...)...)
+}
+
+// besides shows the drafts of an order, by the newest one, and the commands that are possible and no actions.
+func besides(o client.Order, newest []client.Draft) []field {
+	count, open, answer := "", false, "not answered"
+	if len(newest) > 0 {
+		if reply := newest[0].Reply; reply != nil {
+			answer = "answered: " + reply.Verdict
+		}
+		open = newest[0].Reply == nil
+		count = strconv.Itoa(newest[0].Number) + ", the newest " + answer + " (draft list)"
+	}
+	var also []string
+	if o.State == "in_progress" && o.Role == "contractor" {
+		also = append(also, "draft send")
+	}
+	if open && o.Role == "customer" {
+		also = append(also, "draft reply")
+	}
+	if o.State == "closed" {
+		also = append(also, "rate, once")
+	}
+	return []field{{"drafts", count}, {"also possible", strings.Join(also, ", ")}}
 }
 
 type actCommand struct {
@@ -239,14 +314,10 @@ func (d *deps) unknownAction(a *client.Agent, orderID, action string, refused er
 	if err != nil {
 		return refused
 	}
-	names := make([]string, len(order.Actions))
-	for i, possible := range order.Actions {
-		names[i] = possible.Name
-	}
-	if len(names) == 0 {
+	if len(order.Actions) == 0 {
 		return fmt.Errorf("no action is possible on this order: it is %s", order.State)
 	}
-	return fmt.Errorf("%s is no action; possible now: %s", action, strings.Join(names, ", "))
+	return fmt.Errorf("%s is no action; possible now: %s", action, actionNames(order.Actions))
 }
 
 // versionFor is the version that an unanswered request of this action expected, or else the order's.
@@ -301,13 +372,19 @@ func (d *deps) showHistory(a *client.Agent, limit int) error {
 			return err
 		}
 	}
-	return table(d, entries, "UTC KIND ACCOUNT CREDITS OTHER ORDER", func(e client.Entry) []string {
-		order, other := "", ""
-		if e.OrderID != nil {
-			found := orders[*e.OrderID]
-			order, other = *e.OrderID+" "+theirs(found.Title), handleText(otherSide(found))
-		}
-		return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta), other, order}
+	return table(d, entries, list[client.Entry]{
+		none: "No entries in the ledger.", titles: "UTC KIND ACCOUNT CREDITS FEE OTHER ORDER TITLE",
+		cells: func(e client.Entry) []string {
+			fee, other, order, title := "", "", "", ""
+			if e.OrderID != nil {
+				found := orders[*e.OrderID]
+				if found.Role == "customer" && (e.Delta == found.Total || e.Delta == -found.Total) {
+					fee = "with " + credits(found.Fee)
+				}
+				other, order, title = handleText(otherSide(found)), found.ID, short(found.Title)
+			}
+			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta), fee, other, order, title}
+		},
 	})
 }
 

@@ -43,8 +43,11 @@ func (pinsCommand) Run(d *deps) error {
 		}
 		all = append(all, one)
 	}
-	return table(d, all, "HANDLE FINGERPRINT SINCE ID", func(p pinned) []string {
-		return []string{p.Handle, p.Fingerprint, p.At.Format(time.DateOnly), p.ID}
+	return table(d, all, list[pinned]{
+		none: "No key of another agent is known yet.", titles: "HANDLE FINGERPRINT SINCE ID",
+		cells: func(p pinned) []string {
+			return []string{p.Handle, p.Fingerprint, p.At.Format(time.DateOnly), p.ID}
+		},
 	})
 }
 

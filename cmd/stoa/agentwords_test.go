@@ -1,0 +1,205 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// refused runs a command that the server or the program must refuse, and returns the complaint.
+func (c commandLine) refused(args ...string) string {
+	c.t.Helper()
+	code, stdout, stderr := c.try(args...)
+	require.Equal(c.t, exitFailure, code, "%v: %s%s", args, stdout, stderr)
+	return stderr
+}
+
+// Texts keep their line breaks below the line of their record, columns are short, and profiles show their pictures by the ids that
+// download takes.
+func TestRecordsAreShownWhole(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_reads")
+	ben.run("register", "ben_shows")
+
+	doctor := ben.shown("doctor")
+	require.NotContains(t, doctor, "/api/v1")
+	require.NotContains(t, doctor, "WebSocket")
+	require.Equal(t, 1, strings.Count(doctor, "stoa agent profile --bio"), doctor)
+	var found struct {
+		Onboarding struct {
+			Guide struct {
+				Steps []struct {
+					Done bool
+					Text string
+				}
+			}
+		}
+	}
+	_, printed, _ := ben.try("--json", "doctor")
+	require.NoError(t, json.Unmarshal([]byte(printed), &found))
+	require.NotEmpty(t, found.Onboarding.Guide.Steps)
+	for _, step := range found.Onboarding.Guide.Steps {
+		require.NotContains(t, doctor, step.Text, "every step names its command")
+	}
+
+	avatar, _ := picture(t, "avatar.jpg", 16)
+	character, _ := picture(t, "character.jpg", 24)
+	require.Contains(t, ben.shown("profile", "--avatar", avatar, "--character", character, "--rights", "--description", "An owl.\nIt blinks."),
+		"“An owl.\n")
+	for _, card := range []string{ben.shown("me"), ada.shown("find", "@ben_shows"), ben.shown("find", "@me")} {
+		require.Contains(t, card, "open to all")
+		require.Contains(t, card, "It blinks.”")
+		for _, row := range []string{"avatar", "character"} {
+			id := regexp.MustCompile(`(?m)^` + row + ` +([0-9a-f-]{36})  image/jpeg`).FindStringSubmatch(card)
+			require.NotNil(t, id, "%s in %s", row, card)
+			ada.run("download", id[1], "--out", filepath.Join(t.TempDir(), row))
+		}
+	}
+	require.Contains(t, ada.shown("find", "@ben_shows"), "within an hour")
+	ben.run("profile", "--no-public")
+	require.Contains(t, ben.shown("find", "@me"), "closed: only friends see it")
+	ben.run("profile", "--public")
+
+	poem := "Rough winds do shake\nthe darling buds of May"
+	title := strings.Repeat("long ", 30)
+	posted := ben.shown("post", poem, "--title", title)
+	require.Contains(t, posted, "the darling buds of May”")
+	require.Contains(t, posted, "private: only you see it")
+	require.Contains(t, ben.shown("feed"), "private: only you see it")
+	ben.run("post", poem, "--title", title, "--public")
+	feed := ada.shown("feed")
+	require.Contains(t, feed, "    “Rough winds do shake\n    the darling buds of May”\n")
+	for line := range strings.Lines(feed) {
+		require.LessOrEqual(t, utf8.RuneCountInString(line), 180, line)
+	}
+	ben.run("post", "Without files.", "--portfolio", "--public")
+	require.NotRegexp(t, `\n *\n`, ada.shown("find", "@ben_shows"))
+	require.Contains(t, ben.shown("orders"), "No orders.")
+	require.Contains(t, ada.shown("ratings", "@ben_shows"), "No ratings of @ben_shows yet.")
+	require.Contains(t, ben.shown("ratings", "@me"), "No ratings of @ben_shows yet.")
+
+	// A refusal says what is wrong once, in words and options.
+	nothing := "0192f0c1-3333-4000-8000-000000000009"
+	refusal := ada.refused("report", "post", nothing, "Spam.")
+	require.Equal(t, "stoa: the id is nothing that you can see (not_found, 404)\n", refusal)
+	require.Contains(t, ada.refused("send", "@ben_shows", "hello"), "not a friend")
+	require.Contains(t, ada.refused("post", "x", "--public", "--file", avatar), "--rights")
+
+	// The board and the services can be read without a key file.
+	ben.run("service", "add", "A sonnet", poem)
+	anyone := s.commandLine("nobody")
+	require.Contains(t, anyone.shown("service", "list"), "the darling buds of May”")
+	require.Contains(t, anyone.shown("board"), "No task on the board is open.")
+	code, _, stderr := runInProcess("agent", "--key", anyone.key, "board")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "name a server with --url")
+}
+
+// An order says what came from where, what may be shown and rated, and what this side gets; the board names responses, totals and
+// orders; deadlines may count from now.
+func TestOrdersSayWhatIsNext(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_pays")
+	ben.run("register", "ben_works")
+	ada.run("befriend", "ben_works")
+	ben.run("befriend", "ada_pays")
+	service := ben.run("service", "add", "A sonnet", "Fourteen lines.", "--amount", "10.50")["id"].(string)
+
+	soon := time.Now()
+	require.Contains(t, ada.refused("offer", "--contractor", "@ben_works", "--description", "x", "--deadline", "3d", "--amount", "1"), "--title")
+	offered := ada.shown("offer", "--contractor", "@ben_works", "--service", service, "--description", "Of love.", "--deadline", "3d")
+	require.Regexp(t, `(?m)^service +`+service, offered)
+	require.Contains(t, offered, "“A sonnet”")
+	require.Contains(t, offered, "a total of 11.55, fee included")
+	record := ada.list("orders")[0]
+	order := record["id"].(string)
+	require.Equal(t, service, record["service_id"])
+	at, err := time.Parse(time.RFC3339, record["deadline"].(string))
+	require.NoError(t, err)
+	require.WithinRange(t, at, soon.Add(72*time.Hour-time.Minute), time.Now().Add(72*time.Hour+time.Minute))
+	code, _, stderr := ada.try("offer", "--contractor", "@ben_works", "--service", service, "--description", "x", "--deadline", "soon")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "such as 30m, 2h, 3d")
+	require.Contains(t, ada.shown("orders"), "pay 11.55  "+at.UTC().Format("2006-01-02 15:04"))
+	require.Contains(t, ben.shown("orders"), "get 10.50  ")
+
+	ben.run("act", order, "accept")
+	require.Regexp(t, `-11\.55 +with 1\.05 +@ben_works`, ada.shown("wallet", "--history"))
+	ben.run("act", order, "start")
+	require.Regexp(t, `(?m)^also possible +draft send`, ben.shown("order", order))
+	require.Contains(t, ada.shown("draft", order), "No drafts of this order.")
+	ben.run("draft", "send", order, "Two lines\nso far.")
+	require.Contains(t, ada.shown("draft", order), "    “Two lines\n    so far.”\n")
+	shown := ada.shown("order", order)
+	require.Contains(t, shown, "1, the newest not answered")
+	require.Regexp(t, `(?m)^also possible +draft reply`, shown)
+	ada.run("draft", "reply", order, "fine")
+	require.Contains(t, ben.shown("order", order), "1, the newest answered: fine")
+	ben.run("act", order, "deliver", "--result", "Done.")
+	ada.run("act", order, "complete")
+	require.Regexp(t, `(?m)^also possible +rate`, ada.shown("order", order))
+
+	task := ada.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2h", "--amount", "5")["id"].(string)
+	response := ben.run("board", "respond", task, "I know\nseveral.", "--amount", "6")["id"].(string)
+	require.Contains(t, ben.shown("board"), "  1, yours open  ")
+	answers := ada.shown("board", "answers", task)
+	require.Regexp(t, `@ben_works +6\.00 +6\.60 +open`, answers)
+	require.Contains(t, answers, "    “I know\n    several.”\n")
+	require.Contains(t, ada.shown("board", "select", task, response), "a total of 6.60, fee included")
+	var made string
+	for _, one := range ben.list("orders") {
+		if one["task_id"] == task {
+			made = one["id"].(string)
+		}
+	}
+	ben.run("act", made, "start")
+	for _, side := range []commandLine{ada, ben} {
+		require.Contains(t, side.shown("board", "mine"), "order "+made+", in_progress")
+	}
+	require.Contains(t, ada.shown("order", made), task)
+
+	sent := ben.shown("send", "@ada_pays", "Done.")
+	require.Regexp(t, `(?m)^to +@ada_pays\n`, sent)
+	require.Regexp(t, `(?m)^--id +[0-9a-f-]{36} `, sent)
+	require.Regexp(t, `(?m) @ben_works\n    “Done.”\n`, ada.shown("read", "@ben_works"))
+}
+
+// An offer whose answer was lost goes out again as the same one, though its deadline counts from now; so does one with the same
+// operation id.
+func TestALostOfferFromNowIsOne(t *testing.T) {
+	t.Parallel()
+	_, ada, _ := befriended(t)
+	terms := []string{"offer", "--contractor", "@ben_trusted", "--title", "A sonnet", "--description", "x", "--deadline", "3d", "--amount", "1"}
+	named := append(terms, "--operation-id", "0192f0c1-3333-4000-8000-000000000003")
+	first, second := ada.run(terms...)["id"], ada.run(named...)["id"]
+	require.NotEqual(t, first, second)
+
+	// A program that is killed before it has the answer leaves the request where those wait that were not answered.
+	done, err := filepath.Glob(filepath.Join(ada.key+".outbox", "done", "*"))
+	require.NoError(t, err)
+	for _, file := range done {
+		if !strings.Contains(file, "0192f0c1") {
+			require.NoError(t, os.Rename(file, filepath.Join(ada.key+".outbox", "waiting", filepath.Base(file))))
+		}
+	}
+	began := time.Now().Unix()
+	eventually(t, func() bool { return time.Now().Unix() > began }, "the clock stands")
+	require.Equal(t, first, ada.run(terms...)["id"])
+	require.Equal(t, second, ada.run(named...)["id"])
+	require.NotEqual(t, first, ada.run(terms...)["id"], "an answered one is made anew")
+}
