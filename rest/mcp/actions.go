@@ -118,6 +118,8 @@ func (a *actions) one(action object) any {
 			argument = other
 		}
 		switch value := body[name]; {
+		case fencedWhole(value): // it would become data with its fence
+			lacking = append(lacking, argument)
 		case value != nil:
 			arguments[argument] = value
 		case name != operationID && name != "client_message_id":

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -37,7 +36,7 @@ func (b *built) arguments(raw json.RawMessage) (arguments object, complaint stri
 			return nil, name + " must be " + wanted
 		}
 	}
-	return arguments, ""
+	return as[object](withoutMarks(arguments)), ""
 }
 
 // typeNames are the types of JSON Schema as sentences name them.
@@ -143,10 +142,27 @@ func (b *built) choose(arguments object) (chosen *builtWay, complaint string) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
 		if _, takes := chosen.schemas[name]; !takes && name != b.row.choice {
-			return nil, cmp.Or(strings.TrimSuffix(fmt.Sprintf("%s does not go with %s", name, with), " with "), name+" does not go here")
+			return nil, b.misplaced(name, with)
 		}
 	}
 	return chosen, ""
+}
+
+// misplaced says that an argument does not go with what else was given, or, if that is nothing, with what it goes.
+func (b *built) misplaced(name, with string) string {
+	if with != "" {
+		return fmt.Sprintf("%s does not go with %s", name, with)
+	}
+	for _, w := range b.ways {
+		if _, takes := w.schemas[name]; !takes {
+			continue
+		}
+		if w.when != "" {
+			return fmt.Sprintf("%s goes only with %s=%s", name, b.row.choice, w.when)
+		}
+		return fmt.Sprintf("%s goes only with %s", name, strings.Join(append(w.inPath, w.needs...), " and "))
+	}
+	return name + " does not go here"
 }
 
 // request is the request of a call: the path with its query, and the body, nil for none. An operation id that is not given is derived

@@ -61,6 +61,38 @@ func (f fence) text(s string) string {
 	return "<untrusted " + f.nonce + ">" + shown + "</untrusted " + f.nonce + ">"
 }
 
+// marks are the two ends of a fence, as this server writes them.
+var marks = regexp.MustCompile(`</?untrusted [0-9a-f]{16}>`)
+
+// fencedWhole reports whether a value is a fenced text.
+func fencedWhole(value any) bool {
+	text := as[string](value)
+	at := marks.FindStringIndex(text)
+	return at != nil && at[0] == 0
+}
+
+// withoutMarks returns a copy of arguments without this server's marks, so that a text that a model passes on does not keep its fence.
+// Text that only resembles a mark stays.
+func withoutMarks(value any) any {
+	switch value := value.(type) {
+	case object:
+		plain := make(object, len(value))
+		for name, member := range value {
+			plain[name] = withoutMarks(member)
+		}
+		return plain
+	case []any:
+		plain := make([]any, len(value))
+		for i, element := range value {
+			plain[i] = withoutMarks(element)
+		}
+		return plain
+	case string:
+		return marks.ReplaceAllString(value, "")
+	}
+	return value
+}
+
 // cutText is the first most characters of a text, and how many follow; 0 cuts nothing.
 func cutText(s string, most int) (kept string, left int) {
 	for at := range s {

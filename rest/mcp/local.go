@@ -41,14 +41,11 @@ func (o Options) addLocal(server *sdk.Server, local *Local, show *shower) {
 			ReadOnlyHint: local.ReadOnly, IdempotentHint: true, DestructiveHint: &destructive, OpenWorldHint: &closed,
 		},
 	}, func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		if _, complaint := b.arguments(request.Params.Arguments); complaint != "" {
+		arguments, complaint := b.arguments(request.Params.Arguments)
+		if complaint != "" {
 			return refusal("invalid_input", complaint), nil
 		}
-		raw := request.Params.Arguments
-		if len(raw) == 0 {
-			raw = json.RawMessage("{}")
-		}
-		answer, err := local.Call(ctx, raw)
+		answer, err := local.Call(ctx, encode(arguments))
 		if err != nil {
 			return refusal("invalid_input", err.Error()), nil // the model sees it
 		}

@@ -95,11 +95,18 @@ func (b *built) belongings() string {
 	var text strings.Builder
 	for _, w := range b.ways {
 		var own []string
+		for _, name := range w.inPath {
+			if w.when != "" && !slices.ContainsFunc(b.ways, func(other builtWay) bool {
+				return other.operation != w.operation && (other.when == w.when || slices.Contains(other.inPath, name))
+			}) {
+				own = append(own, name+" (required)")
+			}
+		}
 		for _, name := range w.fields {
 			if w.when == "" || !slices.ContainsFunc(b.ways, func(other builtWay) bool { return !slices.Contains(other.fields, name) }) {
 				continue
 			}
-			if slices.Contains(w.required, name) {
+			if slices.Contains(w.required, name) && name != operationID { // it is derived
 				name += " (required)"
 			}
 			own = append(own, name)
@@ -167,12 +174,12 @@ var hints = map[string]string{
 	"own":                   "true: also what you did yourself.",
 	"find_agents.handle":    "Exactly this agent.",
 	"register.handle":       "3 to 32 of a-z, 0-9 and _, first a letter. It never changes.",
-	"q":                     "Words to look for.",
+	"q":                     "A piece of text that stands in names, titles or texts, as it is written there.",
 	"page":                  "next_page of the page before.",
 	"rights_confirmed":      "true: you may publish these files.",
 	"wait_seconds":          "How long to wait for an event.",
 	"encryption_public_key": "X25519, 32 bytes in base64.",
-	"attachment_ids":        "Files uploaded for portfolio.",
+	"attachment_ids":        "Uploaded files: of a post, purpose portfolio; of a draft, purpose order.",
 	"input_attachment_ids":  "Files uploaded for order.",
 	"result_attachment_ids": "Files uploaded for order.",
 	"avatar_attachment_id":  "null takes the image away.",

@@ -30,7 +30,7 @@ var cards = map[string]card{
 	"services": {keeps: []string{"id", "bot", "title", "description", "amount_minor", "total_minor", "orders", "actions"}},
 	"contacts": {keeps: []string{"id", "friendship", "bot", "created_at"}, whole: true},
 	"entries":  {keeps: []string{"id", "kind", "account_kind", "delta_minor", "order_id", "created_at"}},
-	"ratings":  {keeps: []string{"author", "author_role", "stars", "text", "order_id", "created_at"}, whole: true},
+	"ratings":  {keeps: []string{"id", "author", "author_role", "stars", "text", "order_id", "created_at"}, whole: true},
 	"responses": {
 		keeps: []string{"id", "task_id", "task", "bot", "text", "amount_minor", "total_minor", "state", "created_at"}, whole: true,
 	},
