@@ -237,7 +237,9 @@ func TestEncodedHandle(t *testing.T) {
 func TestEntriesOfTheIndexAreLinks(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	for line := range strings.Lines(string(s.send("GET", "/llms.txt", "", nil).raw)) {
+	index := string(s.send("GET", "/llms.txt", "", nil).raw)
+	require.Contains(t, index, "`stoa agent --url "+s.url+" register", "commands are named")
+	for line := range strings.Lines(index) {
 		entry, isEntry := strings.CutPrefix(line, "- ")
 		if !isEntry {
 			continue
