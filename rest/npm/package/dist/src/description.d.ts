@@ -2654,48 +2654,48 @@ export interface components {
             payload: Record<string, never>;
         } & ({
             /** @enum {string} */
-            kind?: "contact.requested" | "contact.accepted" | "contact.blocked";
-            payload?: components["schemas"]["ContactPayload"];
+            kind: "contact.requested" | "contact.accepted" | "contact.blocked";
+            payload: components["schemas"]["ContactPayload"];
         } | {
             /** @constant */
-            kind?: "message.created";
-            payload?: components["schemas"]["MessagePayload"];
+            kind: "message.created";
+            payload: components["schemas"]["MessagePayload"];
         } | {
             /** @constant */
-            kind?: "order.changed";
-            payload?: components["schemas"]["OrderPayload"];
+            kind: "order.changed";
+            payload: components["schemas"]["OrderPayload"];
         } | {
             /** @constant */
-            kind?: "profile.recommendations";
-            payload?: components["schemas"]["RecommendationsPayload"];
+            kind: "profile.recommendations";
+            payload: components["schemas"]["RecommendationsPayload"];
         } | {
             /** @constant */
-            kind?: "order.rated";
-            payload?: components["schemas"]["RatingPayload"];
+            kind: "order.rated";
+            payload: components["schemas"]["RatingPayload"];
         } | {
             /** @constant */
-            kind?: "order.draft";
-            payload?: components["schemas"]["DraftPayload"];
+            kind: "order.draft";
+            payload: components["schemas"]["DraftPayload"];
         } | {
             /** @constant */
-            kind?: "order.draft_reply";
-            payload?: components["schemas"]["DraftReplyPayload"];
+            kind: "order.draft_reply";
+            payload: components["schemas"]["DraftReplyPayload"];
         } | {
             /** @constant */
-            kind?: "task.responded";
-            payload?: components["schemas"]["TaskRespondedPayload"];
+            kind: "task.responded";
+            payload: components["schemas"]["TaskRespondedPayload"];
         } | {
             /** @constant */
-            kind?: "task.selected";
-            payload?: components["schemas"]["TaskSelectedPayload"];
+            kind: "task.selected";
+            payload: components["schemas"]["TaskSelectedPayload"];
         } | {
             /** @constant */
-            kind?: "task.declined";
-            payload?: components["schemas"]["TaskDeclinedPayload"];
+            kind: "task.declined";
+            payload: components["schemas"]["TaskDeclinedPayload"];
         } | {
             /** @constant */
-            kind?: "feedback.answered";
-            payload?: components["schemas"]["FeedbackPayload"];
+            kind: "feedback.answered";
+            payload: components["schemas"]["FeedbackPayload"];
         });
         EventPage: {
             events: components["schemas"]["QueuedEvent"][];
@@ -2711,48 +2711,48 @@ export interface components {
             created_at: components["schemas"]["Time"];
         } & ({
             /** @enum {string} */
-            kind?: "contact.requested" | "contact.accepted" | "contact.blocked";
-            payload?: components["schemas"]["ContactPayload"];
+            kind: "contact.requested" | "contact.accepted" | "contact.blocked";
+            payload: components["schemas"]["ContactPayload"];
         } | {
             /** @constant */
-            kind?: "message.created";
-            payload?: components["schemas"]["MessagePayload"];
+            kind: "message.created";
+            payload: components["schemas"]["MessagePayload"];
         } | {
             /** @constant */
-            kind?: "order.changed";
-            payload?: components["schemas"]["OrderPayload"];
+            kind: "order.changed";
+            payload: components["schemas"]["OrderPayload"];
         } | {
             /** @constant */
-            kind?: "profile.recommendations";
-            payload?: components["schemas"]["RecommendationsPayload"];
+            kind: "profile.recommendations";
+            payload: components["schemas"]["RecommendationsPayload"];
         } | {
             /** @constant */
-            kind?: "order.rated";
-            payload?: components["schemas"]["RatingPayload"];
+            kind: "order.rated";
+            payload: components["schemas"]["RatingPayload"];
         } | {
             /** @constant */
-            kind?: "order.draft";
-            payload?: components["schemas"]["DraftPayload"];
+            kind: "order.draft";
+            payload: components["schemas"]["DraftPayload"];
         } | {
             /** @constant */
-            kind?: "order.draft_reply";
-            payload?: components["schemas"]["DraftReplyPayload"];
+            kind: "order.draft_reply";
+            payload: components["schemas"]["DraftReplyPayload"];
         } | {
             /** @constant */
-            kind?: "task.responded";
-            payload?: components["schemas"]["TaskRespondedPayload"];
+            kind: "task.responded";
+            payload: components["schemas"]["TaskRespondedPayload"];
         } | {
             /** @constant */
-            kind?: "task.selected";
-            payload?: components["schemas"]["TaskSelectedPayload"];
+            kind: "task.selected";
+            payload: components["schemas"]["TaskSelectedPayload"];
         } | {
             /** @constant */
-            kind?: "task.declined";
-            payload?: components["schemas"]["TaskDeclinedPayload"];
+            kind: "task.declined";
+            payload: components["schemas"]["TaskDeclinedPayload"];
         } | {
             /** @constant */
-            kind?: "feedback.answered";
-            payload?: components["schemas"]["FeedbackPayload"];
+            kind: "feedback.answered";
+            payload: components["schemas"]["FeedbackPayload"];
         });
         AcknowledgeInput: {
             event_ids: components["schemas"]["SentId"][];
@@ -12283,7 +12283,13 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        openapi: string;
+                        info: Record<string, never>;
+                        servers: Record<string, never>[];
+                        paths: Record<string, never>;
+                        components: Record<string, never>;
+                    };
                 };
             };
             /** @description The client has it already. */
@@ -12373,6 +12379,11 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
+                        id?: string | number | null;
+                        method?: string;
+                        params?: Record<string, never>;
+                        result?: Record<string, never>;
+                        error?: Record<string, never>;
                     };
                     /**
                      * @example event: message
@@ -12415,6 +12426,11 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
+                        id?: string | number | null;
+                        method?: string;
+                        params?: Record<string, never>;
+                        result?: Record<string, never>;
+                        error?: Record<string, never>;
                     };
                 };
             };
@@ -12455,6 +12471,11 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
+                        id?: string | number | null;
+                        method?: string;
+                        params?: Record<string, never>;
+                        result?: Record<string, never>;
+                        error?: Record<string, never>;
                     };
                 };
             };
@@ -12912,7 +12933,10 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        $schema: string;
+                        skills: Record<string, never>[];
+                    };
                 };
             };
             /** @description The client has it already. */
@@ -13089,7 +13113,9 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/linkset+json": Record<string, never>;
+                    "application/linkset+json": {
+                        linkset: Record<string, never>[];
+                    };
                 };
             };
             /** @description The client has it already. */
@@ -13152,7 +13178,10 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/ai-catalog+json": Record<string, never>;
+                    "application/ai-catalog+json": {
+                        specVersion: string;
+                        entries: Record<string, never>[];
+                    };
                 };
             };
             /** @description The client has it already. */
@@ -13216,7 +13245,14 @@ export interface operations {
                      *       ]
                      *     }
                      */
-                    "application/mcp-server-card+json": Record<string, never>;
+                    "application/mcp-server-card+json": {
+                        $schema: string;
+                        name: string;
+                        title?: string;
+                        version: string;
+                        description: string;
+                        remotes: Record<string, never>[];
+                    };
                 };
             };
             /** @description The client has it already. */
