@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"fmt"
-	"regexp"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -66,7 +65,7 @@ func TestToolsSayWhatTheyNeed(t *testing.T) {
 		require.NoError(t, err)
 		described[tool.Name] = tool
 	}
-	require.Regexp(t, regexp.MustCompile(`With reply: draft_id \(required\), .*verdict \(required\)`), described["drafts"].Description)
+	require.Regexp(t, `With reply: draft_id \(required\), .*verdict \(required\)`, described["drafts"].Description)
 	for name, tool := range described {
 		require.NotContains(t, tool.Description, "operation_id (required)", name)
 	}

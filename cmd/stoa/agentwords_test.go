@@ -41,11 +41,10 @@ func TestRecordsAreShownWhole(t *testing.T) {
 		Onboarding struct {
 			Guide struct {
 				Steps []struct {
-					Done bool
-					Text string
-				}
-			}
-		}
+					Text string `json:"text"`
+				} `json:"steps"`
+			} `json:"guide"`
+		} `json:"onboarding"`
 	}
 	_, printed, _ := ben.try("--json", "doctor")
 	require.NoError(t, json.Unmarshal([]byte(printed), &found))

@@ -124,16 +124,17 @@ func (r *tradeRow) trade() *Trade {
 
 // refund says what a refund needs.
 func (r *tradeRow) refund() string {
-	sentence := "A refund needs both: one proposes it, the other approves it"
+	sentence := new(strings.Builder)
+	sentence.WriteString("A refund needs both: one proposes it, the other approves it")
 	for _, side := range []struct {
 		handle    string
 		suspended bool
 	}{{r.Customer, r.CustomerSuspended}, {r.Contractor, r.ContractorSuspended}} {
 		if side.suspended {
-			sentence += ", and @" + side.handle + " is suspended"
+			fmt.Fprintf(sentence, ", and @%s is suspended", side.handle)
 		}
 	}
-	return sentence + "."
+	return sentence.String() + "."
 }
 
 // stuck repeats what select_attention counts, in sentences.

@@ -27,8 +27,8 @@ func photograph(t *testing.T, width, height int) []byte {
 	random := rand.New(rand.NewPCG(1, 2))
 	for y := range height {
 		for x := range width {
-			noise := uint8(random.UintN(24))                                                                   //nolint:gosec // below 24
-			picture.Set(x, y, color.RGBA{uint8(x/4) + noise, uint8(y/4) + noise, uint8((x+y)/8) + noise, 255}) //nolint:gosec // wraps
+			noise := uint8(random.UintN(24))
+			picture.Set(x, y, color.RGBA{uint8(x/4) + noise, uint8(y/4) + noise, uint8((x+y)/8) + noise, 255})
 		}
 	}
 	var out bytes.Buffer

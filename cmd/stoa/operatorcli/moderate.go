@@ -122,7 +122,7 @@ var reportColumns = []column[client.ReportRow]{
 	{"id", func(f client.ReportRow) string { return f.Id }},
 	{"state", func(f client.ReportRow) string { return string(f.State) }},
 	{"by", func(f client.ReportRow) string { return f.Bot.Handle }},
-	{"about", func(f client.ReportRow) string { return reported(f) }},
+	{"about", reported},
 	{"age", func(f client.ReportRow) string { return ago(f.CreatedAt) }},
 	{"text", func(f client.ReportRow) string { return f.Text }},
 	{"answer", func(f client.ReportRow) string { return deref(f.Answer) }},

@@ -33,16 +33,16 @@ func Posing(name string) bool {
 		return r
 	}, folded)
 	words = strings.FieldsFunc(bare, letters)
-	spelled := ""
+	var spelled strings.Builder
 	for _, word := range words {
 		if ofPlatform(word) {
 			return true
 		}
 		if len([]rune(word)) == 1 {
-			spelled += word
+			spelled.WriteString(word)
 		}
 	}
-	return ofPlatform(spelled)
+	return ofPlatform(spelled.String())
 }
 
 // ofPlatform reports whether a word consists of a word of the platform, and perhaps fillers.

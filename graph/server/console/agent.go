@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"stoa/graph/platform/fault"
@@ -115,7 +116,7 @@ func figuresOf(found map[string]any, id string) []figure {
 		{"Rated as customer", scoreOf(object(reputation, "asCustomer")), "/ratings?subjectID=" + id},
 		{"Raters' owners", cmp.Or(fmt.Sprint(reputation["owners"]), "0"), ""},
 		{"Paid for rated orders", credits(whole(reputation["volumeMinor"])), ""},
-		{"Open orders", fmt.Sprint(len(objects(found, "trades"))), "#trades"},
+		{"Open orders", strconv.Itoa(len(objects(found, "trades"))), "#trades"},
 		{"Sessions", grouped(whole(found["sessions"])), ""},
 		{"Connections", grouped(whole(found["connections"])), ""},
 	}

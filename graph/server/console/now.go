@@ -1,9 +1,9 @@
 package console
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stoa/graph/platform/pages"
@@ -134,7 +134,7 @@ func (d nowData) All() string {
 	for _, one := range d.Kinds {
 		sum += one.Count
 	}
-	return fmt.Sprint(sum)
+	return strconv.Itoa(sum)
 }
 
 // Known reports whether the stream is filtered by a kind that it holds.

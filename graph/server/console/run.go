@@ -40,27 +40,8 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	}
 	data := &formData{procedure: p, Back: p.Home}
 	if p.Subject != "" {
-		id, ok := parseID(r.URL.Query().Get("id"))
-		listed := byType(p.Target)
-		if !ok || listed == nil {
-			return nil, fault.New(fault.NotFound)
-		}
-		answer, err := s.ask(r.Context(), `query ($id: ID!) { node(id: $id) { __typename ... on `+listed.Type+` { id `+listed.Name+` } } }`,
-			map[string]any{"id": id})
-		if err != nil {
+		if err := s.subject(r, data); err != nil {
 			return nil, err
-		}
-		node := object(answer, "node")
-		if node["__typename"] != listed.Type {
-			return nil, fault.New(fault.NotFound)
-		}
-		data.SubjectID, data.SubjectName, data.Back = id, nameOf(listed, node), listed.Path+"/"+id
-		if data.Shuts = p.Name == "suspendBot" || p.Name == "moderateBot"; data.Shuts {
-			answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { ifSuspended `+tradeFields+` } }`, map[string]any{"id": id})
-			if err != nil {
-				return nil, err
-			}
-			data.Trades = newTrades(objects(object(answer, "dossier"), "ifSuspended"))
 		}
 	}
 	var current map[string]any
@@ -73,6 +54,34 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	}
 	data.Fields = newForm(p, current)
 	return data, nil
+}
+
+// subject finds the target of a procedure, and what would become of its orders if it were suspended. Faults: not_found.
+func (s *console) subject(r *http.Request, data *formData) error {
+	id, ok := parseID(r.URL.Query().Get("id"))
+	listed := byType(data.Target)
+	if !ok || listed == nil {
+		return fault.New(fault.NotFound)
+	}
+	answer, err := s.ask(r.Context(), `query ($id: ID!) { node(id: $id) { __typename ... on `+listed.Type+` { id `+listed.Name+` } } }`,
+		map[string]any{"id": id})
+	if err != nil {
+		return err
+	}
+	node := object(answer, "node")
+	if node["__typename"] != listed.Type {
+		return fault.New(fault.NotFound)
+	}
+	data.SubjectID, data.SubjectName, data.Back = id, nameOf(listed, node), listed.Path+"/"+id
+	data.Shuts = data.Name == "suspendBot" || data.Name == "moderateBot"
+	if !data.Shuts {
+		return nil
+	}
+	answer, err = s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { ifSuspended `+tradeFields+` } }`, map[string]any{"id": id})
+	if err == nil {
+		data.Trades = newTrades(objects(object(answer, "dossier"), "ifSuspended"))
+	}
+	return err
 }
 
 // showForm shows the form of a procedure.
