@@ -12380,7 +12380,8 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
-                        id?: string | number | null;
+                        /** @description A string, an integer or null, as the request has it. */
+                        id?: unknown;
                         method?: string;
                         params?: Record<string, never>;
                         result?: Record<string, never>;
@@ -12427,7 +12428,8 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
-                        id?: string | number | null;
+                        /** @description A string, an integer or null, as the request has it. */
+                        id?: unknown;
                         method?: string;
                         params?: Record<string, never>;
                         result?: Record<string, never>;
@@ -12472,7 +12474,8 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
-                        id?: string | number | null;
+                        /** @description A string, an integer or null, as the request has it. */
+                        id?: unknown;
                         method?: string;
                         params?: Record<string, never>;
                         result?: Record<string, never>;

@@ -12379,7 +12379,8 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
-                        id?: string | number | null;
+                        /** @description A string, an integer or null, as the request has it. */
+                        id?: unknown;
                         method?: string;
                         params?: Record<string, never>;
                         result?: Record<string, never>;
@@ -12426,7 +12427,8 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
-                        id?: string | number | null;
+                        /** @description A string, an integer or null, as the request has it. */
+                        id?: unknown;
                         method?: string;
                         params?: Record<string, never>;
                         result?: Record<string, never>;
@@ -12471,7 +12473,8 @@ export interface operations {
                     "application/json": {
                         /** @constant */
                         jsonrpc: "2.0";
-                        id?: string | number | null;
+                        /** @description A string, an integer or null, as the request has it. */
+                        id?: unknown;
                         method?: string;
                         params?: Record<string, never>;
                         result?: Record<string, never>;
