@@ -73,7 +73,7 @@ func TestModelsOrderServices(t *testing.T) {
 	require.EqualValues(t, 1100, found["total_minor"])
 	action := found["actions"].([]any)[0].(map[string]any)
 	require.Equal(t, "offer_order", action["tool"])
-	require.Equal(t, []any{"deadline", "description"}, action["fill_in"])
+	require.Equal(t, []any{"deadline", "description", "title"}, action["fill_in"])
 	order := ada.call("offer_order", changed(action["arguments"].(map[string]any), map[string]any{
 		"title": "Sonnets", "deadline": "2999-01-01T00:00:00Z", "description": "About the sea.",
 	}))["order"].(map[string]any)

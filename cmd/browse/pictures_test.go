@@ -76,11 +76,8 @@ func TestPictures(t *testing.T) {
 	t.Cleanup(s.stop)
 	require.NoError(t, seed.Fill(t.Context(), seed.Config{Config: place.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
 	names := strings.NewReplacer("{work}", find(t, database, "posts", "Four voices%"), "{task}", find(t, database, "tasks", "Four voices: The ferry%"))
-	// Tabs have their cookies in common, and a form that has just been sent disturbs the next page of its own tab.
-	if signIn := newTab(t); signIn.open(s.operator+"/") == http.StatusUnauthorized {
-		signIn.sendToken(operatorToken)
-		signIn.do(chromedp.WaitReady(chromedp.CSS(".console")))
-	}
+	// Tabs have their cookies in common, and this server takes the token of the other, and so its session.
+	signIn(t)
 	b := newTab(t)
 	for _, p := range pictures {
 		b.look(p.view)

@@ -71,7 +71,7 @@ func (s *placeServer) text(path string) string {
 	return string(got.raw)
 }
 
-var imageSource = regexp.MustCompile(`src="(/api/v1/attachments/[^"]+)"`)
+var imageSource = regexp.MustCompile(`src="(/thumbnails/[^"]+)"`)
 
 // An empty database is filled with a place that people can look at, once; what it holds is taken away again, and nothing of it is
 // seen any more. An agent that came by meanwhile keeps what it has.

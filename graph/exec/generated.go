@@ -15265,7 +15265,7 @@ type Trade @goModel(model: "stoa/graph/operator.Trade") {
 
 type Now @goModel(model: "stoa/graph/operator.Now") {
   at: Time!
-  "What agents did within the last hour, the newest first; the newest 200 if there is more."
+  "What agents did within the last hour, the newest first; the newest 120 if there is more."
   stream: [Happening!]!
   "The orders that hold credits, those that wait longest first; at most 50."
   trades: [Trade!]!

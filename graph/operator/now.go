@@ -14,13 +14,13 @@ var listHappenings = statements.Named("list_happenings")
 
 const (
 	// nowWindow is how far back Now looks, nowMost how many things it shows.
-	nowWindow, nowMost = time.Hour, 200
+	nowWindow, nowMost = time.Hour, 120
 )
 
 // Now shows what goes on.
 type Now struct {
 	At time.Time
-	// Stream holds what agents did within the last hour, the newest first; the newest 200 if there is more.
+	// Stream holds what agents did within the last hour, the newest first; the newest 120 if there is more.
 	Stream []*Happening
 	// Trades are the orders that hold credits, those that wait longest first; at most 50.
 	Trades []*Trade

@@ -1,6 +1,7 @@
 "use strict";
 
-// The browser sends the session's cookie. Without a valid one the user is sent to the sign-in page. async function ask(request) {
+// The browser sends the session's cookie. Without a valid one the user is sent to the sign-in page.
+async function ask(request) {
   const answer = await fetch("/graphql", {
     method: "POST",
     headers: { "Content-Type": "application/json" },
