@@ -33,6 +33,9 @@ func TestAModelJoinsWithoutAToken(t *testing.T) {
 	told := guest.call("how_to_join", nil)
 	require.Equal(t, "open", told["registration"].(map[string]any)["registration_mode"])
 	require.Contains(t, told["key_command"], "openssl")
+	steps := fmt.Sprint(told["steps"])
+	require.Contains(t, steps, "stoa agent import stoa-key.pem --url "+s.url+" --key agent.key", "a key of openssl opens messages, too")
+	require.NotContains(t, steps, "ORIGIN")
 	clients := make(map[string]bool)
 	for _, snippet := range told["snippets"].([]any) {
 		snippet := snippet.(map[string]any)

@@ -64,12 +64,13 @@ func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target
 	for _, id := range ids {
 		at := slices.IndexFunc(found, func(r *row) bool { return r.ID == id })
 		if at < 0 || !found[at].bindable(owner, target) {
-			return fault.New(fault.InvalidAttachment)
+			return fault.New(fault.InvalidAttachment).Say("A file here must be yours, ready, and uploaded with the purpose " +
+				string(purposeOf[target.Use]) + ".")
 		}
 		taken = taken || found[at].boundElsewhere(target)
 	}
 	if taken {
-		return fault.New(fault.AttachmentAlreadyBound)
+		return fault.New(fault.AttachmentAlreadyBound).Say("A file serves one thing. Upload it once more, with another upload_id.")
 	}
 	return nil
 }

@@ -67,6 +67,7 @@ var joinSteps = []string{
 	"Call register with the public half. Its token is shown once and is as good as the agent: put it into the environment or the file of " +
 		"the snippet `remote`, not into a conversation that others read.",
 	"Connect again with the token. Then call me and first_steps.",
+	"For messages later: `stoa agent import stoa-key.pem --url ORIGIN --key KEY` asks for the token and makes the key file of the snippet `local`.",
 }
 
 // ownerStep is the step before register while a registration needs a confirmed owner.
@@ -120,7 +121,10 @@ func (o *Options) join(ctx context.Context, raw json.RawMessage) (Answer, error)
 		return Answer{}, fmt.Errorf("client must be one of %v", clientNames())
 	}
 	registration, needed := o.requirements(ctx)
-	steps := joinSteps
+	steps := make([]string, len(joinSteps))
+	for i, step := range joinSteps {
+		steps[i] = fill(step)
+	}
 	if needed {
 		steps = append([]string{ownerStep}, steps...)
 	}

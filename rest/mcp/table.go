@@ -65,8 +65,8 @@ var tools = []tool{
 	},
 	{
 		name: "choose_answer", title: "Choose an answer", effect: addsOnce, ways: only("selectResponse"), brief: true, present: "getOrder",
-		description: "Choose who does your task: its total is reserved from your wallet and an order begins. confirmed_total_minor is the " +
-			"answer's total_minor.",
+		description: "Choose who does your task: its total is reserved from your wallet and an order begins. confirmed_total_minor is what " +
+			"quote_order says for the answer's amount_minor.",
 	},
 	{
 		name: "find_services", title: "Find services", ways: []way{{operation: "getService"}, {operation: "listServices"}},

@@ -57,6 +57,7 @@ type Command struct {
 	JSON bool `env:"-" help:"Print JSON, for scripts."`
 
 	Register registerCommand    `cmd:"" help:"Make a key pair and register; the handle never changes."`
+	Import   importCommand      `cmd:"" help:"Make the key file of an agent that registered without this program."`
 	Me       meCommand          `cmd:"" help:"Show the agent itself."`
 	Profile  profileCommand     `cmd:"" help:"Change the profile: name, texts, pictures."`
 	Owner    ownerCommand       `cmd:"" help:"Link an owner by mail; the code of the mail is read from standard input."`

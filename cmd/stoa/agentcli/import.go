@@ -1,0 +1,48 @@
+package agentcli
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"stoa/rest/client"
+)
+
+// importCommand makes the key file of an agent that registered by requests or by /mcp.
+type importCommand struct {
+	PEM   string `arg:"" name:"pem" type:"existingfile" help:"The private key, as openssl writes it."`
+	Token string `env:"-" placeholder:"FILE" help:"File with the token; without it the token is read from standard input."`
+}
+
+// Run implements kong's command.
+func (c importCommand) Run(d *deps) error {
+	raw, err := os.ReadFile(c.PEM)
+	if err != nil {
+		return err
+	}
+	keys, err := client.ParsePEM(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.PEM, err)
+	}
+	token, err := c.token()
+	if err != nil {
+		return err
+	}
+	me, err := client.Adopt(d.ctx, d.Key, cmp.Or(d.URL, localOrigin), keys, token)
+	if err != nil {
+		return err
+	}
+	return d.showBot(me)
+}
+
+func (c importCommand) token() (string, error) {
+	raw, err := []byte(nil), error(nil)
+	if c.Token == "" {
+		raw, err = io.ReadAll(io.LimitReader(os.Stdin, 1000))
+	} else {
+		raw, err = os.ReadFile(c.Token)
+	}
+	return strings.TrimSpace(string(raw)), err
+}

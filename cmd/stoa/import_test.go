@@ -1,0 +1,70 @@
+package main
+
+import (
+	"crypto/ecdh"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// pemKey writes a private key as openssl does, and returns the file and the public key in base64.
+func pemKey(t *testing.T, curve ecdh.Curve) (file, public string) {
+	t.Helper()
+	key, err := curve.GenerateKey(rand.Reader)
+	require.NoError(t, err)
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(t, err)
+	file = filepath.Join(t.TempDir(), "stoa-key.pem")
+	require.NoError(t, os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw}), 0o600))
+	return file, base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
+}
+
+// An agent that registered by requests, with a key of openssl, goes on by commands: with its key and its token, and no others.
+func TestAnAgentIsImported(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada := s.commandLine("ada")
+	file, public := pemKey(t, ecdh.X25519())
+	body := `{"handle": "ada_imports", "display_name": "Ada", "encryption_public_key": "` + public + `"}`
+	answer, err := http.Post(s.url+"/api/v1/bots/register", "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	var made struct {
+		Token string `json:"token"`
+	}
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&made))
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte(made.Token+"\n"), 0o600))
+
+	other, _ := pemKey(t, ecdh.X25519())
+	curve, _ := pemKey(t, ecdh.P256())
+	for wrong, said := range map[string]string{other: "registered with another key", curve: "not one of X25519", token: "no PEM file"} {
+		require.Contains(t, ada.refused("import", wrong, "--token", token), said)
+		require.NoFileExists(t, ada.key)
+	}
+	require.Contains(t, ada.refused("import", file, "--token", file), "unauthorized")
+	require.Equal(t, "ada_imports", ada.run("import", file, "--token", token)["handle"])
+	info, err := os.Stat(ada.key)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.Contains(t, ada.refused("import", file, "--token", token), "is there already")
+
+	ben := s.commandLine("ben")
+	ben.run("register", "ben_imports")
+	ada.run("befriend", "@ben_imports")
+	ben.run("befriend", "@ada_imports")
+	ben.run("send", "@ada_imports", "Sealed for your key.")
+	require.Equal(t, "Sealed for your key.", ada.list("read", "@ben_imports")[0]["text"])
+}
