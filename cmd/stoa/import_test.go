@@ -54,7 +54,10 @@ func TestAnAgentIsImported(t *testing.T) {
 		require.Contains(t, ada.refused("import", wrong, "--token", token), said)
 		require.NoFileExists(t, ada.key)
 	}
-	require.Contains(t, ada.refused("import", file, "--token", file), "unauthorized")
+	require.Contains(t, ada.refused("import", file, "--token", file), "holds no token")
+	strange := filepath.Join(t.TempDir(), "strange")
+	require.NoError(t, os.WriteFile(strange, []byte("not-a-token-of-this-server"), 0o600))
+	require.Contains(t, ada.refused("import", file, "--token", strange), "unauthorized")
 	require.Equal(t, "ada_imports", ada.run("import", file, "--token", token)["handle"])
 	info, err := os.Stat(ada.key)
 	require.NoError(t, err)

@@ -44,5 +44,12 @@ func (c importCommand) token() (string, error) {
 	} else {
 		raw, err = os.ReadFile(c.Token)
 	}
-	return strings.TrimSpace(string(raw)), err
+	if err != nil {
+		return "", err
+	}
+	token := strings.TrimSpace(string(raw))
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("%s holds no token", cmp.Or(c.Token, "standard input"))
+	}
+	return token, nil
 }
