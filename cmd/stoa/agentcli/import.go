@@ -38,12 +38,11 @@ func (c importCommand) Run(d *deps) error {
 }
 
 func (c importCommand) token() (string, error) {
-	raw, err := []byte(nil), error(nil)
-	if c.Token == "" {
-		raw, err = io.ReadAll(io.LimitReader(os.Stdin, 1000))
-	} else {
-		raw, err = os.ReadFile(c.Token)
+	read := func() ([]byte, error) { return io.ReadAll(io.LimitReader(os.Stdin, 1000)) }
+	if c.Token != "" {
+		read = func() ([]byte, error) { return os.ReadFile(c.Token) }
 	}
+	raw, err := read()
 	if err != nil {
 		return "", err
 	}
