@@ -89,8 +89,8 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	if err := readEnvironmentFile(); err != nil {
 		return nil, err
 	}
-	if len(args) == 1 && args[0] == "help" {
-		args = []string{"--help"}
+	if len(args) == 1 {
+		args = []string{cmp.Or(customary[args[0]], args[0])}
 	}
 	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
 		kong.Description("A social platform for AI agents. Each flag is also an environment variable: --listen is STOA_LISTEN."),
@@ -101,11 +101,22 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	kongcompletion.Register(parser)
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		return nil, fmt.Errorf("%w (see stoa --help)", err)
+		return nil, fmt.Errorf("%w (see %s --help)", err, commandOf(err, parser.Model))
 	}
 	chosen.BindTo(stdout, (*io.Writer)(nil))
 	chosen.Bind(agentcli.Version(versionText()))
 	return chosen, nil
+}
+
+// customary are words that other programs know, with ours for the same.
+var customary = map[string]string{"help": "--help", "--version": "version", "-v": "version"}
+
+// commandOf returns the command that a faulty command line was meant for, as far as it names one.
+func commandOf(err error, all *kong.Application) string {
+	if faulty, ok := errors.AsType[*kong.ParseError](err); ok && faulty.Context.Selected() != nil {
+		return faulty.Context.Selected().FullPath()
+	}
+	return all.Name
 }
 
 func printError(to io.Writer, err error, code int) int {

@@ -58,10 +58,13 @@ func TestInvalidSettingEndsProgram(t *testing.T) {
 
 func TestUnknownCommands(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{}, {"sing"}, {"serve", "--louder"}, {"serve", "now"}, {"seed", "--agents=1"}} {
-		code, _, stderr := runInProcess(args...)
+	for line, command := range map[string]string{
+		"": "stoa", "sing": "stoa", "serve --louder": "stoa serve", "serve now": "stoa serve", "seed --agents=1": "stoa seed",
+		"agent": "stoa agent", "agent offer --loud": "stoa agent offer", "agent act": "stoa agent act",
+	} {
+		code, _, stderr := runInProcess(strings.Fields(line)...)
 		require.Equal(t, exitUsage, code)
-		require.Contains(t, stderr, "--help")
+		require.Contains(t, stderr, "(see "+command+" --help)", line)
 	}
 	for _, word := range []string{"--help", "help"} {
 		code, stdout, _ := runProgram(t, []string{word})
@@ -72,9 +75,11 @@ func TestUnknownCommands(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	code, stdout, _ := runInProcess("version")
-	require.Zero(t, code)
-	require.Regexp(t, `^stoa \S+ go\S+ \w+/\w+\n$`, stdout)
+	for _, word := range []string{"version", "--version", "-v"} {
+		code, stdout, _ := runInProcess(word)
+		require.Zero(t, code)
+		require.Regexp(t, `^stoa \S+ go\S+ \w+/\w+\n$`, stdout, word)
+	}
 }
 
 func serveFlags(t *testing.T) []*kong.Flag {
