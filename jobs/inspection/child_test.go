@@ -122,7 +122,7 @@ func TestAttacks(t *testing.T) {
 			before := time.Now()
 			var once Inspector
 			report, state, err := once.run(t.Context(), Request{Original: file(t, []byte("x")), Purpose: Purpose(name), Scratch: scratch})
-			require.Less(t, time.Since(before), wallTime+5*time.Second)
+			require.Less(t, time.Since(before), wallTime+20*time.Second)
 			within(t, state)
 			if name == "fail" {
 				require.Error(t, err)

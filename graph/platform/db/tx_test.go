@@ -109,7 +109,7 @@ func TestLostCommitIsUnknown(t *testing.T) {
 		var pid int
 		require.NoError(t, tx.SQL.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid))
 		w.Exec("SELECT pg_terminate_backend($1)", pid)
-		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", pid) == 0 }, 5*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", pid) == 0 }, 30*time.Second, 5*time.Millisecond)
 		return nil
 	})
 	require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code)
