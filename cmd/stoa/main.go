@@ -86,7 +86,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 // completions it prints them and ends the process, as it does for --help.
 func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	ignoreEmptyVariables()
-	if err := readEnvironmentFile(); err != nil {
+	if err := errors.Join(readEnvironmentFile(), secrets.ReadFiles()); err != nil {
 		return nil, err
 	}
 	if len(args) == 1 {

@@ -101,7 +101,7 @@ var (
 	active = regexp.MustCompile(`"last_active_at":"[^"]*"`)
 )
 
-// once calls a tool that must not refuse. What two calls of one state may tell differently is made equal: the fences' nonces, and when
+// once calls a tool that must not refuse. What may differ between two calls in one state is made equal: the nonces of fences, and when
 // the member was last active.
 func (m *stdioModel) once(name string, arguments map[string]any) (content map[string]any) {
 	m.t.Helper()

@@ -43,6 +43,18 @@ func TestOperatorToken(t *testing.T) {
 	given := startServer(t, "STOA_DATABASE_URL="+address, "STOA_OPERATOR_TOKEN="+givenToken)
 	require.Equal(t, http.StatusOK, given.operatorStatus(givenToken))
 	require.NoFileExists(t, filepath.Join(given.data, operatorTokenFile))
+
+	folder := t.TempDir()
+	written := map[string]string{"database": address, "token": givenToken}
+	for name, secret := range written {
+		written[name] = filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(written[name], []byte(secret+"\n"), 0o600))
+	}
+	read := startServer(t, "STOA_DATABASE_URL_FILE="+written["database"], "STOA_OPERATOR_TOKEN_FILE="+written["token"],
+		"STOA_SECRET_KEY_FILE="+sharedKey)
+	require.Equal(t, http.StatusOK, read.operatorStatus(givenToken))
+	require.NoFileExists(t, filepath.Join(read.data, operatorTokenFile))
+	require.NoDirExists(t, filepath.Join(read.data, "postgres"), "it uses the database of the file")
 }
 
 func TestOperatorTokenFile(t *testing.T) {
