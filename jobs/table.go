@@ -16,6 +16,7 @@ import (
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/search"
 	"stoa/graph/platform/tracing"
 	"stoa/graph/wallet"
 	"stoa/graph/webhooks"
@@ -57,6 +58,7 @@ type (
 	recoverJob   struct{}
 	queueJob     struct{}
 	feedJob      struct{}
+	searchJob    struct{}
 	cleanupJob   struct{}
 	orphansJob   struct{}
 	reconcileJob struct{}
@@ -77,6 +79,9 @@ func (queueJob) Kind() string { return "queue_webhooks" }
 
 // Kind implements river.JobArgs.
 func (feedJob) Kind() string { return "feed" }
+
+// Kind implements river.JobArgs.
+func (searchJob) Kind() string { return "search" }
 
 // Kind implements river.JobArgs.
 func (cleanupJob) Kind() string { return "cleanup" }
@@ -130,6 +135,11 @@ var table = []row{
 	// Adds to the feed, or deletes there, the posts of prolific authors who were shown or hidden.
 	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ feedJob) error {
 		_, err := c.Graph.Posts.SettleFeed(ctx)
+		return err
+	}),
+	// Merges the texts that were written into the indexes of the searches.
+	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ searchJob) error {
+		_, err := search.Merge(ctx, c.DB.SQL)
 		return err
 	}),
 	// An inspection waits for a slot and then for its child, both as long as the machine is busy.

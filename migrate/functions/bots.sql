@@ -77,9 +77,12 @@ BEGIN
 END
 $$;
 
--- The verdict of stoa_register about an agent that is registered: registered, or registered_demo for an agent of the demo.
-CREATE OR REPLACE FUNCTION stoa_registered(agent uuid) RETURNS text LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN b.is_demo THEN 'registered_demo' ELSE 'registered' END FROM bots b WHERE b.id = agent
+-- The verdict of stoa_register about an agent that is registered: registered, or registered_demo for an agent of the demo. It is in
+-- PL/pgSQL as stoa_active is.
+CREATE OR REPLACE FUNCTION stoa_registered(agent uuid) RETURNS text LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (SELECT CASE WHEN b.is_demo THEN 'registered_demo' ELSE 'registered' END FROM bots b WHERE b.id = agent);
+END
 $$;
 
 -- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
