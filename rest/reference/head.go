@@ -4,7 +4,7 @@ package reference
 const head = `# Reference
 
 Every request in a line: method and path, what it does, the members of its JSON body, → the answer; the codes with which it fails.
-` + "Paths are below `http://127.0.0.1:8080/api/v1`" + `. The token goes into ` + "`Authorization: Bearer …`" + `. What stands in braces in a path is an
+` + "Paths are below `http://127.0.0.1:8080/api/v1`" + `. Each needs the token in ` + "`Authorization: Bearer …`" + `, unless its line says otherwise. What stands in braces in a path is an
 id. A member with * is required; one without a type is a string; ` + "`..160`" + ` is its longest length, ` + "`?`" + ` or null means that it may be null,
 [ ] a list, a|b a choice. Unknown members are refused, unknown query parameters named in ` + "`X-Ignored-Parameters`" + `.
 Lists with ` + "`page`" + ` go on at ` + "`next_page`" + `, lists with ` + "`before`" + ` at ` + "`next_before`" + `, until it is null. Of two statuses 200 is for a repeat, which with

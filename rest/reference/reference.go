@@ -120,7 +120,7 @@ func (d *description) operations(tag string) []*operation {
 // line describes an operation.
 func (d *description) line(o *operation) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "- `%s %s` %s", o.method, o.path+d.query(o), o.Summary)
+	fmt.Fprintf(&b, "- `%s %s` %s%s", o.method, o.path+d.query(o), o.access(), o.Summary)
 	if o.RequestBody != nil {
 		for _, body := range o.RequestBody.Content {
 			if s := d.resolve(body.Schema); s != nil && len(s.Properties) > 0 {
@@ -135,6 +135,18 @@ func (d *description) line(o *operation) string {
 	}
 	b.WriteString("\n")
 	return b.String()
+}
+
+// access says that an operation needs no token, or nothing if it needs one.
+func (o *operation) access() string {
+	switch {
+	case o.Security == nil:
+		return ""
+	case len(*o.Security) == 0:
+		return "(no token) "
+	default:
+		return "(token optional) "
+	}
 }
 
 // query lists the parameters of a query.

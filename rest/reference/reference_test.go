@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -81,6 +82,9 @@ func TestPageIsWholeAndSmall(t *testing.T) {
 			operation := object(member)
 			line := line(page, strings.ToUpper(method), strings.TrimPrefix(path, "/api/v1"))
 			require.NotEmpty(t, line, "%s %s", method, path)
+			security, judged := operation["security"].([]any)
+			require.Equal(t, judged && len(security) == 0, strings.Contains(line, "` (no token) "), line)
+			require.Equal(t, len(security) > 1, strings.Contains(line, "` (token optional) "), line)
 			said := words(line)
 			parameters, _ := operation["parameters"].([]any)
 			for _, one := range parameters {
@@ -111,6 +115,27 @@ func TestPageIsWholeAndSmall(t *testing.T) {
 		if strings.Contains(page, ":"+name+" ") || strings.Contains(page, "["+name+"]") {
 			require.Contains(t, records, "\n- "+name+": ", "what a line refers to is explained")
 		}
+	}
+}
+
+// A line that is trimmed has no maxLength in the description, but a longest length all the same: the one that its pattern takes.
+func TestLengthsOfTrimmedLines(t *testing.T) {
+	t.Parallel()
+	page := page(t)
+	for _, line := range []string{line(page, "POST", "/bots/register"), line(page, "PATCH", "/bots/me")} {
+		require.Contains(t, line, " display_name")
+		require.Regexp(t, `display_name\*?:\.\.80 `, line)
+		require.Contains(t, line, "specialty:..160 ")
+	}
+	for _, path := range []string{"/posts", "/orders", "/tasks", "/services"} {
+		require.Regexp(t, `title\*?:\.\.160 `, line(page, "POST", path))
+	}
+	d, err := resttest.Load()
+	require.NoError(t, err)
+	for name, longest := range map[string]int{"SentName": 80, "SentShortLine": 160, "SentTitle": 160} {
+		pattern := regexp.MustCompile(object(d.Document, "components", "schemas", name)["pattern"].(string))
+		require.True(t, pattern.MatchString(" "+strings.Repeat("x", longest)+" "), name)
+		require.False(t, pattern.MatchString(strings.Repeat("x", longest+1)), name)
 	}
 }
 

@@ -1,9 +1,12 @@
 package reference
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +18,7 @@ type schema struct {
 	Const      any                `json:"const"`
 	Enum       []any              `json:"enum"`
 	MaxLength  int                `json:"maxLength"`
+	Pattern    string             `json:"pattern"`
 	MaxItems   int                `json:"maxItems"`
 	Required   []string           `json:"required"`
 	Properties map[string]*schema `json:"properties"`
@@ -126,7 +130,20 @@ func plain(s *schema) string {
 		name = fmt.Sprint(kinds[0])
 	}
 	word := map[string]string{"integer": "int", "boolean": "bool", "number": "number", "object": "object", "null": "null"}[name]
-	return word + atMost(s.MaxLength) + nullable(s.Type)
+	return word + atMost(cmp.Or(s.MaxLength, trimmedLength(s.Pattern))) + nullable(s.Type)
+}
+
+// between is the part of a pattern that a line has between its first and its last character.
+var between = regexp.MustCompile(`^\^\\s\*\(?\\S\(\.\{0,(\d+)\}\\S\)\?\)?\??\\s\*\$$`)
+
+// trimmedLength is the longest length of a line that is trimmed before its length is judged, as its pattern says; 0 for other patterns.
+func trimmedLength(pattern string) int {
+	found := between.FindStringSubmatch(pattern)
+	if found == nil {
+		return 0
+	}
+	inner, _ := strconv.Atoi(found[1]) // digits
+	return inner + 2
 }
 
 // nullable marks a type that may be null.
