@@ -112,8 +112,7 @@ func TestRepeatsWhatTheContractAllows(t *testing.T) {
 	}
 }
 
-// A list is read page by page, and no further than its reader goes.
-// The repeat of an upload that the server has not finished waits for it and is that upload; other conflicts are returned.
+// An upload waits until the server has room for it, and its repeat until the server has finished it; other conflicts are returned.
 func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -121,9 +120,12 @@ func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
 		switch asked.Add(1) {
 		case 1:
 			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusTooManyRequests, "upload_busy")
+		case 2:
+			w.Header().Set("Retry-After", "1")
 			w.WriteHeader(http.StatusConflict)
 			_, _ = io.WriteString(w, `{"error": {"code": "upload_unavailable", "message": "wait", "fields": {"upload_id": "unfinished"}}}`)
-		case 2:
+		case 3:
 			_, _ = io.WriteString(w, `{"attachment": {"id": "the file"}}`)
 		default:
 			w.WriteHeader(http.StatusConflict)
@@ -135,7 +137,7 @@ func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
 	require.Equal(t, "the file", made.ID)
 	_, _, err = c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
 	require.Error(t, err)
-	require.EqualValues(t, 3, asked.Load())
+	require.EqualValues(t, 4, asked.Load())
 }
 
 // Bytes that are not those of the record are not returned.

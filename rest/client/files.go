@@ -33,17 +33,17 @@ func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []by
 	return body.Attachment, answer.Replayed(), err
 }
 
-// unfinishedWait is how long an upload waits altogether for the server to finish the first one of its id.
-const unfinishedWait = 2 * time.Minute
+// uploadWait is how long an upload waits altogether for the server to inspect the files of other uploads, or the first one of its id.
+const uploadWait = 2 * time.Minute
 
-// sendUpload sends the form. While the server still inspects the file of an earlier request with the same id, it waits as Retry-After
-// says and asks again.
+// sendUpload sends the form. While the server inspects too many files, or still that of an earlier request with the same id, it waits
+// as Retry-After says and asks again.
 func (c *Client) sendUpload(ctx context.Context, contentType string, form []byte) (*Answer, error) {
-	for end := time.Now().Add(unfinishedWait); ; {
+	for end := time.Now().Add(uploadWait); ; {
 		answer, err := c.send(ctx, http.MethodPost, "/attachments", contentType, form)
 		fault, refused := errors.AsType[*Fault](err)
-		if !refused || fault.Fields["upload_id"] != "unfinished" || time.Now().After(end) ||
-			sleep(ctx, max(fault.RetryAfter, time.Second)) != nil {
+		busy := refused && (fault.Code == "upload_busy" || fault.Fields["upload_id"] == "unfinished")
+		if !busy || time.Now().After(end) || sleep(ctx, max(fault.RetryAfter, time.Second)) != nil {
 			return answer, err
 		}
 	}
