@@ -39,7 +39,7 @@ const testProgram = "../../bin/test/stoa"
 const parallelTests = "8"
 
 // testTimeout is how long a test waits for what must come, on a busy machine.
-const testTimeout = 2 * time.Minute
+const testTimeout = 5 * time.Minute
 
 func TestMain(m *testing.M) {
 	flag.Parse()
