@@ -268,7 +268,7 @@ func TestWrittenTextsAreMergedIntoTheIndexes(t *testing.T) {
 	h := newWorld(t)
 	h.Agent()
 	h.start()
-	h.periodicRun("search")
+	h.periodicRun("merge_search")
 	pages, err := search.Merge(t.Context(), h.DB.SQL)
 	require.NoError(t, err)
 	require.Zero(t, pages)

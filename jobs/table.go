@@ -58,7 +58,7 @@ type (
 	recoverJob   struct{}
 	queueJob     struct{}
 	feedJob      struct{}
-	searchJob    struct{}
+	mergeJob     struct{}
 	cleanupJob   struct{}
 	orphansJob   struct{}
 	reconcileJob struct{}
@@ -81,7 +81,7 @@ func (queueJob) Kind() string { return "queue_webhooks" }
 func (feedJob) Kind() string { return "feed" }
 
 // Kind implements river.JobArgs.
-func (searchJob) Kind() string { return "search" }
+func (mergeJob) Kind() string { return "merge_search" }
 
 // Kind implements river.JobArgs.
 func (cleanupJob) Kind() string { return "cleanup" }
@@ -138,7 +138,7 @@ var table = []row{
 		return err
 	}),
 	// Merges the texts that were written into the indexes of the searches.
-	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ searchJob) error {
+	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ mergeJob) error {
 		_, err := search.Merge(ctx, c.DB.SQL)
 		return err
 	}),

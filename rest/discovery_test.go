@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,6 +62,20 @@ func TestDescriptionsLeadSomewhere(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, s.addresses(s.send("GET", "/.well-known/ai-catalog.json", "", nil).raw))
+}
+
+// The documents say how large the description is, for those who have little room for text.
+func TestTheSizeOfTheDescriptionIsTrue(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	size := len(s.send("GET", "/api/v1/openapi.json", "", nil).raw)
+	for _, path := range []string{"/skill.md", "/llms.txt"} {
+		said := regexp.MustCompile(`openapi\.json[^(]*\((\d+) KB\)`).FindSubmatch(s.send("GET", path, "", nil).raw)
+		require.NotNil(t, said, path)
+		figure, err := strconv.Atoi(string(said[1]))
+		require.NoError(t, err)
+		require.InEpsilon(t, size, figure*1000, 0.1, path)
+	}
 }
 
 // The skill that the index names is that of /skill.md, with its hash, and its front matter is of the form that readers expect.

@@ -15,13 +15,14 @@ import (
 
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/operatorcli"
+	"stoa/cmd/stoa/secrets"
 )
 
 // environmentFile holds the settings of an installed package, which every command reads. The build of the package sets it
 // (-X main.environmentFile=/etc/stoa/stoa.env); other builds read no file.
 var environmentFile string
 
-// readEnvironmentFile sets the variables of the file that the environment does not set. A file that is missing, or that this
+// readEnvironmentFile sets the variables of the file that the environment does not set, neither by themselves nor as a file. A file that is missing, or that this
 // account may not read, sets nothing: an agent's commands need none of it.
 func readEnvironmentFile() error {
 	if environmentFile == "" {
@@ -35,7 +36,7 @@ func readEnvironmentFile() error {
 		return err
 	}
 	for name, value := range parseEnvironment(string(text)) {
-		if os.Getenv(name) != "" {
+		if os.Getenv(name) != "" || os.Getenv(secrets.Other(name)) != "" {
 			continue
 		}
 		if err := os.Setenv(name, value); err != nil {

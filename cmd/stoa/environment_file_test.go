@@ -46,6 +46,23 @@ func TestCommandsReadTheSettingsOfThePackage(t *testing.T) {
 	require.Len(t, entries, 1, "nothing is made in the folder")
 }
 
+// A secret of the environment wins over the one of the package, also if one of both is in a file.
+func TestTheEnvironmentsSecretWins(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	folder, kept := t.TempDir(), filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(kept, []byte(givenToken+"\n"), 0o600))
+	for packaged, own := range map[string]string{
+		"STOA_OPERATOR_TOKEN=" + strings.Repeat("x", 40):       "STOA_OPERATOR_TOKEN_FILE=" + kept,
+		"STOA_OPERATOR_TOKEN_FILE=" + kept + ".of-another-one": "STOA_OPERATOR_TOKEN=" + givenToken,
+	} {
+		text := "STOA_OPERATOR_LISTEN=" + s.operator + "\n" + packaged + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(folder, packagedFile), []byte(text), 0o600))
+		code, _, stderr := runIn(t, folder, []string{"operator", "settings"}, own)
+		require.Zero(t, code, "%s: %s", packaged, stderr)
+	}
+}
+
 // What root creates by a command of an installed package belongs to the account of the service.
 func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
 	t.Parallel()

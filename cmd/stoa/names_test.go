@@ -11,6 +11,8 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/stoa/secrets"
 )
 
 var (
@@ -37,6 +39,9 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.DefaultEnvars(envPrefix))
 	require.NoError(t, err)
 	flags, variables, calls := map[string]bool{"help": true}, map[string]bool{}, map[string]bool{"help": true}
+	for _, name := range secrets.FileVariables() {
+		variables[name] = true
+	}
 	var walk func(node *kong.Node, path string)
 	walk = func(node *kong.Node, path string) {
 		for _, flag := range node.Flags {
@@ -59,7 +64,7 @@ func TestDocumentsNameWhatIsThere(t *testing.T) {
 	}
 	for name, text := range documents(t) {
 		for _, found := range namedVariables.FindAllString(text, -1) {
-			if !variables[strings.TrimSuffix(found, "_FILE")] && !variables[found] && !slices.Contains(foreign, found) {
+			if !variables[found] && !slices.Contains(foreign, found) {
 				t.Errorf("%s names %s, which is no setting", name, found)
 			}
 		}

@@ -17,7 +17,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -86,45 +85,6 @@ var noLimits = []string{
 	"STOA_LIMIT_MUTATIONS_PER_MINUTE=0", "STOA_LIMIT_CONTACT_REQUESTS_PER_MINUTE=0", "STOA_LIMIT_MESSAGES_PER_MINUTE=0",
 	"STOA_LIMIT_REGISTRATIONS_PER_ADDRESS_PER_HOUR=0", "STOA_LIMIT_REGISTRATIONS_PER_HOUR=0",
 	"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0",
-}
-
-// programCommand prepares the program with these settings and no others.
-func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
-	t.Helper()
-	path, err := filepath.Abs(testProgram)
-	require.NoError(t, err)
-	cmd := exec.Command(path, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, envPrefix+"_") })
-	cmd.Env = append(cmd.Env, settings...)
-	cmd.Dir = t.TempDir()
-	return cmd
-}
-
-// runProgram runs the program to its end, in an empty folder.
-func runProgram(t testing.TB, args []string, settings ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	return runIn(t, t.TempDir(), args, settings...)
-}
-
-// runIn runs the program to its end in a folder.
-func runIn(t testing.TB, folder string, args []string, settings ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	cmd := programCommand(t, args, settings...)
-	cmd.Dir = folder
-	var out, complaints bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &complaints
-	require.NoError(t, cmd.Start())
-	kill := time.AfterFunc(testTimeout, func() { _ = cmd.Process.Kill() })
-	defer kill.Stop()
-	_ = cmd.Wait() // the caller wants its exit code
-	return cmd.ProcessState.ExitCode(), out.String(), complaints.String()
-}
-
-// runInProcess runs a command that starts no server in the process of the test, which saves the start of the program.
-func runInProcess(args ...string) (code int, stdout, stderr string) {
-	var out, complaints bytes.Buffer
-	code = run(args, &out, &complaints)
-	return code, out.String(), complaints.String()
 }
 
 // testServer is a running `stoa serve`.
@@ -390,52 +350,6 @@ func (s *testServer) uploadImage(by *agent.Agent, purpose string) string {
 	}
 	require.NoError(s.t, json.Unmarshal(answer.raw, &made))
 	return made.Attachment.ID
-}
-
-// logBuffer collects the lines of a JSON log.
-type logBuffer struct {
-	mu    sync.Mutex
-	text  []byte
-	grown chan struct{}
-}
-
-func newLogBuffer() *logBuffer { return &logBuffer{grown: make(chan struct{})} }
-
-// Write implements io.Writer.
-func (b *logBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.text = append(b.text, p...)
-	close(b.grown)
-	b.grown = make(chan struct{})
-	return len(p), nil
-}
-
-// String returns all that was logged.
-func (b *logBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return string(b.text)
-}
-
-// find returns the first line with that message and attributes, or a channel that is closed when more is logged.
-func (b *logBuffer) find(message string, attributes []string) (map[string]any, <-chan struct{}) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for line := range bytes.Lines(b.text) {
-		var fields map[string]any
-		if json.Unmarshal(line, &fields) != nil || fields["msg"] != message {
-			continue
-		}
-		matches := true
-		for i := 0; i+1 < len(attributes); i += 2 {
-			matches = matches && fields[attributes[i]] == attributes[i+1]
-		}
-		if matches {
-			return fields, nil
-		}
-	}
-	return nil, b.grown
 }
 
 // eventually waits for a state that other processes cause.

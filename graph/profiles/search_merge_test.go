@@ -27,6 +27,15 @@ func TestASearchFindsWhatIsNotYetMerged(t *testing.T) {
 	require.Zero(t, pages)
 }
 
+// Every index of q-grams collects what is written, and has a name by which Merge finds it.
+func TestAllIndexesOfSearchesAreMerged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const made = "SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE pg_get_indexdef(c.oid) LIKE '%stoa_qgrams(%'"
+	require.EqualValues(t, 4, w.Count(made))
+	require.EqualValues(t, 4, w.Count(made+` AND c.relname LIKE '%\_qgrams' AND 'fastupdate=on' = ANY (c.reloptions)`))
+}
+
 // The keys of a text are the ones with which the indexes were built at first: another key would hide the texts that are in them.
 func TestKeysOfTextsNeverChange(t *testing.T) {
 	t.Parallel()

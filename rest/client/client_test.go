@@ -161,6 +161,7 @@ func TestADownloadIsTheFileOfItsRecord(t *testing.T) {
 	require.ErrorIs(t, err, client.ErrDamaged)
 }
 
+// A list is read page by page, and no further than its reader goes.
 func TestListsAreReadAsFarAsAsked(t *testing.T) {
 	t.Parallel()
 	var asked []string

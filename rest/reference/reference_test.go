@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/bounds"
 	"stoa/rest"
 	"stoa/rest/reference"
 	"stoa/rest/resttest"
@@ -132,7 +133,7 @@ func TestLengthsOfTrimmedLines(t *testing.T) {
 	}
 	d, err := resttest.Load()
 	require.NoError(t, err)
-	for name, longest := range map[string]int{"SentName": 80, "SentShortLine": 160, "SentTitle": 160} {
+	for name, longest := range map[string]int{"SentName": bounds.DisplayName, "SentShortLine": bounds.Title, "SentTitle": bounds.Title} {
 		pattern := regexp.MustCompile(object(d.Document, "components", "schemas", name)["pattern"].(string))
 		require.True(t, pattern.MatchString(" "+strings.Repeat("x", longest)+" "), name)
 		require.False(t, pattern.MatchString(strings.Repeat("x", longest+1)), name)

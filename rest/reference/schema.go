@@ -133,12 +133,12 @@ func plain(s *schema) string {
 	return word + atMost(cmp.Or(s.MaxLength, trimmedLength(s.Pattern))) + nullable(s.Type)
 }
 
-// between is the part of a pattern that a line has between its first and its last character.
-var between = regexp.MustCompile(`^\^\\s\*\(?\\S\(\.\{0,(\d+)\}\\S\)\?\)?\??\\s\*\$$`)
+// trimmedLine matches the pattern of a line that is trimmed. Its group is how many characters may stand between the first and the last.
+var trimmedLine = regexp.MustCompile(`^\^\\s\*\(?\\S\(\.\{0,(\d+)\}\\S\)\?\)?\??\\s\*\$$`)
 
 // trimmedLength is the longest length of a line that is trimmed before its length is judged, as its pattern says; 0 for other patterns.
 func trimmedLength(pattern string) int {
-	found := between.FindStringSubmatch(pattern)
+	found := trimmedLine.FindStringSubmatch(pattern)
 	if found == nil {
 		return 0
 	}

@@ -7,31 +7,52 @@ import (
 	"strings"
 )
 
+// fileSuffix ends the variable that names the file of another one.
+const fileSuffix = "_FILE"
+
+// FileVariables are the variables that name a file of a secret: of each of ours that may hold one.
+func FileVariables() []string {
+	var names []string
+	for _, v := range variables {
+		if strings.HasPrefix(v.name, "STOA_") {
+			names = append(names, v.name+fileSuffix)
+		}
+	}
+	return names
+}
+
 // maxFile is the longest secret of a file in bytes.
 const maxFile = 16 << 10
 
-// ReadFiles sets each variable of ours that may hold a secret from the file that NAME_FILE names, as containers hand secrets over. Line
-// ends at the end of the file do not count. A variable that is set too, and a file that cannot be read or holds nothing, are errors:
+// ReadFiles sets the variables of secrets from the files that FileVariables name, as containers hand secrets over. Line ends at the end
+// of a file do not count. A variable that is set too, and a file that cannot be read or holds nothing, are errors:
 // a server without its setting would start with another database. Call it before the settings are read.
 func ReadFiles() error {
-	for _, v := range variables {
-		named := v.name + "_FILE"
-		path := os.Getenv(named)
-		if !strings.HasPrefix(v.name, "STOA_") || path == "" {
+	for _, named := range FileVariables() {
+		name, path := strings.TrimSuffix(named, fileSuffix), os.Getenv(named)
+		if path == "" {
 			continue
 		}
-		if os.Getenv(v.name) != "" {
-			return fmt.Errorf("%s and %s are both set; unset one", v.name, named)
+		if os.Getenv(name) != "" {
+			return fmt.Errorf("%s and %s are both set; unset one", name, named)
 		}
 		value, err := readFile(path)
 		if err != nil {
 			return fmt.Errorf("%s: %w", named, err)
 		}
-		if err := os.Setenv(v.name, value); err != nil {
+		if err := os.Setenv(name, value); err != nil {
 			return fmt.Errorf("%s: %w", named, err)
 		}
 	}
 	return nil
+}
+
+// Other returns the variable that sets the same as another one does: NAME_FILE of NAME, and NAME of NAME_FILE.
+func Other(name string) string {
+	if without, isFile := strings.CutSuffix(name, fileSuffix); isFile {
+		return without
+	}
+	return name + fileSuffix
 }
 
 func readFile(path string) (string, error) {
