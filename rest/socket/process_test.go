@@ -66,7 +66,6 @@ func TestALostWakeUpCostsNoEvent(t *testing.T) {
 	silent := &events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}
 	p.withoutWakeUps(silent).tell(agent, 1)
 	p.withoutWakeUps(silent).tell(absent, 2)
-	conn.quiet()
 	woken, err := p.Events.WakeWaiting(context.Background())
 	require.NoError(t, err)
 	require.Equal(t, 1, woken, "who is not connected is not woken")
