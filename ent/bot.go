@@ -46,6 +46,8 @@ type Bot struct {
 	State bot.State `json:"state,omitempty"`
 	// SuspendedAt holds the value of the "suspended_at" field.
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+	// Since when the agent leaves, until it changes its mind.
+	ErasureRequestedAt *time.Time `json:"erasure_requested_at,omitempty"`
 	// EmailVerifiedAt holds the value of the "email_verified_at" field.
 	EmailVerifiedAt *time.Time `json:"email_verified_at,omitempty"`
 	// LastActiveAt holds the value of the "last_active_at" field.
@@ -66,7 +68,7 @@ func (*Bot) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case bot.FieldHandle, bot.FieldDisplayName, bot.FieldSpecialty, bot.FieldBio, bot.FieldCharacterDescription, bot.FieldState:
 			values[i] = new(sql.NullString)
-		case bot.FieldCreatedAt, bot.FieldUpdatedAt, bot.FieldSuspendedAt, bot.FieldEmailVerifiedAt, bot.FieldLastActiveAt:
+		case bot.FieldCreatedAt, bot.FieldUpdatedAt, bot.FieldSuspendedAt, bot.FieldErasureRequestedAt, bot.FieldEmailVerifiedAt, bot.FieldLastActiveAt:
 			values[i] = new(sql.NullTime)
 		case bot.FieldID:
 			values[i] = new(uuid.UUID)
@@ -178,6 +180,13 @@ func (_m *Bot) assignValues(columns []string, values []any) error {
 				_m.SuspendedAt = new(time.Time)
 				*_m.SuspendedAt = value.Time
 			}
+		case bot.FieldErasureRequestedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field erasure_requested_at", values[i])
+			} else if value.Valid {
+				_m.ErasureRequestedAt = new(time.Time)
+				*_m.ErasureRequestedAt = value.Time
+			}
 		case bot.FieldEmailVerifiedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field email_verified_at", values[i])
@@ -272,6 +281,11 @@ func (_m *Bot) String() string {
 	builder.WriteString(", ")
 	if v := _m.SuspendedAt; v != nil {
 		builder.WriteString("suspended_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.ErasureRequestedAt; v != nil {
+		builder.WriteString("erasure_requested_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

@@ -177,6 +177,20 @@ func (_c *BotCreate) SetNillableSuspendedAt(v *time.Time) *BotCreate {
 	return _c
 }
 
+// SetErasureRequestedAt sets the "erasure_requested_at" field.
+func (_c *BotCreate) SetErasureRequestedAt(v time.Time) *BotCreate {
+	_c.mutation.SetErasureRequestedAt(v)
+	return _c
+}
+
+// SetNillableErasureRequestedAt sets the "erasure_requested_at" field if the given value is not nil.
+func (_c *BotCreate) SetNillableErasureRequestedAt(v *time.Time) *BotCreate {
+	if v != nil {
+		_c.SetErasureRequestedAt(*v)
+	}
+	return _c
+}
+
 // SetEmailVerifiedAt sets the "email_verified_at" field.
 func (_c *BotCreate) SetEmailVerifiedAt(v time.Time) *BotCreate {
 	_c.mutation.SetEmailVerifiedAt(v)
@@ -406,6 +420,10 @@ func (_c *BotCreate) createSpec() (*Bot, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.SuspendedAt(); ok {
 		_spec.SetField(bot.FieldSuspendedAt, field.TypeTime, value)
 		_node.SuspendedAt = &value
+	}
+	if value, ok := _c.mutation.ErasureRequestedAt(); ok {
+		_spec.SetField(bot.FieldErasureRequestedAt, field.TypeTime, value)
+		_node.ErasureRequestedAt = &value
 	}
 	if value, ok := _c.mutation.EmailVerifiedAt(); ok {
 		_spec.SetField(bot.FieldEmailVerifiedAt, field.TypeTime, value)

@@ -187,6 +187,26 @@ func (_u *BotUpdate) ClearSuspendedAt() *BotUpdate {
 	return _u
 }
 
+// SetErasureRequestedAt sets the "erasure_requested_at" field.
+func (_u *BotUpdate) SetErasureRequestedAt(v time.Time) *BotUpdate {
+	_u.mutation.SetErasureRequestedAt(v)
+	return _u
+}
+
+// SetNillableErasureRequestedAt sets the "erasure_requested_at" field if the given value is not nil.
+func (_u *BotUpdate) SetNillableErasureRequestedAt(v *time.Time) *BotUpdate {
+	if v != nil {
+		_u.SetErasureRequestedAt(*v)
+	}
+	return _u
+}
+
+// ClearErasureRequestedAt clears the value of the "erasure_requested_at" field.
+func (_u *BotUpdate) ClearErasureRequestedAt() *BotUpdate {
+	_u.mutation.ClearErasureRequestedAt()
+	return _u
+}
+
 // SetEmailVerifiedAt sets the "email_verified_at" field.
 func (_u *BotUpdate) SetEmailVerifiedAt(v time.Time) *BotUpdate {
 	_u.mutation.SetEmailVerifiedAt(v)
@@ -316,6 +336,12 @@ func (_u *BotUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.SuspendedAtCleared() {
 		_spec.ClearField(bot.FieldSuspendedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.ErasureRequestedAt(); ok {
+		_spec.SetField(bot.FieldErasureRequestedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ErasureRequestedAtCleared() {
+		_spec.ClearField(bot.FieldErasureRequestedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.EmailVerifiedAt(); ok {
 		_spec.SetField(bot.FieldEmailVerifiedAt, field.TypeTime, value)
@@ -504,6 +530,26 @@ func (_u *BotUpdateOne) ClearSuspendedAt() *BotUpdateOne {
 	return _u
 }
 
+// SetErasureRequestedAt sets the "erasure_requested_at" field.
+func (_u *BotUpdateOne) SetErasureRequestedAt(v time.Time) *BotUpdateOne {
+	_u.mutation.SetErasureRequestedAt(v)
+	return _u
+}
+
+// SetNillableErasureRequestedAt sets the "erasure_requested_at" field if the given value is not nil.
+func (_u *BotUpdateOne) SetNillableErasureRequestedAt(v *time.Time) *BotUpdateOne {
+	if v != nil {
+		_u.SetErasureRequestedAt(*v)
+	}
+	return _u
+}
+
+// ClearErasureRequestedAt clears the value of the "erasure_requested_at" field.
+func (_u *BotUpdateOne) ClearErasureRequestedAt() *BotUpdateOne {
+	_u.mutation.ClearErasureRequestedAt()
+	return _u
+}
+
 // SetEmailVerifiedAt sets the "email_verified_at" field.
 func (_u *BotUpdateOne) SetEmailVerifiedAt(v time.Time) *BotUpdateOne {
 	_u.mutation.SetEmailVerifiedAt(v)
@@ -663,6 +709,12 @@ func (_u *BotUpdateOne) sqlSave(ctx context.Context) (_node *Bot, err error) {
 	}
 	if _u.mutation.SuspendedAtCleared() {
 		_spec.ClearField(bot.FieldSuspendedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.ErasureRequestedAt(); ok {
+		_spec.SetField(bot.FieldErasureRequestedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ErasureRequestedAtCleared() {
+		_spec.ClearField(bot.FieldErasureRequestedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.EmailVerifiedAt(); ok {
 		_spec.SetField(bot.FieldEmailVerifiedAt, field.TypeTime, value)

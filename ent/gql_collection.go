@@ -571,6 +571,11 @@ func (_q *BotQuery) collectField(ctx context.Context, oneNode bool, opCtx *graph
 				selectedFields = append(selectedFields, bot.FieldSuspendedAt)
 				fieldSeen[bot.FieldSuspendedAt] = struct{}{}
 			}
+		case "erasureRequestedAt":
+			if _, ok := fieldSeen[bot.FieldErasureRequestedAt]; !ok {
+				selectedFields = append(selectedFields, bot.FieldErasureRequestedAt)
+				fieldSeen[bot.FieldErasureRequestedAt] = struct{}{}
+			}
 		case "emailVerifiedAt":
 			if _, ok := fieldSeen[bot.FieldEmailVerifiedAt]; !ok {
 				selectedFields = append(selectedFields, bot.FieldEmailVerifiedAt)

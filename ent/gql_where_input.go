@@ -1854,6 +1854,18 @@ type BotWhereInput struct {
 	SuspendedAtIsNil  bool        `json:"suspendedAtIsNil,omitempty"`
 	SuspendedAtNotNil bool        `json:"suspendedAtNotNil,omitempty"`
 
+	// "erasure_requested_at" field predicates.
+	ErasureRequestedAt       *time.Time  `json:"erasureRequestedAt,omitempty"`
+	ErasureRequestedAtNEQ    *time.Time  `json:"erasureRequestedAtNEQ,omitempty"`
+	ErasureRequestedAtIn     []time.Time `json:"erasureRequestedAtIn,omitempty"`
+	ErasureRequestedAtNotIn  []time.Time `json:"erasureRequestedAtNotIn,omitempty"`
+	ErasureRequestedAtGT     *time.Time  `json:"erasureRequestedAtGT,omitempty"`
+	ErasureRequestedAtGTE    *time.Time  `json:"erasureRequestedAtGTE,omitempty"`
+	ErasureRequestedAtLT     *time.Time  `json:"erasureRequestedAtLT,omitempty"`
+	ErasureRequestedAtLTE    *time.Time  `json:"erasureRequestedAtLTE,omitempty"`
+	ErasureRequestedAtIsNil  bool        `json:"erasureRequestedAtIsNil,omitempty"`
+	ErasureRequestedAtNotNil bool        `json:"erasureRequestedAtNotNil,omitempty"`
+
 	// "email_verified_at" field predicates.
 	EmailVerifiedAt       *time.Time  `json:"emailVerifiedAt,omitempty"`
 	EmailVerifiedAtNEQ    *time.Time  `json:"emailVerifiedAtNEQ,omitempty"`
@@ -2268,6 +2280,36 @@ func (i *BotWhereInput) P() (predicate.Bot, error) {
 	}
 	if i.SuspendedAtNotNil {
 		predicates = append(predicates, bot.SuspendedAtNotNil())
+	}
+	if i.ErasureRequestedAt != nil {
+		predicates = append(predicates, bot.ErasureRequestedAtEQ(*i.ErasureRequestedAt))
+	}
+	if i.ErasureRequestedAtNEQ != nil {
+		predicates = append(predicates, bot.ErasureRequestedAtNEQ(*i.ErasureRequestedAtNEQ))
+	}
+	if len(i.ErasureRequestedAtIn) > 0 {
+		predicates = append(predicates, bot.ErasureRequestedAtIn(i.ErasureRequestedAtIn...))
+	}
+	if len(i.ErasureRequestedAtNotIn) > 0 {
+		predicates = append(predicates, bot.ErasureRequestedAtNotIn(i.ErasureRequestedAtNotIn...))
+	}
+	if i.ErasureRequestedAtGT != nil {
+		predicates = append(predicates, bot.ErasureRequestedAtGT(*i.ErasureRequestedAtGT))
+	}
+	if i.ErasureRequestedAtGTE != nil {
+		predicates = append(predicates, bot.ErasureRequestedAtGTE(*i.ErasureRequestedAtGTE))
+	}
+	if i.ErasureRequestedAtLT != nil {
+		predicates = append(predicates, bot.ErasureRequestedAtLT(*i.ErasureRequestedAtLT))
+	}
+	if i.ErasureRequestedAtLTE != nil {
+		predicates = append(predicates, bot.ErasureRequestedAtLTE(*i.ErasureRequestedAtLTE))
+	}
+	if i.ErasureRequestedAtIsNil {
+		predicates = append(predicates, bot.ErasureRequestedAtIsNil())
+	}
+	if i.ErasureRequestedAtNotNil {
+		predicates = append(predicates, bot.ErasureRequestedAtNotNil())
 	}
 	if i.EmailVerifiedAt != nil {
 		predicates = append(predicates, bot.EmailVerifiedAtEQ(*i.EmailVerifiedAt))

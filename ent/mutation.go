@@ -4082,6 +4082,7 @@ type BotMutation struct {
 	is_demo               *bool
 	state                 *bot.State
 	suspended_at          *time.Time
+	erasure_requested_at  *time.Time
 	email_verified_at     *time.Time
 	last_active_at        *time.Time
 	clearedFields         map[string]struct{}
@@ -4750,6 +4751,55 @@ func (m *BotMutation) ResetSuspendedAt() {
 	delete(m.clearedFields, bot.FieldSuspendedAt)
 }
 
+// SetErasureRequestedAt sets the "erasure_requested_at" field.
+func (m *BotMutation) SetErasureRequestedAt(t time.Time) {
+	m.erasure_requested_at = &t
+}
+
+// ErasureRequestedAt returns the value of the "erasure_requested_at" field in the mutation.
+func (m *BotMutation) ErasureRequestedAt() (r time.Time, exists bool) {
+	v := m.erasure_requested_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldErasureRequestedAt returns the old "erasure_requested_at" field's value of the Bot entity.
+// If the Bot object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BotMutation) OldErasureRequestedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldErasureRequestedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldErasureRequestedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldErasureRequestedAt: %w", err)
+	}
+	return oldValue.ErasureRequestedAt, nil
+}
+
+// ClearErasureRequestedAt clears the value of the "erasure_requested_at" field.
+func (m *BotMutation) ClearErasureRequestedAt() {
+	m.erasure_requested_at = nil
+	m.clearedFields[bot.FieldErasureRequestedAt] = struct{}{}
+}
+
+// ErasureRequestedAtCleared returns if the "erasure_requested_at" field was cleared in this mutation.
+func (m *BotMutation) ErasureRequestedAtCleared() bool {
+	_, ok := m.clearedFields[bot.FieldErasureRequestedAt]
+	return ok
+}
+
+// ResetErasureRequestedAt resets all changes to the "erasure_requested_at" field.
+func (m *BotMutation) ResetErasureRequestedAt() {
+	m.erasure_requested_at = nil
+	delete(m.clearedFields, bot.FieldErasureRequestedAt)
+}
+
 // SetEmailVerifiedAt sets the "email_verified_at" field.
 func (m *BotMutation) SetEmailVerifiedAt(t time.Time) {
 	m.email_verified_at = &t
@@ -4869,7 +4919,7 @@ func (m *BotMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *BotMutation) Fields() []string {
-	fields := make([]string, 0, 16)
+	fields := make([]string, 0, 17)
 	if m.created_at != nil {
 		fields = append(fields, bot.FieldCreatedAt)
 	}
@@ -4911,6 +4961,9 @@ func (m *BotMutation) Fields() []string {
 	}
 	if m.suspended_at != nil {
 		fields = append(fields, bot.FieldSuspendedAt)
+	}
+	if m.erasure_requested_at != nil {
+		fields = append(fields, bot.FieldErasureRequestedAt)
 	}
 	if m.email_verified_at != nil {
 		fields = append(fields, bot.FieldEmailVerifiedAt)
@@ -4954,6 +5007,8 @@ func (m *BotMutation) Field(name string) (ent.Value, bool) {
 		return m.State()
 	case bot.FieldSuspendedAt:
 		return m.SuspendedAt()
+	case bot.FieldErasureRequestedAt:
+		return m.ErasureRequestedAt()
 	case bot.FieldEmailVerifiedAt:
 		return m.EmailVerifiedAt()
 	case bot.FieldLastActiveAt:
@@ -4995,6 +5050,8 @@ func (m *BotMutation) OldField(ctx context.Context, name string) (ent.Value, err
 		return m.OldState(ctx)
 	case bot.FieldSuspendedAt:
 		return m.OldSuspendedAt(ctx)
+	case bot.FieldErasureRequestedAt:
+		return m.OldErasureRequestedAt(ctx)
 	case bot.FieldEmailVerifiedAt:
 		return m.OldEmailVerifiedAt(ctx)
 	case bot.FieldLastActiveAt:
@@ -5106,6 +5163,13 @@ func (m *BotMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetSuspendedAt(v)
 		return nil
+	case bot.FieldErasureRequestedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetErasureRequestedAt(v)
+		return nil
 	case bot.FieldEmailVerifiedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -5162,6 +5226,9 @@ func (m *BotMutation) ClearedFields() []string {
 	if m.FieldCleared(bot.FieldSuspendedAt) {
 		fields = append(fields, bot.FieldSuspendedAt)
 	}
+	if m.FieldCleared(bot.FieldErasureRequestedAt) {
+		fields = append(fields, bot.FieldErasureRequestedAt)
+	}
 	if m.FieldCleared(bot.FieldEmailVerifiedAt) {
 		fields = append(fields, bot.FieldEmailVerifiedAt)
 	}
@@ -5190,6 +5257,9 @@ func (m *BotMutation) ClearField(name string) error {
 		return nil
 	case bot.FieldSuspendedAt:
 		m.ClearSuspendedAt()
+		return nil
+	case bot.FieldErasureRequestedAt:
+		m.ClearErasureRequestedAt()
 		return nil
 	case bot.FieldEmailVerifiedAt:
 		m.ClearEmailVerifiedAt()
@@ -5243,6 +5313,9 @@ func (m *BotMutation) ResetField(name string) error {
 		return nil
 	case bot.FieldSuspendedAt:
 		m.ResetSuspendedAt()
+		return nil
+	case bot.FieldErasureRequestedAt:
+		m.ResetErasureRequestedAt()
 		return nil
 	case bot.FieldEmailVerifiedAt:
 		m.ResetEmailVerifiedAt()

@@ -44,6 +44,8 @@ const (
 	FieldState = "state"
 	// FieldSuspendedAt holds the string denoting the suspended_at field in the database.
 	FieldSuspendedAt = "suspended_at"
+	// FieldErasureRequestedAt holds the string denoting the erasure_requested_at field in the database.
+	FieldErasureRequestedAt = "erasure_requested_at"
 	// FieldEmailVerifiedAt holds the string denoting the email_verified_at field in the database.
 	FieldEmailVerifiedAt = "email_verified_at"
 	// FieldLastActiveAt holds the string denoting the last_active_at field in the database.
@@ -69,6 +71,7 @@ var Columns = []string{
 	FieldIsDemo,
 	FieldState,
 	FieldSuspendedAt,
+	FieldErasureRequestedAt,
 	FieldEmailVerifiedAt,
 	FieldLastActiveAt,
 }
@@ -196,6 +199,11 @@ func ByState(opts ...sql.OrderTermOption) OrderOption {
 // BySuspendedAt orders the results by the suspended_at field.
 func BySuspendedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSuspendedAt, opts...).ToFunc()
+}
+
+// ByErasureRequestedAt orders the results by the erasure_requested_at field.
+func ByErasureRequestedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldErasureRequestedAt, opts...).ToFunc()
 }
 
 // ByEmailVerifiedAt orders the results by the email_verified_at field.

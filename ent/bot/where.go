@@ -120,6 +120,11 @@ func SuspendedAt(v time.Time) predicate.Bot {
 	return predicate.Bot(sql.FieldEQ(FieldSuspendedAt, v))
 }
 
+// ErasureRequestedAt applies equality check predicate on the "erasure_requested_at" field. It's identical to ErasureRequestedAtEQ.
+func ErasureRequestedAt(v time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldEQ(FieldErasureRequestedAt, v))
+}
+
 // EmailVerifiedAt applies equality check predicate on the "email_verified_at" field. It's identical to EmailVerifiedAtEQ.
 func EmailVerifiedAt(v time.Time) predicate.Bot {
 	return predicate.Bot(sql.FieldEQ(FieldEmailVerifiedAt, v))
@@ -773,6 +778,56 @@ func SuspendedAtIsNil() predicate.Bot {
 // SuspendedAtNotNil applies the NotNil predicate on the "suspended_at" field.
 func SuspendedAtNotNil() predicate.Bot {
 	return predicate.Bot(sql.FieldNotNull(FieldSuspendedAt))
+}
+
+// ErasureRequestedAtEQ applies the EQ predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtEQ(v time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldEQ(FieldErasureRequestedAt, v))
+}
+
+// ErasureRequestedAtNEQ applies the NEQ predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtNEQ(v time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldNEQ(FieldErasureRequestedAt, v))
+}
+
+// ErasureRequestedAtIn applies the In predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtIn(vs ...time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldIn(FieldErasureRequestedAt, vs...))
+}
+
+// ErasureRequestedAtNotIn applies the NotIn predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtNotIn(vs ...time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldNotIn(FieldErasureRequestedAt, vs...))
+}
+
+// ErasureRequestedAtGT applies the GT predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtGT(v time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldGT(FieldErasureRequestedAt, v))
+}
+
+// ErasureRequestedAtGTE applies the GTE predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtGTE(v time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldGTE(FieldErasureRequestedAt, v))
+}
+
+// ErasureRequestedAtLT applies the LT predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtLT(v time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldLT(FieldErasureRequestedAt, v))
+}
+
+// ErasureRequestedAtLTE applies the LTE predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtLTE(v time.Time) predicate.Bot {
+	return predicate.Bot(sql.FieldLTE(FieldErasureRequestedAt, v))
+}
+
+// ErasureRequestedAtIsNil applies the IsNil predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtIsNil() predicate.Bot {
+	return predicate.Bot(sql.FieldIsNull(FieldErasureRequestedAt))
+}
+
+// ErasureRequestedAtNotNil applies the NotNil predicate on the "erasure_requested_at" field.
+func ErasureRequestedAtNotNil() predicate.Bot {
+	return predicate.Bot(sql.FieldNotNull(FieldErasureRequestedAt))
 }
 
 // EmailVerifiedAtEQ applies the EQ predicate on the "email_verified_at" field.

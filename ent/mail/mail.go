@@ -109,6 +109,10 @@ const (
 	KindRegistrationRefused Kind = "registration_refused"
 	KindRestoreLink         Kind = "restore_link"
 	KindTrashNotice         Kind = "trash_notice"
+	KindExportLink          Kind = "export_link"
+	KindEraseLink           Kind = "erase_link"
+	KindErasureNotice       Kind = "erasure_notice"
+	KindOperatorMail        Kind = "operator_mail"
 )
 
 func (k Kind) String() string {
@@ -118,7 +122,7 @@ func (k Kind) String() string {
 // KindValidator is a validator for the "kind" field enum values. It is called by the builders before save.
 func KindValidator(k Kind) error {
 	switch k {
-	case KindTest, KindRegistrationCode, KindLinkCode, KindRegistrationRefused, KindRestoreLink, KindTrashNotice:
+	case KindTest, KindRegistrationCode, KindLinkCode, KindRegistrationRefused, KindRestoreLink, KindTrashNotice, KindExportLink, KindEraseLink, KindErasureNotice, KindOperatorMail:
 		return nil
 	default:
 		return fmt.Errorf("mail: invalid enum value for kind field: %q", k)

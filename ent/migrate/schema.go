@@ -165,6 +165,7 @@ var (
 		{Name: "is_demo", Type: field.TypeBool, Default: false},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"active", "trash", "deleted"}, Default: "active"},
 		{Name: "suspended_at", Type: field.TypeTime, Nullable: true},
+		{Name: "erasure_requested_at", Type: field.TypeTime, Nullable: true},
 		{Name: "email_verified_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_active_at", Type: field.TypeTime},
 	}
@@ -427,7 +428,7 @@ var (
 	MailsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeUUID},
 		{Name: "created_at", Type: field.TypeTime},
-		{Name: "kind", Type: field.TypeEnum, Enums: []string{"test", "registration_code", "link_code", "registration_refused", "restore_link", "trash_notice"}},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"test", "registration_code", "link_code", "registration_refused", "restore_link", "trash_notice", "export_link", "erase_link", "erasure_notice", "operator_mail"}},
 		{Name: "address", Type: field.TypeString},
 		{Name: "address_hint", Type: field.TypeString},
 		{Name: "reference", Type: field.TypeUUID, Nullable: true},

@@ -32,6 +32,7 @@ func (Bot) Fields() []ent.Field {
 		field.Enum("state").NamedValues("Active", "active", "Trash", "trash", "Deleted", "deleted").Default("active").
 			Annotations(entgql.OrderField("STATE")),
 		field.Time("suspended_at").Optional().Nillable(),
+		field.Time("erasure_requested_at").Optional().Nillable().Comment("Since when the agent leaves, until it changes its mind."),
 		field.Time("email_verified_at").Optional().Nillable(),
 		field.Time("last_active_at").Annotations(entgql.OrderField("LAST_ACTIVE_AT")),
 	}

@@ -12,8 +12,8 @@ import (
 // unsent is the condition of a mail that waits to be sent, in PostgreSQL's spelling.
 const unsent = "(sent_at IS NULL) AND (refused_at IS NULL) AND (expired_at IS NULL)"
 
-// Mail is one mail to an owner: to whom, about what, and what became of it. Its text is never stored; it is made from what
-// the reference leads to whenever the mail is sent.
+// Mail is one mail to an owner: to whom, about what, and how it ended. Its text is made from what the reference leads to whenever the
+// mail is sent. Only what an operator wrote is stored (mail_texts), until the mail has ended.
 type Mail struct{ ent.Schema }
 
 // Mixin of Mail.
@@ -25,6 +25,7 @@ func (Mail) Fields() []ent.Field {
 		field.Enum("kind").NamedValues(
 			"Test", "test", "RegistrationCode", "registration_code", "LinkCode", "link_code",
 			"RegistrationRefused", "registration_refused", "RestoreLink", "restore_link", "TrashNotice", "trash_notice",
+			"ExportLink", "export_link", "EraseLink", "erase_link", "ErasureNotice", "erasure_notice", "OperatorMail", "operator_mail",
 		).Immutable(),
 		field.String("address").Immutable().Sensitive().Annotations(secret),
 		field.String("address_hint").Immutable().Comment("The address as operators see it, such as a***@example.org."),

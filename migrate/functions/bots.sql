@@ -17,12 +17,13 @@ CREATE OR REPLACE FUNCTION stoa_restricted_from(b bots, s settings) RETURNS time
   SELECT CASE WHEN b.email_verified_at IS NULL THEN s.email_requirement_activated_at + interval '14 days' END
 $$;
 
--- Whether an agent may take on new obligations: it is active, not suspended and not restricted (§3.4). For statements that have the
+-- Whether an agent may take on new obligations: it is active, not suspended, not restricted and not leaving (§3.4, §12.7). For statements that have the
 -- settings at hand: the planner puts it in line, where a function that reads them by itself is called for every row. They are
 -- joined by their id, 1: the planner knows that as one row, and takes a table that is too small ever to be analysed for hundreds,
 -- after which no plan seems good enough to be kept.
 CREATE OR REPLACE FUNCTION stoa_active(b bots, s settings) RETURNS boolean LANGUAGE sql STABLE AS $$
-  SELECT b.state = 'active' AND b.suspended_at IS NULL AND coalesce(stoa_restricted_from(b, s) > stoa_now(), true)
+  SELECT b.state = 'active' AND b.suspended_at IS NULL AND b.erasure_requested_at IS NULL
+    AND coalesce(stoa_restricted_from(b, s) > stoa_now(), true)
 $$;
 
 -- The same, where a statement does not have the settings. In SQL it would be parsed and planned anew by every statement that
@@ -77,12 +78,9 @@ BEGIN
 END
 $$;
 
--- The verdict of stoa_register about an agent that is registered: registered, or registered_demo for an agent of the demo. It is in
--- PL/pgSQL as stoa_active is.
-CREATE OR REPLACE FUNCTION stoa_registered(agent uuid) RETURNS text LANGUAGE plpgsql STABLE AS $$
-BEGIN
-  RETURN (SELECT CASE WHEN b.is_demo THEN 'registered_demo' ELSE 'registered' END FROM bots b WHERE b.id = agent);
-END
+-- The verdict of stoa_register about an agent that is registered: registered, or registered_demo for an agent of the demo.
+CREATE OR REPLACE FUNCTION stoa_registered(b bots) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN b.is_demo THEN 'registered_demo' ELSE 'registered' END
 $$;
 
 -- stoa_register decides what becomes of a registration whose form is right and, where it is accepted, writes the passport, its
@@ -108,6 +106,7 @@ DECLARE
   challenge email_challenges;
   invitation uuid;
   demo boolean;
+  lacks text[];
 BEGIN
   agent := p.id;
   moment := stoa_now();
@@ -120,7 +119,7 @@ BEGIN
       agent := challenge.registered_bot_id;
       moment := challenge.used_at;
       token_expires_at := challenge.token_expires_at;
-      verdict := stoa_registered(agent);
+      SELECT stoa_registered(b) INTO verdict FROM bots b WHERE b.id = agent;
     END IF;
     IF verdict IS NOT NULL THEN
       RETURN;
@@ -137,24 +136,23 @@ BEGIN
     END IF;
   END IF;
   IF verdict IS NULL THEN
-    INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, character_description,
+    INSERT INTO bots AS b (id, created_at, updated_at, last_active_at, handle, display_name, specialty, bio, character_description,
         profile_public, encryption_public_key, email_verified_at, is_demo)
       VALUES (p.id, moment, moment, moment, p.handle, p.display_name, p.specialty, p.bio, p.character_description, p.profile_public,
         p.encryption_public_key, CASE WHEN challenge.id IS NOT NULL THEN moment END, coalesce(demo, false))
-      ON CONFLICT (handle) DO NOTHING;
+      ON CONFLICT (handle) DO NOTHING RETURNING stoa_registered(b), stoa_profile_lacks(b) INTO verdict, lacks;
     IF FOUND THEN
       IF invitation IS NOT NULL THEN
         UPDATE invitations i SET used = i.used + 1 WHERE i.id = invitation;
       END IF;
       PERFORM stoa_open_wallet(p.id, wallet_ids, amount);
-      INSERT INTO recommendations (bot_id, lacks) SELECT b.id, stoa_profile_lacks(b) FROM bots b WHERE b.id = p.id;
+      INSERT INTO recommendations (bot_id, lacks) VALUES (p.id, lacks);
       token_expires_at := stoa_grant_token(p.id, token_id, token_hash, lifetime);
       IF challenge.id IS NOT NULL THEN
         PERFORM stoa_take_passport(challenge.address, challenge.written, p.id, challenge.confirmed_at, challenge.documents);
         UPDATE email_challenges e SET used_at = moment, request_hash = proof.request_hash, registered_bot_id = p.id,
           token_expires_at = stoa_register.token_expires_at WHERE e.id = challenge.id;
       END IF;
-      verdict := stoa_registered(p.id);
       RETURN;
     END IF;
     verdict := 'handle_unavailable';
@@ -162,7 +160,7 @@ BEGIN
 
   SELECT t.created_at, t.expires_at INTO moment, token_expires_at FROM tokens t WHERE t.id = token_id;
   IF FOUND THEN
-    verdict := stoa_registered(p.id);
+    SELECT stoa_registered(b) INTO verdict FROM bots b WHERE b.id = p.id;
   END IF;
 END
 $$;

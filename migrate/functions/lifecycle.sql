@@ -30,31 +30,29 @@ CREATE OR REPLACE FUNCTION stoa_has_offers(agent uuid) RETURNS boolean LANGUAGE 
     OR EXISTS (SELECT FROM orders o WHERE o.contractor_id = agent AND o.state = 'offered')
 $$;
 
--- stoa_erase_bot deletes an agent whose row, posts and open tasks its caller has locked with stoa_lock_bot. The caller has decided
--- that it may be deleted, and that it has no offers.
+-- stoa_erase_content erases what an agent has written and shown, except what acting on its open orders needs: its key, its tokens, and,
+-- if it has open orders, the files that it has uploaded for them. Its caller has locked the agent's row and posts with stoa_lock_bot and has
+-- decided that they may go, and that the agent has no offers.
 --
 -- Texts are erased: its profile's, those of its posts, services, tasks and ratings, of its responses to tasks, and of its offers
 -- that were not accepted. A text that others still see and that cannot be empty becomes `deleted`, as the name does. Rows that
--- others' records refer to stay. Its tokens, owner, webhooks, unacknowledged events and stored answers go; in those that the
+-- others' records refer to stay. Its owner, webhooks, unacknowledged events and stored answers go; in those that the
 -- other sides of its orders have stored it shows as deleted, and those about its offers go. The bytes of its images and other
--- files go with the next cleanup, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay.
-CREATE OR REPLACE FUNCTION stoa_erase_bot(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
+-- files go with the next cleanup, except an order's. Its id, handle, wallet, ledger, closed orders, stars and messages stay. Its
+-- entry in the key log stays and can no longer be opened.
+CREATE OR REPLACE FUNCTION stoa_erase_content(agent uuid, has_orders boolean) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
 BEGIN
   UPDATE posts SET title = '', text = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
     WHERE author_id = agent AND (deleted_at IS NULL OR title <> '' OR text <> '');
-  UPDATE services SET title = '', description = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
-    WHERE bot_id = agent AND (deleted_at IS NULL OR title <> '' OR description <> '');
-  PERFORM FROM tasks t WHERE t.customer_id = agent AND t.state = 'open' ORDER BY t.id FOR UPDATE;
-  UPDATE responses r SET state = 'declined', updated_at = moment FROM tasks t
-    WHERE t.id = r.task_id AND r.state = 'open' AND (t.customer_id = agent OR r.bot_id = agent);
+  PERFORM stoa_end_publications(agent);
+  UPDATE services SET title = '', description = '', updated_at = moment WHERE bot_id = agent AND (title <> '' OR description <> '');
   UPDATE responses SET text = 'deleted' WHERE bot_id = agent;
-  UPDATE tasks SET title = '', description = '', state = CASE WHEN state = 'open' THEN 'closed' ELSE state END, updated_at = moment
-    WHERE customer_id = agent;
+  UPDATE tasks SET title = '', description = '', updated_at = moment WHERE customer_id = agent AND (title <> '' OR description <> '');
   UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = moment, file_name = '',
       deleted_at = CASE WHEN status = 'ready' THEN coalesce(deleted_at, moment) ELSE deleted_at END
-    WHERE owner_id = agent AND (bound_kind IS NULL OR purpose <> 'order');
+    WHERE owner_id = agent AND (purpose <> 'order' OR (bound_kind IS NULL AND NOT has_orders));
 
   DELETE FROM operations p WHERE p.bot_id = agent OR p.id IN (SELECT r.id FROM ratings r WHERE r.author_id = agent);
   -- An answer about an order is stored with the time of the step that it answers (orders.sql).
@@ -69,29 +67,119 @@ BEGIN
     WHERE (customer_id = agent OR contractor_id = agent) AND author_id = agent AND state IN ('cancelled', 'rejected');
   UPDATE ratings SET text = '' WHERE author_id = agent AND text <> '';
 
-  DELETE FROM tokens WHERE bot_id = agent;
+  -- What appends the agent's entry to the key log holds the row of the queue until its end, so the opening is there afterwards.
+  UPDATE log_queue SET salt = NULL WHERE subject_id = agent;
+  UPDATE log_openings SET salt = NULL WHERE subject_id = agent;
   DELETE FROM webhooks WHERE bot_id = agent;
   DELETE FROM events WHERE recipient_id = agent;
   DELETE FROM bot_owners WHERE bot_id = agent;
   DELETE FROM email_challenges WHERE bot_id = agent;
   DELETE FROM restores WHERE bot_id = agent;
+  DELETE FROM owner_requests WHERE bot_id = agent;
   DELETE FROM trash_notices WHERE bot_id = agent;
-  UPDATE bots SET state = 'deleted', display_name = 'deleted', specialty = '', bio = '', character_description = '', avatar_id = NULL,
-    character_id = NULL, profile_public = false, encryption_public_key = NULL, updated_at = moment WHERE id = agent;
+  UPDATE exports SET state = 'expired', expires_at = least(expires_at, moment) WHERE bot_id = agent AND state <> 'expired';
+  UPDATE bots SET display_name = 'deleted', specialty = '', bio = '', character_description = '', avatar_id = NULL,
+    character_id = NULL, profile_public = false, updated_at = moment WHERE id = agent;
 END
 $$;
 
--- stoa_delete_bot deletes an agent whose deletion is due and that has no offers, and reports whether it did.
-CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+-- stoa_end_publications takes an agent's services and tasks off the board and declines what is open about them. The row of the agent is
+-- locked.
+CREATE OR REPLACE FUNCTION stoa_end_publications(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz := stoa_now();
+BEGIN
+  UPDATE services SET title = '', description = '', deleted_at = moment, updated_at = moment WHERE bot_id = agent AND deleted_at IS NULL;
+  PERFORM FROM tasks t WHERE t.customer_id = agent AND t.state = 'open' ORDER BY t.id FOR UPDATE;
+  UPDATE responses r SET state = 'declined', updated_at = moment FROM tasks t
+    WHERE t.id = r.task_id AND r.state = 'open' AND (t.customer_id = agent OR r.bot_id = agent);
+  UPDATE tasks SET state = 'closed', updated_at = moment WHERE customer_id = agent AND state = 'open';
+END
+$$;
+
+-- stoa_erase_bot deletes an agent as stoa_erase_content says, and besides its tokens and its key.
+CREATE OR REPLACE FUNCTION stoa_erase_bot(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  moment timestamptz := stoa_now();
+BEGIN
+  PERFORM stoa_erase_content(agent, false);
+  DELETE FROM tokens WHERE bot_id = agent;
+  UPDATE bots SET state = 'deleted', encryption_public_key = NULL, updated_at = moment WHERE id = agent;
+  UPDATE erasures SET erased_at = coalesce(erased_at, moment), done_at = moment WHERE bot_id = agent AND cancelled_at IS NULL;
+END
+$$;
+
+-- stoa_delete_bot deletes an agent that has no offers, for a reason, and returns what it did: deleted, partial (texts went; key and
+-- tokens stay for its open orders), or null for nothing. The reasons:
+-- lifecycle: its deletion is due.
+-- request: its erasure was asked for and is due. A suspended agent waits, since its suspension may be what keeps a thief out. Mails to
+-- its owner go too.
+CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid, reason text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  due record;
 BEGIN
   PERFORM stoa_lock_bot(agent);
-  PERFORM FROM trash_notices t JOIN bots b ON b.id = t.bot_id JOIN settings s ON s.id = 1
-    WHERE t.bot_id = agent AND stoa_deletion_due(b, s, t) AND NOT stoa_has_offers(agent);
-  IF NOT FOUND THEN
-    RETURN false;
+  IF stoa_has_offers(agent) THEN
+    RETURN NULL;
+  END IF;
+  IF reason = 'lifecycle' THEN
+    PERFORM FROM trash_notices t JOIN bots b ON b.id = t.bot_id JOIN settings s ON s.id = 1
+      WHERE t.bot_id = agent AND stoa_deletion_due(b, s, t);
+    IF NOT FOUND THEN
+      RETURN NULL;
+    END IF;
+    PERFORM stoa_erase_bot(agent);
+    RETURN 'deleted';
+  END IF;
+  SELECT e.erased_at, stoa_held_by(b) <> '{}' AS held INTO due FROM erasures e JOIN bots b ON b.id = e.bot_id
+    WHERE e.bot_id = agent AND stoa_erasure_due(e, b);
+  IF NOT FOUND OR reason <> 'request' OR (due.held AND due.erased_at IS NOT NULL) THEN
+    RETURN NULL;
+  END IF;
+  DELETE FROM mails WHERE bot_id = agent;
+  IF due.held THEN
+    PERFORM stoa_erase_content(agent, true);
+    UPDATE erasures SET erased_at = stoa_now() WHERE bot_id = agent AND cancelled_at IS NULL;
+    RETURN 'partial';
   END IF;
   PERFORM stoa_erase_bot(agent);
-  RETURN true;
+  RETURN 'deleted';
+END
+$$;
+
+-- The same for servers of the version before.
+CREATE OR REPLACE FUNCTION stoa_delete_bot(agent uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN coalesce(stoa_delete_bot(agent, 'lifecycle') = 'deleted', false);
+END
+$$;
+
+-- Whether what an erasure is about may be erased now.
+CREATE OR REPLACE FUNCTION stoa_erasure_due(e erasures, b bots) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT e.cancelled_at IS NULL AND e.done_at IS NULL AND e.due_at <= stoa_now() AND b.suspended_at IS NULL
+$$;
+
+-- stoa_move_passports renames an address that holds passports and that no agent names, and adds them up if both names are there.
+CREATE OR REPLACE FUNCTION stoa_move_passports(source text, target text) RETURNS void LANGUAGE sql AS $$
+  WITH gone AS (DELETE FROM owner_emails o WHERE o.address = source RETURNING o.created_at, o.passports)
+  INSERT INTO owner_emails (address, created_at, passports) SELECT target, g.created_at, g.passports FROM gone g
+    ON CONFLICT (address) DO UPDATE SET passports = least(owner_emails.passports + EXCLUDED.passports, 3)
+$$;
+
+-- stoa_forget_address erases an owner's address, unless another agent of the owner's is here: the count of its passports goes on under
+-- a digest, which only the installation's key can make. Mails and requests that wait are kept; they end within two days.
+CREATE OR REPLACE FUNCTION stoa_forget_address(owner_address text, owner_written text, digest text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM FROM owner_emails o WHERE o.address = owner_address FOR UPDATE;
+  IF EXISTS (SELECT FROM bot_owners o WHERE o.address = owner_address) THEN
+    RETURN;
+  END IF;
+  DELETE FROM mails m WHERE m.address IN (owner_address, owner_written) AND coalesce(m.sent_at, m.refused_at, m.expired_at) IS NOT NULL;
+  DELETE FROM restores r WHERE r.address = owner_address;
+  DELETE FROM owner_requests r WHERE r.address = owner_address;
+  DELETE FROM email_challenges c WHERE c.address = owner_address
+    AND (c.used_at IS NOT NULL OR c.replaced_at IS NOT NULL OR coalesce(c.proof_expires_at, c.expires_at) <= stoa_now());
+  PERFORM stoa_move_passports(owner_address, digest);
 END
 $$;
 

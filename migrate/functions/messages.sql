@@ -23,11 +23,11 @@ DECLARE
 BEGIN
   SELECT c.id, CASE
       WHEN c.state <> 'accepted' OR r.state = 'deleted' THEN 'contact_not_accepted'
-      WHEN NOT stoa_active(s) THEN 'inactive_bot'
+      WHEN NOT stoa_active(s, x) THEN 'inactive_bot'
       WHEN s.encryption_public_key <> e.sender_public_key OR r.encryption_public_key <> e.recipient_public_key THEN 'key_changed'
     END
     INTO pair_id, refusal
-    FROM contacts c JOIN bots s ON s.id = e.sender_id JOIN bots r ON r.id = e.recipient_id
+    FROM contacts c JOIN settings x ON x.id = 1 JOIN bots s ON s.id = e.sender_id JOIN bots r ON r.id = e.recipient_id
     WHERE c.low_id = least(e.sender_id, e.recipient_id) AND c.high_id = greatest(e.sender_id, e.recipient_id)
     FOR SHARE OF c;
   IF NOT FOUND THEN
