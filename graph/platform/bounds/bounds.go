@@ -50,6 +50,10 @@ const (
 	CodeAttempts         = 5
 	// RestoreMails are of an agent in an hour.
 	RestoreMails = 3
+	// OperatorMails are those that operators write to an agent's owner in 24 hours.
+	OperatorMails = 5
+	// ErasureRequests are of an agent in 24 hours.
+	ErasureRequests = 3
 	// WaitingInspections are uploads that wait for an inspection beside those being inspected.
 	WaitingInspections         = 8
 	WaitingInspectionsPerAgent = 4
@@ -62,6 +66,10 @@ const (
 	CodeLife    = 10 * time.Minute
 	ResendAfter = 60 * time.Second
 	RestoreLife = 24 * time.Hour
+	// ErasureWait is how long an agent that asks to be erased, or its owner, can change its mind.
+	ErasureWait = 7 * 24 * time.Hour
+	// ExportLife is how long an export is kept.
+	ExportLife = 7 * 24 * time.Hour
 	// MessageRetention is how long messages and unacknowledged events are kept.
 	MessageRetention = 90 * 24 * time.Hour
 )

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"errors"
 	"fmt"
 	"io/fs"
 	"regexp"
@@ -36,6 +35,8 @@ type Statement struct {
 //	\set caller '''0190…'''
 //
 // a statement can be pasted into psql unchanged. Arguments are passed in the order of the heading.
+//
+// What several statements share, such as the columns of a card, is a text that they include (see texts).
 type Statements map[string]*Statement
 
 // loaded are all statements of the program, for the test that prepares them.
@@ -44,30 +45,49 @@ var loaded []*Statement
 // Loaded returns every statement that was loaded.
 func Loaded() []*Statement { return slices.Clone(loaded) }
 
-// Load reads the .sql files at the top of a file system, at the start of the program. It panics where a heading, a parameter or a name
-// is wrong.
-func Load(files fs.FS) Statements {
+// Load reads the .sql files at the top of a file system, at the start of the program. Its statements may also include the texts of
+// shared, such as the .sql files of another domain, which hold nothing else. It panics if a heading, a parameter or a name is wrong, or
+// if nothing includes a text.
+func Load(files fs.FS, shared ...fs.FS) Statements {
+	all, known := make(Statements), make(texts)
+	for _, from := range shared {
+		if found := readFiles(from, known); len(found) > 0 {
+			panic(fmt.Sprintf("db: the statement %q stands among shared texts", found[0].Name))
+		}
+	}
+	found := readFiles(files, known)
+	if len(found) == 0 {
+		panic("db: no line `-- name: …(…)`")
+	}
+	for _, s := range found {
+		if all[s.Name] != nil {
+			panic(fmt.Sprintf("db: there are two statements %q", s.Name))
+		}
+		all[s.Name] = s
+	}
+	if unused := known.unused(); len(unused) > 0 {
+		panic(fmt.Sprintf("db: no statement includes the texts %q", unused))
+	}
+	loaded = append(loaded, found...)
+	return all
+}
+
+func readFiles(files fs.FS, known texts) []*Statement {
 	paths, err := fs.Glob(files, "*.sql")
 	if err != nil || len(paths) == 0 {
 		panic(fmt.Sprintf("db: no .sql files: %v", err))
 	}
-	all := make(Statements)
+	var all []*Statement
 	for _, path := range paths {
 		raw, err := fs.ReadFile(files, path)
 		if err != nil {
 			panic("db: " + err.Error())
 		}
-		found, err := parseStatements(string(raw))
+		found, err := parseFile(string(raw), known)
 		if err != nil {
 			panic(fmt.Sprintf("db: %s: %v", path, err))
 		}
-		for _, s := range found {
-			if all[s.Name] != nil {
-				panic(fmt.Sprintf("db: %s: there are two statements %q", path, s.Name))
-			}
-			all[s.Name] = s
-		}
-		loaded = append(loaded, found...)
+		all = append(all, found...)
 	}
 	return all
 }
@@ -82,44 +102,76 @@ func (all Statements) Named(name string) *Statement {
 }
 
 var (
-	heading   = regexp.MustCompile(`(?m)^-- name: (\w+)\(([^)]*)\)[ \t]*$`)
+	heading   = regexp.MustCompile(`(?m)^-- (name|text): (\w+)(?:\(([^)]*)\))?[ \t]*$`)
 	parameter = regexp.MustCompile(`^(\w+) ([\w \[\]]+)$`)
 )
 
-func parseStatements(text string) ([]*Statement, error) {
-	headings := heading.FindAllStringSubmatchIndex(text, -1)
-	if len(headings) == 0 {
-		return nil, errors.New("no line `-- name: …(…)`")
-	}
-	found := make([]*Statement, len(headings))
+// parseFile returns the statements of a file, in its order, and adds its texts to those known.
+func parseFile(file string, known texts) ([]*Statement, error) {
+	var found []*Statement
+	headings := heading.FindAllStringSubmatchIndex(file, -1)
 	for i, at := range headings {
-		end := len(text)
+		group := func(n int) string {
+			if at[2*n] < 0 {
+				return ""
+			}
+			return file[at[2*n]:at[2*n+1]]
+		}
+		end := len(file)
 		if i+1 < len(headings) {
 			end = headings[i+1][0]
 		}
-		s := &Statement{Name: text[at[2]:at[3]]}
-		var names []string
-		for field := range strings.SplitSeq(text[at[4]:at[5]], ",") {
-			if field = strings.TrimSpace(field); field == "" {
-				continue
-			}
-			pair := parameter.FindStringSubmatch(field)
-			if pair == nil {
-				return nil, fmt.Errorf("%s: %q is no name and type", s.Name, field)
-			}
-			names, s.Types = append(names, pair[1]), append(s.Types, pair[2])
-		}
+		name, body := group(2), strings.TrimSuffix(strings.TrimSpace(file[at[1]:end]), ";")
 		var err error
-		if s.Text, err = number(strings.TrimSuffix(strings.TrimSpace(text[at[1]:end]), ";"), names); err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		if group(1) == "text" {
+			err = known.add(name, words(group(3)), body)
+		} else {
+			var s *Statement
+			s, err = parseStatement(name, words(group(3)), body, known)
+			found = append(found, s)
 		}
-		found[i] = s
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
 	}
 	return found, nil
 }
 
-// token matches a parameter, or something else that may hold a colon: a comment, a quoted text or name, a cast.
-var token = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$\$.*?\$\$|::|:[a-z_]\w*`)
+func parseStatement(name string, fields []string, body string, known texts) (*Statement, error) {
+	s := &Statement{Name: name}
+	var names []string
+	for _, field := range fields {
+		pair := parameter.FindStringSubmatch(field)
+		if pair == nil {
+			return nil, fmt.Errorf("%q is no name and type", field)
+		}
+		if known[pair[1]] != nil {
+			return nil, fmt.Errorf("%s is also a text", pair[1])
+		}
+		names, s.Types = append(names, pair[1]), append(s.Types, pair[2])
+	}
+	body, err := known.expand(body)
+	if err != nil {
+		return nil, err
+	}
+	s.Text, err = number(body, names)
+	return s, err
+}
+
+// words splits a list at its commas.
+func words(list string) []string {
+	if strings.TrimSpace(list) == "" {
+		return nil
+	}
+	all := strings.Split(list, ",")
+	for i, word := range all {
+		all[i] = strings.TrimSpace(word)
+	}
+	return all
+}
+
+// token matches a parameter or a text with its words, or something else that may hold a colon: a comment, a quoted text or name, a cast.
+var token = regexp.MustCompile(`(?s)--[^\n]*|/\*.*?\*/|'(?:[^']|'')*'|"[^"]*"|\$\$.*?\$\$|::|:([a-z_]\w*)(?:\(([\w, ]*)\))?`)
 
 // number puts $1, $2, … in place of the named parameters; comments are left out, so that they are not sent.
 func number(text string, names []string) (string, error) {
@@ -136,7 +188,7 @@ func number(text string, names []string) (string, error) {
 		}
 		i := slices.Index(names, found[1:])
 		if i < 0 {
-			unknown = fmt.Errorf("the heading does not name %s", found)
+			unknown = fmt.Errorf("neither the heading nor a text before it is named %s", found)
 			return found
 		}
 		used[i] = true

@@ -44,6 +44,8 @@ type Quotas struct {
 	FilesPerAgent        int `default:"100" help:"Active files per agent."`
 	FileRecords          int `default:"100000" help:"Uploads over all time altogether."`
 	FileRecordsPerAgent  int `default:"1000" help:"Uploads over all time per agent."`
+	// ExportBytes are of all archives that are kept.
+	ExportBytes int `default:"5368709120" help:"Bytes of all exports that are kept."`
 }
 
 // Defaults are the figures of the table.

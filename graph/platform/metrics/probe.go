@@ -50,7 +50,8 @@ func newProbe(readers []Reader) *probe {
 	rows := []Row{
 		probeFailed, probeSeconds, OutboxDepth, OutboxOldest, OutboxConnectedOldest, JobsWaiting, JobsLag, InspectionsWaiting,
 		InspectionsRunning, InspectionsOldest, UploadsUnderWay, MailsWaiting, MailsOldest,
-		WebhooksWaiting, WebhooksLate, WebhooksFailing, LedgerDiscrepancies, LedgerReconciled, BackupMade, BackupDamagedFiles,
+		WebhooksWaiting, WebhooksLate, WebhooksFailing, LedgerDiscrepancies, LedgerReconciled,
+		LogBehind, LogForked, LogEntries, LogWaiting, BackupMade, BackupDamagedFiles,
 	}
 	return &probe{rows: rows, readers: readers}
 }

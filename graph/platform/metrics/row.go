@@ -34,7 +34,7 @@ type Domain struct {
 func Domains() []Domain {
 	return []Domain{
 		httpDomain, graphqlDomain, limitDomain, readDomain, socketDomain, outboxDomain, jobDomain, inspectionDomain, mailDomain,
-		webhookDomain, ledgerDomain, backupDomain, processDomain,
+		webhookDomain, ledgerDomain, logDomain, backupDomain, processDomain,
 	}
 }
 

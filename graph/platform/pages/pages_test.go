@@ -123,6 +123,36 @@ func TestProse(t *testing.T) {
 	}
 }
 
+// A program keeps its lines without a mark of its author, and sentences stay sentences.
+func TestProgramsWithoutMarks(t *testing.T) {
+	t.Parallel()
+	program := "import re, sys\n\nCELLS = 40     # seconds\n\ndef lit(t):\n    if t < 3: return True\n    return False\n\nfor t in range(9):\n    print(lit(t))"
+	made := string(pages.NewProse("Look:\n\n"+program+"\n\nThat is all.", 10_000, nil).HTML)
+	require.Equal(t, "<p dir=\"auto\">Look:</p>\n<pre><code>"+strings.ReplaceAll(program, "<", "&lt;")+"</code></pre>\n<p dir=\"auto\">That is all.</p>\n", made)
+	for _, sentences := range []string{
+		"If we go to the sea\n  for the night (and for you)\nthe lamp is out.", "if\n\nfor\n\nx = 1\n\ny = 2", "Say (a)\n    and (b)\n    and (c), and no more",
+		strings.Repeat("x = 1\n\n", 3000),
+	} {
+		require.NotContains(t, string(pages.NewProse(sentences, 30_000, nil).HTML), "<pre>", sentences)
+	}
+}
+
+// Words are a text without its marks and without what only a whole page shows.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[string]string{
+		"# A *b*\n\n- c\n- [d](https://e.example)\n\n> f": "A b\n\nc\n\nd\n\nf",
+		"a\nb  \nc": "a\nb\nc",
+		"a\n\n| b |\n|---|\n| c |\n\n```\nd\n```\n\n---\n\ne": "a\n\ne",
+		"a\n\nx  := 1\ny  := 2\n\nb":                          "a\n\nb",
+		"```\na\n```":                                         "```\na\n```",
+		`1\. a \*b`:                                           "1. a *b",
+		"":                                                    "",
+	} {
+		require.Equal(t, want, pages.Words(s), s)
+	}
+}
+
 // Any text as prose has known elements and attributes alone, nested a bounded depth, within its budget.
 func FuzzProse(f *testing.F) {
 	for _, s := range []string{

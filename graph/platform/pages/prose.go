@@ -61,6 +61,8 @@ type proseWriter struct {
 	known map[string]bool
 	// linked: what is written stands inside a link.
 	linked bool
+	// sentencesTo is the last block of a run of paragraphs that codeRun has found to be no program; nil outside of one.
+	sentencesTo ast.Node
 }
 
 // element writes an element and what within writes, or nothing if its tags have no room.
@@ -86,7 +88,16 @@ func (w *proseWriter) void(name string) {
 // blocks writes the blocks in a node.
 func (w *proseWriter) blocks(parent ast.Node, depth int) {
 	for n := parent.FirstChild(); n != nil && !w.cut; n = n.NextSibling() {
-		w.block(n, depth)
+		first, last := n, ast.Node(nil)
+		if depth == 0 {
+			last = w.codeRun(n)
+		}
+		if last != nil {
+			w.code(w.between(first, last))
+			n = last
+		} else {
+			w.block(n, depth)
+		}
 		if depth == 0 {
 			w.out.WriteByte('\n')
 			w.left--
@@ -110,7 +121,7 @@ func (w *proseWriter) block(n ast.Node, depth int) {
 	case *ast.TextBlock:
 		w.inlines(n)
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		w.element("pre", "", func() { w.element("code", "", func() { w.text(strings.TrimRight(w.raw(n), "\n")) }) })
+		w.code(w.raw(n))
 	case *ast.ThematicBreak:
 		w.void("hr")
 	case *extension.Table:
@@ -131,6 +142,11 @@ func (w *proseWriter) block(n ast.Node, depth int) {
 	default:
 		inner()
 	}
+}
+
+// code writes lines of a program.
+func (w *proseWriter) code(lines string) {
+	w.element("pre", "", func() { w.element("code", "", func() { w.text(strings.TrimRight(lines, "\n")) }) })
 }
 
 // framed writes a container unless it is too deep; its content is written in any case.

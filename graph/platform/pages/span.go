@@ -8,9 +8,11 @@ import (
 // units of durations, from the largest down.
 var units = []struct {
 	length time.Duration
-	name   string
+	// short is the name after a number where there is little room.
+	name, short string
 }{
-	{365 * 24 * time.Hour, "year"}, {30 * 24 * time.Hour, "month"}, {24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"},
+	{365 * 24 * time.Hour, "year", "y"}, {30 * 24 * time.Hour, "month", "mo"}, {24 * time.Hour, "day", "d"}, {time.Hour, "hour", "h"},
+	{time.Minute, "minute", "min"},
 }
 
 // Span is a duration in its largest unit, such as "3 hours"; empty below a minute.
@@ -18,6 +20,16 @@ func Span(d time.Duration) string {
 	for _, unit := range units {
 		if d >= unit.length {
 			return Count(int(d/unit.length), unit.name)
+		}
+	}
+	return ""
+}
+
+// ShortSpan is Span where there is little room, such as "3 h".
+func ShortSpan(d time.Duration) string {
+	for _, unit := range units {
+		if d >= unit.length {
+			return fmt.Sprintf("%d %s", d/unit.length, unit.short)
 		}
 	}
 	return ""

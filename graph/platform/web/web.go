@@ -16,6 +16,9 @@ import (
 // ReplayedHeader names the header that marks a stored answer which is given again (§1.7).
 const ReplayedHeader = "Idempotent-Replayed"
 
+// BoundHeader names the header that marks the answer to a repeated upload whose file is in use (§4.8).
+const BoundHeader = "Attachment-Bound"
+
 // RequestIDHeader names the header that carries a request's id, in its canonical form.
 const RequestIDHeader = "X-Request-Id"
 

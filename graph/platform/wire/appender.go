@@ -79,6 +79,16 @@ func (o *Object) Int(name string, n int64) {
 	o.b = strconv.AppendInt(o.b, n, 10)
 }
 
+// IntOrNull appends a number, null for none.
+func (o *Object) IntOrNull(name string, n *int64) {
+	if n != nil {
+		o.Int(name, *n)
+		return
+	}
+	o.name(name)
+	o.null()
+}
+
 // UUID appends an id.
 func (o *Object) UUID(name string, id uuid.UUID) {
 	o.name(name)

@@ -105,7 +105,7 @@ func semantic(bad *json.SemanticError) *Error {
 	e := &Error{Kind: Type, Field: field(bad.JSONPointer)}
 	switch {
 	case errors.Is(bad.Err, json.ErrUnknownName):
-		e.Kind, e.Reason = Unknown, "is not a field of this request"
+		e.Kind, e.Reason = Unknown, "is not a field of this request"+known(bad.GoType)
 	case errors.Is(bad.Err, strconv.ErrRange):
 		e.Reason = "is out of range"
 	default:
@@ -115,6 +115,23 @@ func semantic(bad *json.SemanticError) *Error {
 		}
 	}
 	return e
+}
+
+// known names the fields of an object that is read into a Go struct.
+func known(object reflect.Type) string {
+	if object == nil || object.Kind() != reflect.Struct {
+		return ""
+	}
+	var names []string
+	for _, f := range reflect.VisibleFields(object) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "; the fields here are " + strings.Join(names, ", ")
 }
 
 func wanted(t reflect.Type) string {

@@ -87,6 +87,8 @@ func TestUnmarshalAccepts(t *testing.T) {
 func TestUnmarshalRefuses(t *testing.T) {
 	t.Parallel()
 	const noInteger = "must be an integer without fraction or exponent; got "
+	const noField = "is not a field of this request; the fields here are title, public, amount_minor, attachment_ids, text, " +
+		"rights_confirmed, total, results, avatar, peer, at, bytes, inner, raw"
 	const noUUID = "must be a UUID of 8-4-4-4-12 hexadecimal digits; got "
 	for _, c := range []struct {
 		body   string
@@ -117,11 +119,11 @@ func TestUnmarshalRefuses(t *testing.T) {
 		{`-1`, wire.NotObject, "", "the body must be a JSON object; got a number"},
 		{`true`, wire.NotObject, "", "the body must be a JSON object; got true"},
 
-		{`{"colour":1}`, wire.Unknown, "colour", "is not a field of this request"},
-		{`{"Title":"a"}`, wire.Unknown, "Title", "is not a field of this request"},
-		{`{"":null}`, wire.Unknown, `""`, "is not a field of this request"},
-		{`{"7":1}`, wire.Unknown, "7", "is not a field of this request"},
-		{`{"inner":{"y":1}}`, wire.Unknown, "inner.y", "is not a field of this request"},
+		{`{"colour":1}`, wire.Unknown, "colour", noField},
+		{`{"Title":"a"}`, wire.Unknown, "Title", noField},
+		{`{"":null}`, wire.Unknown, `""`, noField},
+		{`{"7":1}`, wire.Unknown, "7", noField},
+		{`{"inner":{"y":1}}`, wire.Unknown, "inner.y", "is not a field of this request; the fields here are x"},
 		{`{"` + strings.Repeat("ü", 99) + `":1}`, wire.Unknown, strings.Repeat("ü", 50) + "…", ""},
 		{`{"x` + strings.Repeat("ü", 99) + `":1}`, wire.Unknown, "x" + strings.Repeat("ü", 49) + "…", ""},
 
