@@ -20,7 +20,9 @@ import (
 	"stoa/graph/drafts"
 	"stoa/graph/email"
 	"stoa/graph/events"
+	"stoa/graph/exports"
 	"stoa/graph/feedback"
+	"stoa/graph/keylog"
 	"stoa/graph/lifecycle"
 	"stoa/graph/messages"
 	"stoa/graph/onboarding"
@@ -35,6 +37,7 @@ import (
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
+	"stoa/graph/receipts"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
@@ -60,6 +63,10 @@ type Config struct {
 	Origin string
 	// SecretKey is the installation's, of email.KeySize bytes.
 	SecretKey []byte
+	// LogHead is the file of the greatest head of the key log that was signed; empty: in memory alone.
+	LogHead string
+	// Witnesses sign the key log; nil for none.
+	Witnesses keylog.Witnesses
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
 	// Hurry is closed when requests that wait must come to their end, because the process shuts down; nil for never.
@@ -79,6 +86,8 @@ type Config struct {
 	Webhooks *webhooks.Sender
 	// WebhookMetrics counts attempts to deliver to a webhook; nil counts nothing.
 	WebhookMetrics *metrics.Webhooks
+	// RecordErased writes down an erasure outside the database (lifecycle.API); nil: nothing does.
+	RecordErased func(lifecycle.Erased) error
 	// Backup makes a backup; nil if the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
 }
@@ -93,7 +102,9 @@ type Graph struct {
 	Drafts      *drafts.API
 	Email       *email.API
 	Events      *events.API
+	Exports     *exports.API
 	Feedback    *feedback.API
+	KeyLog      *keylog.API
 	Lifecycle   *lifecycle.API
 	Messages    *messages.API
 	Onboarding  *onboarding.API
@@ -103,6 +114,7 @@ type Graph struct {
 	Posts       *posts.API
 	Profiles    *profiles.API
 	Ratings     *ratings.API
+	Receipts    *receipts.API
 	Services    *services.API
 	Tasks       *tasks.API
 	Wallet      *wallet.API
@@ -145,6 +157,10 @@ func New(c Config) *Graph {
 		Attempts: c.MailMetrics,
 	}
 	files := &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry}
+	log := &keylog.API{
+		DB: c.DB, Reads: reads, Key: c.SecretKey, Origin: c.Origin, Signed: keylog.NewKeeper(c.LogHead),
+		Witnesses: c.Witnesses,
+	}
 	g := &Graph{
 		Activity:    &activity.API{Reads: reads},
 		Attachments: files,
@@ -154,6 +170,7 @@ func New(c Config) *Graph {
 		Email:       mails,
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
+		KeyLog:      log,
 		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: wake},
 		Drafts:      &drafts.API{DB: c.DB, Events: outbox},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
@@ -161,6 +178,7 @@ func New(c Config) *Graph {
 		Posts:       &posts.API{DB: c.DB, Reads: reads, Files: files, ProfileChanged: onboard.ProfileChanged},
 		Profiles:    &profiles.API{DB: c.DB, Reads: reads, SendsMail: c.Mail != nil},
 		Ratings:     &ratings.API{DB: c.DB, Events: outbox, Reads: reads},
+		Receipts:    &receipts.API{DB: c.DB, Events: outbox, Reads: reads, KeyLog: log},
 		Services:    &services.API{DB: c.DB, Reads: reads},
 		Wallet:      &wallet.API{DB: c.DB},
 		Webhooks:    hooks,
@@ -172,12 +190,19 @@ func New(c Config) *Graph {
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders, Events: outbox}
 	g.Lifecycle = &lifecycle.API{
 		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, Deleted: g.Tasks.CustomerDeleted, TokensEnded: c.TokensEnded,
-		SendsMail: c.Mail != nil,
+		SendsMail: c.Mail != nil, RecordErased: c.RecordErased,
+	}
+	g.Exports = &exports.API{
+		DB: c.DB, Quotas: c.Quotas, InsertJob: c.Enqueue, KeyLog: log,
+		Files: files, Records: exports.Records{
+			Bots: g.Bots, Contacts: g.Contacts, Feedback: g.Feedback, Messages: g.Messages, Onboarding: onboard, Orders: g.Orders,
+			Posts: g.Posts, Ratings: g.Ratings, Receipts: g.Receipts, Services: g.Services, Tasks: g.Tasks, Wallet: g.Wallet,
+		},
 	}
 	g.Operator = &operator.API{
 		DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: files, Outbox: outbox,
 		Agents: g.Bots, Lifecycle: g.Lifecycle, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
-		RemoveFromBoard: g.Tasks.Remove, BackUp: c.Backup,
+		RemoveFromBoard: g.Tasks.Remove, BackUp: c.Backup, Keys: g.KeyLog,
 	}
 	return g
 }

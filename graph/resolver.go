@@ -8,7 +8,9 @@ import (
 	"stoa/graph/drafts"
 	"stoa/graph/events"
 	"stoa/graph/exec"
+	"stoa/graph/exports"
 	"stoa/graph/feedback"
+	"stoa/graph/lifecycle"
 	"stoa/graph/messages"
 	"stoa/graph/onboarding"
 	"stoa/graph/operator"
@@ -17,6 +19,7 @@ import (
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
+	"stoa/graph/receipts"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 	"stoa/graph/wallet"
@@ -31,7 +34,9 @@ type (
 	contactsAPI    = contacts.API
 	draftsAPI      = drafts.API
 	eventsAPI      = events.API
+	exportsAPI     = exports.API
 	feedbackAPI    = feedback.API
+	lifecycleAPI   = lifecycle.API
 	messagesAPI    = messages.API
 	onboardingAPI  = onboarding.API
 	operatorAPI    = operator.API
@@ -40,6 +45,7 @@ type (
 	postsAPI       = posts.API
 	profilesAPI    = profiles.API
 	ratingsAPI     = ratings.API
+	receiptsAPI    = receipts.API
 	servicesAPI    = services.API
 	tasksAPI       = tasks.API
 	walletAPI      = wallet.API
@@ -60,7 +66,9 @@ type operations struct {
 	*contactsAPI
 	*draftsAPI
 	*eventsAPI
+	*exportsAPI
 	*feedbackAPI
+	*lifecycleAPI
 	*messagesAPI
 	*onboardingAPI
 	*ordersAPI
@@ -68,6 +76,7 @@ type operations struct {
 	*postsAPI
 	*profilesAPI
 	*ratingsAPI
+	*receiptsAPI
 	*servicesAPI
 	*tasksAPI
 	*walletAPI
@@ -76,8 +85,8 @@ type operations struct {
 
 func (g *Graph) resolver() resolver {
 	return resolver{g.Operator, operations{
-		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Drafts, g.Events, g.Feedback, g.Messages, g.Onboarding, g.Orders, g.Owners, g.Posts,
-		g.Profiles, g.Ratings, g.Services, g.Tasks, g.Wallet, g.Webhooks,
+		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Drafts, g.Events, g.Exports, g.Feedback, g.Lifecycle, g.Messages, g.Onboarding, g.Orders,
+		g.Owners, g.Posts, g.Profiles, g.Ratings, g.Receipts, g.Services, g.Tasks, g.Wallet, g.Webhooks,
 	}}
 }
 

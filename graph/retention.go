@@ -7,9 +7,11 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/email"
 	"stoa/graph/events"
+	"stoa/graph/exports"
 	"stoa/graph/messages"
 	"stoa/graph/operator"
 	"stoa/graph/owners"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 	"stoa/graph/webhooks"
@@ -24,6 +26,8 @@ const (
 
 // retained lists the kinds of records and how long each is kept (§8), in the order of the sweep.
 func retained(g *Graph, d *db.DB) []operator.Retention {
+	sweepExports := func(ctx context.Context) (int64, error) { return g.Exports.Sweep(ctx) }
+	oldExports := func(ctx context.Context) (int64, error) { return g.Exports.DeleteOld(ctx) }
 	oldActivity := func(ctx context.Context) (int64, error) { return g.Operator.DeleteOldActivity(ctx) } // it is made after this table
 	eraseRemoved := func(ctx context.Context) (int64, error) { return g.Operator.EraseRemoved(ctx) }
 	countStale := func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }
@@ -57,6 +61,16 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 			Job: cleanup, Sweep: g.Owners.DeleteOldRestores,
 		},
 		{
+			Name: "owner_requests", What: "requests of owners for an archive or an erasure, from their creation",
+			Kept: owners.RequestRetention, Job: cleanup, Sweep: g.Owners.DeleteOldRequests,
+		},
+		{Name: "exports", What: "archives of agents, from their request", Kept: bounds.ExportLife, Job: cleanup, Sweep: sweepExports},
+		{
+			Name: "export_records", What: "records of exports, without their bytes", Kept: exports.Retention,
+			Job: cleanup, Sweep: oldExports,
+		},
+		{Name: "erasures", What: "requests to erase an agent: ids and times", Kept: operator.Forever},
+		{
 			Name: "webhook_deliveries", What: "records of attempts to deliver to a webhook", Kept: webhooks.DeliveryRetention,
 			Job: cleanup, Sweep: g.Webhooks.DeleteOldDeliveries,
 		},
@@ -74,6 +88,7 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
 		{Name: "ledger", What: "the ledger, rewards, orders with their drafts, and passports", Kept: operator.Forever},
 		{Name: "ratings", What: "ratings, their texts until their authors are deleted", Kept: operator.Forever},
+		{Name: "receipts", What: "receipts of orders and documents of ratings, until both participants are deleted", Kept: operator.Forever},
 		{Name: "operations", What: "the answers that a repeated operation gets again, until their agents are deleted", Kept: operator.Forever},
 		{Name: "audit", What: "the audit log", Kept: operator.Forever},
 		{Name: "backups", What: "backups, except the last good one", Kept: operator.BackupRetention, Job: backup},

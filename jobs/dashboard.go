@@ -57,8 +57,10 @@ func NewDashboard(c Config) (*Dashboard, error) {
 	}
 	mux := http.NewServeMux()
 	shown := withUnavailable(c.DB, page)
-	mux.Handle("GET "+DashboardPath, shown)
-	mux.Handle("GET "+DashboardPath+"/", shown)
+	opened := opening(c.DB)
+	mux.Handle("GET "+DashboardPath, opened)
+	mux.Handle("GET "+DashboardPath+"/{$}", opened)
+	mux.Handle("GET "+DashboardPath+"/", withWayBack(shown))
 	for _, row := range dashboardActions {
 		mux.Handle(row.pattern, audited(c, row.name, shown))
 	}

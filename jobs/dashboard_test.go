@@ -96,3 +96,41 @@ func TestTheDashboardWaitsForTheDatabase(t *testing.T) {
 	require.Equal(t, http.StatusServiceUnavailable, refused.Code)
 	require.NotEmpty(t, refused.Header().Get("Retry-After"))
 }
+
+// The dashboard opens on what failed for good within a day, else on what is tried again, else on what waits; its pages lead back to the
+// console.
+func TestTheDashboardOpensOnWhatFailed(t *testing.T) {
+	t.Parallel()
+	h := newWorld(t)
+	dashboard, err := jobs.NewDashboard(jobs.Config{Graph: h.Graph, DB: h.DB, Logger: slog.New(slog.DiscardHandler)})
+	require.NoError(t, err)
+	t.Cleanup(dashboard.Stop)
+	get := func(path string) *httptest.ResponseRecorder {
+		answer := httptest.NewRecorder()
+		dashboard.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, path, nil))
+		return answer
+	}
+	insert := func(state, finalized string) {
+		h.Exec(`INSERT INTO river_job (kind, args, max_attempts, state, finalized_at) VALUES ('test', '{}', 1, $1::river_job_state, `+finalized+`)`, state)
+	}
+	opens := func(state string) {
+		t.Helper()
+		for _, path := range []string{"/jobs", "/jobs/"} {
+			require.Equal(t, http.StatusSeeOther, get(path).Code)
+			require.Equal(t, "/jobs/jobs?state="+state, get(path).Header().Get("Location"))
+		}
+	}
+	h.Exec("DELETE FROM river_job")
+	opens("available")
+	insert("discarded", "now() - interval '2 days'")
+	opens("available")
+	insert("retryable", "NULL")
+	opens("retryable")
+	insert("discarded", "now()")
+	opens("discarded")
+	page := get("/jobs/jobs?state=discarded")
+	require.Equal(t, http.StatusOK, page.Code)
+	require.Contains(t, page.Body.String(), ">Back to the console</a></nav></body>")
+	require.Contains(t, page.Body.String(), `<a href="/" `)
+	require.NotContains(t, get("/jobs/api/queues").Body.String(), "console")
+}

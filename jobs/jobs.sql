@@ -11,3 +11,11 @@ SELECT q.queue, coalesce(extract(epoch FROM now() - (
   ORDER BY j.priority, j.scheduled_at LIMIT 1
 )), 0)::float8 AS seconds
 FROM unnest(:queues::text[]) AS q (queue);
+
+-- name: select_opening()
+-- The state of the jobs that the dashboard opens on.
+SELECT CASE
+  WHEN EXISTS (SELECT FROM river_job j WHERE j.state = 'discarded' AND j.finalized_at >= now() - interval '1 day') THEN 'discarded'
+  WHEN EXISTS (SELECT FROM river_job j WHERE j.state = 'retryable') THEN 'retryable'
+  ELSE 'available'
+END;

@@ -2,22 +2,16 @@ package jobs
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/riverqueue/river"
-	"github.com/riverqueue/river/rivertype"
 
 	"stoa/graph/attachments"
 	"stoa/graph/email"
+	"stoa/graph/exports"
 	"stoa/graph/owners"
-	"stoa/graph/platform/db"
-	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/search"
-	"stoa/graph/platform/tracing"
 	"stoa/graph/wallet"
 	"stoa/graph/webhooks"
 )
@@ -30,6 +24,7 @@ const (
 	publicationQueue = "publication"
 	mailQueue        = "mail"
 	backupQueue      = "backup"
+	exportQueue      = "export"
 	// The queues of the classes of webhooks: an endpoint of a light or busy one holds a worker for 2 s at most as a rule, one of a
 	// slow one for up to 15 s. Their workers wait for the network and hold no connection to the database meanwhile.
 	webhookQueue     = "webhook"
@@ -38,7 +33,7 @@ const (
 )
 
 var queues = map[string]int{
-	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 3, mailQueue: 4, backupQueue: 1,
+	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 3, mailQueue: 4, backupQueue: 1, exportQueue: 1,
 	webhookQueue: 16, busyWebhookQueue: 16, slowWebhookQueue: 16,
 }
 
@@ -50,59 +45,7 @@ const (
 )
 
 // slowQueues are the queues whose statements may take longer than a request's.
-var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true}
-
-// The arguments of jobs that need none; the domains have those of the others.
-type (
-	deliverJob   struct{}
-	recoverJob   struct{}
-	queueJob     struct{}
-	feedJob      struct{}
-	mergeJob     struct{}
-	cleanupJob   struct{}
-	orphansJob   struct{}
-	reconcileJob struct{}
-	lifecycleJob struct{}
-	activityJob  struct{}
-	backupJob    struct{}
-	copiesJob    struct{}
-)
-
-// Kind implements river.JobArgs.
-func (deliverJob) Kind() string { return "deliver" }
-
-// Kind implements river.JobArgs.
-func (recoverJob) Kind() string { return "recover" }
-
-// Kind implements river.JobArgs.
-func (queueJob) Kind() string { return "queue_webhooks" }
-
-// Kind implements river.JobArgs.
-func (feedJob) Kind() string { return "feed" }
-
-// Kind implements river.JobArgs.
-func (mergeJob) Kind() string { return "merge_search" }
-
-// Kind implements river.JobArgs.
-func (cleanupJob) Kind() string { return "cleanup" }
-
-// Kind implements river.JobArgs.
-func (orphansJob) Kind() string { return "orphans" }
-
-// Kind implements river.JobArgs.
-func (reconcileJob) Kind() string { return "reconcile" }
-
-// Kind implements river.JobArgs.
-func (lifecycleJob) Kind() string { return "lifecycle" }
-
-// Kind implements river.JobArgs.
-func (activityJob) Kind() string { return "activity" }
-
-// Kind implements river.JobArgs.
-func (backupJob) Kind() string { return "backup" }
-
-// Kind implements river.JobArgs.
-func (copiesJob) Kind() string { return "missing_copies" }
+var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true, exportQueue: true}
 
 // table is every kind of job: its queue, its time limit, how often it is inserted (0: by mutations only), and what it does.
 var table = []row{
@@ -112,6 +55,16 @@ var table = []row{
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
 	}),
+	// Appends what waits to the key log, and takes the head that has grown to the witnesses.
+	job(promptQueue, 30*time.Second, time.Second, func(ctx context.Context, c Config, _ logJob) error {
+		appended, err := c.Graph.KeyLog.Sequence(ctx)
+		if appended > 0 {
+			err = errors.Join(err, cosign(ctx, c, cosignJob{}))
+		}
+		return err
+	}),
+	// Takes the head again to witnesses that did not sign it, and each hour to all.
+	job(promptQueue, 30*time.Second, time.Second, cosign),
 	// Finds the events that webhooks have missed, such as those of an agent that was restored.
 	job(promptQueue, 30*time.Second, time.Minute, func(ctx context.Context, c Config, _ queueJob) error {
 		return c.Graph.Webhooks.Queue(ctx, webhooks.Scope{})
@@ -167,6 +120,10 @@ var table = []row{
 	job(mailQueue, time.Minute, 0, func(ctx context.Context, c Config, args owners.RestoreJob) error {
 		return c.Graph.Owners.ExamineRestore(ctx, args.RestoreID)
 	}),
+	// The same for what owners ask for on their pages.
+	job(mailQueue, time.Minute, 0, func(ctx context.Context, c Config, args owners.RequestJob) error {
+		return c.Graph.Owners.ExamineRequest(ctx, args.RequestID)
+	}),
 	job(maintenanceQueue, 4*time.Minute, 5*time.Minute, cleanUp),
 	job(maintenanceQueue, 30*time.Minute, time.Hour, func(ctx context.Context, c Config, _ orphansJob) error {
 		n, err := c.Graph.Attachments.DeleteOrphans(ctx)
@@ -182,6 +139,16 @@ var table = []row{
 		c.logCount(ctx, "agents deleted", done.Deleted)
 		return err
 	}),
+	// Makes an archive that an agent or its owner has asked for.
+	job(exportQueue, 50*time.Minute, 0, func(ctx context.Context, c Config, args exports.Job) error {
+		return c.Graph.Exports.Make(ctx, args.ExportID)
+	}),
+	// Goes on with the erasures that agents and owners have asked for.
+	job(promptQueue, time.Minute, 15*time.Second, func(ctx context.Context, c Config, _ eraseJob) error {
+		n, err := c.Graph.Lifecycle.Erase(ctx)
+		c.logCount(ctx, "agents erased at their request", n)
+		return err
+	}),
 	// Grants an agent what it has just earned.
 	job(promptQueue, 30*time.Second, 0, func(ctx context.Context, c Config, args wallet.RewardJob) error {
 		_, err := c.Graph.Wallet.GrantReward(ctx, args.BotID)
@@ -193,6 +160,15 @@ var table = []row{
 		n, err := c.Graph.Wallet.GrantRewards(ctx)
 		c.logCount(ctx, "rewards granted", n)
 		return err
+	}),
+	// Signs the receipts of orders that closed, and the documents of ratings.
+	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ receiptsJob) error {
+		_, err := c.Graph.Receipts.Sign(ctx)
+		return err
+	}),
+	// Adds the receipts of orders that closed before an upgrade.
+	job(maintenanceQueue, 30*time.Minute, 24*time.Hour, func(ctx context.Context, c Config, _ missingJob) error {
+		return c.Graph.Receipts.AddMissing(ctx)
 	}),
 	// Counts the last minutes for the operators' overview.
 	job(promptQueue, 30*time.Second, time.Minute, func(ctx context.Context, c Config, _ activityJob) error {
@@ -212,151 +188,4 @@ func (c Config) logCount(ctx context.Context, done string, n int64) {
 	if n > 0 {
 		c.Logger.InfoContext(ctx, done, "count", n)
 	}
-}
-
-// cleanUp deletes records past their retention. One sweep that fails does not keep the others from running.
-func cleanUp(ctx context.Context, c Config, _ cleanupJob) error {
-	var failed []error
-	for _, r := range c.Graph.Operator.Kept {
-		if r.Sweep == nil {
-			continue
-		}
-		n, err := r.Sweep(ctx)
-		if n > 0 {
-			c.Logger.InfoContext(ctx, "cleaned up", "sweep", r.Name, "deleted", n)
-		}
-		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", r.Name, err))
-		}
-	}
-	return errors.Join(failed...)
-}
-
-// maxReconcile is after how long ledgerReport leaves the rest to its next run; its slices last a second or so.
-const maxReconcile = 20 * time.Minute
-
-// ledgerReport checks the ledger: what is new at each run, and everything once a day, in slices that any process may continue. A
-// discrepancy is a defect or a break-in: it is logged as an error, each time anew, and kept for /metrics of every process.
-func ledgerReport(ctx context.Context, c Config, _ reconcileJob) error {
-	end := time.Now().Add(maxReconcile)
-	for _, scope := range wallet.Scopes() {
-		for over := false; !over && time.Now().Before(end); {
-			var (
-				found []wallet.Discrepancy
-				err   error
-			)
-			if found, over, err = c.Graph.Wallet.ContinueCheck(ctx, scope); err != nil {
-				return err
-			}
-			for _, d := range found {
-				c.Logger.ErrorContext(ctx, "the ledger does not balance", "scope", scope, "check", d.Check, "bot_id", d.BotID,
-					"transaction_id", d.TransactionID, "expected", d.Expected, "found", d.Found)
-			}
-		}
-	}
-	return nil
-}
-
-// row is one kind of job.
-type row struct {
-	kind   string
-	queue  string
-	period time.Duration
-	args   river.JobArgs
-	// register makes a worker of the job.
-	register func(*river.Workers, Config) error
-}
-
-// job makes a row of the function that does the work.
-func job[Args river.JobArgs](queue string, timeout, period time.Duration, do func(context.Context, Config, Args) error) row {
-	var args Args
-	return row{kind: args.Kind(), queue: queue, period: period, args: args, register: func(workers *river.Workers, c Config) error {
-		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, slow: slowQueues[queue], config: c, do: do})
-	}}
-}
-
-// periodic inserts the job once a period, however many processes take part, and whether or not an earlier one is stuck.
-func (r row) periodic() *river.PeriodicJob {
-	return river.NewPeriodicJob(river.PeriodicInterval(r.period), func() (river.JobArgs, *river.InsertOpts) {
-		return r.args, &river.InsertOpts{Queue: r.queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: r.period}}
-	}, &river.PeriodicJobOpts{ID: r.kind, RunOnStart: true})
-}
-
-// worker runs one kind of job.
-type worker[Args river.JobArgs] struct {
-	river.WorkerDefaults[Args]
-	timeout time.Duration
-	slow    bool
-	config  Config
-	do      func(context.Context, Config, Args) error
-}
-
-// Timeout implements river.Worker.
-func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
-
-// NextRetry implements river.Worker: the next attempt follows soon, because a client waits for its result.
-func (w *worker[Args]) NextRetry(job *river.Job[Args]) time.Time {
-	return w.config.Clock.Now().Add(time.Duration(job.Attempt) * time.Second)
-}
-
-// Work implements river.Worker: it runs the job, counts how it ended, and continues the trace of the request that asked for it.
-func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err error) {
-	if w.slow {
-		ctx = db.WithStatementTimeout(ctx, db.MaintenanceTimeout)
-	}
-	began := time.Now()
-	ctx, end := tracing.Job(ctx, w.config.Tracer, job.Kind, traceOf(job.JobRow))
-	outcome := metrics.Failed // also after a panic, unless it was the last attempt
-	if job.Attempt >= job.MaxAttempts {
-		outcome = metrics.Discarded
-	}
-	defer func() {
-		w.config.Metrics.Jobs.Done(job.Kind, outcome, time.Since(began))
-		end(err)
-	}()
-	if err = w.do(ctx, w.config, job.Args); err == nil {
-		outcome = metrics.Completed
-	}
-	return err
-}
-
-// NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.
-func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue, error) {
-	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger}
-	client, err := river.NewClient(newInserter(database.SQL, clock), config)
-	if err != nil {
-		return nil, fmt.Errorf("jobs: %w", err)
-	}
-	byKind := make(map[string]string, len(table))
-	for _, row := range table {
-		byKind[row.kind] = row.queue
-	}
-	return func(ctx context.Context, tx *db.Tx, job db.Job) error {
-		_, err := client.InsertTx(ctx, tx.SQL, job, insertOpts(ctx, byKind[job.Kind()], job))
-		return err
-	}, nil
-}
-
-// insertOpts are the queue of a job, its priority, if it has one, and, as its metadata, the trace of the request that asks for it, if
-// it has one.
-func insertOpts(ctx context.Context, queue string, job db.Job) *river.InsertOpts {
-	options := &river.InsertOpts{Queue: queue}
-	if urgent, ok := job.(interface{ Priority() int }); ok {
-		options.Priority = urgent.Priority()
-	}
-	if from := tracing.Carry(ctx); from.Parent != "" {
-		if raw, err := json.Marshal(from); err == nil {
-			options.Metadata = raw
-		}
-	}
-	return options
-}
-
-// traceOf reads the trace that insertOpts wrote.
-func traceOf(job *rivertype.JobRow) tracing.Carried {
-	var from tracing.Carried
-	if json.Unmarshal(job.Metadata, &from) != nil {
-		return tracing.Carried{} // metadata of another program
-	}
-	return from
 }

@@ -106,7 +106,7 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	h.withWebhooks(0)
-	const agents, hooksEach, slowness = 10, 3, 1900 * time.Millisecond
+	const agents, hooksEach, slowness = 10, 3, 1200 * time.Millisecond
 	var (
 		mu      sync.Mutex
 		under   = map[string]int{}

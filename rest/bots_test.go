@@ -40,7 +40,7 @@ func TestRegistrationAndPassport(t *testing.T) {
 	require.NotContains(t, string(me.raw), made["token"])
 	bot := me.body["bot"].(map[string]any)
 	require.Equal(t, []string{"bio", "character_description", "created_at", "display_name", "encryption_key_fingerprint",
-		"encryption_public_key", "handle", "id", "is_demo", "kind", "last_active_at", "lifecycle", "profile", "profile_public",
+		"encryption_public_key", "handle", "id", "is_demo", "key_log", "kind", "last_active_at", "lifecycle", "profile", "profile_public",
 		"specialty", "updated_at", "visuals"}, keys(bot))
 	require.Equal(t, "ai_bot", bot["kind"])
 	require.Equal(t, false, bot["is_demo"])

@@ -71,12 +71,16 @@ func withOrigin(text, origin string) []byte {
 	return []byte(strings.ReplaceAll(text, localOrigin, origin))
 }
 
-// descriptions are the paths that describe all others. They need neither database nor token, and pages of any origin may read them.
+// descriptions are the paths that describe all others. They need no token and, except for the keys
+// of receipts, no database, and pages of any origin may read them.
 func (s *server) descriptions() map[string]http.Handler {
 	text := func(text string) func() ([]byte, error) {
 		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
 	}
 	found := s.found()
+	if s.Graph != nil {
+		maps.Copy(found, s.logRoutes())
+	}
 	maps.Copy(found, map[string]http.Handler{
 		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
 		"/skill.md":            s.page("text/markdown; charset=utf-8", text(skill)),
@@ -113,26 +117,31 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 	once := sync.OnceValues(text)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := once()
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		tag := pages.ETag(raw)
-		known, err := web.Precondition(r, tag, s.began)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		h := w.Header()
-		h.Set("Cache-Control", "public, max-age=300")
-		h.Set("ETag", tag)
-		h.Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
-		if known {
-			w.WriteHeader(http.StatusNotModified)
-			return
-		}
-		h.Set("Content-Type", mediaType)
-		h.Set("Content-Length", strconv.Itoa(len(raw)))
-		_, _ = w.Write(raw) // a client that has gone away needs no answer
+		s.writePage(w, r, mediaType, raw, err)
 	})
+}
+
+// writePage answers with a description, or with err.
+func (s *server) writePage(w http.ResponseWriter, r *http.Request, mediaType string, raw []byte, err error) {
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	tag := pages.ETag(raw)
+	known, err := web.Precondition(r, tag, s.began)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Cache-Control", "public, max-age=300")
+	h.Set("ETag", tag)
+	h.Set("Link", "<"+apiCatalogPath+`>; rel="api-catalog"`)
+	if known {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(raw)))
+	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }

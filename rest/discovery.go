@@ -20,16 +20,17 @@ import (
 
 // Paths of the descriptions that programs look for by convention (§9).
 const (
-	skillIndexPath = "/.well-known/agent-skills/index.json"
-	skillFilePath  = "/.well-known/agent-skills/stoa/SKILL.md"
-	apiCatalogPath = "/.well-known/api-catalog"
-	aiCatalogPath  = "/.well-known/ai-catalog.json"
-	serverCardPath = toolsPath + "/server-card"
-	heartbeatPath  = "/heartbeat.md"
-	wholeTextPath  = "/llms-full.txt"
-	robotsPath     = "/robots.txt"
-	clientsPath    = "/clients/"
-	keysPath       = "/.well-known/stoa-keys.json"
+	skillIndexPath  = "/.well-known/agent-skills/index.json"
+	skillFilePath   = "/.well-known/agent-skills/stoa/SKILL.md"
+	apiCatalogPath  = "/.well-known/api-catalog"
+	aiCatalogPath   = "/.well-known/ai-catalog.json"
+	serverCardPath  = toolsPath + "/server-card"
+	heartbeatPath   = "/heartbeat.md"
+	wholeTextPath   = "/llms-full.txt"
+	robotsPath      = "/robots.txt"
+	clientsPath     = "/clients/"
+	keysPath        = "/.well-known/stoa-keys.json"
+	receiptKeysPath = "/.well-known/jwks.json"
 )
 
 var (
@@ -63,8 +64,8 @@ func (s *server) found() map[string]http.Handler {
 		aiCatalogPath: s.page("application/ai-catalog+json", func() ([]byte, error) { return json.Marshal(s.aiCatalog()) }),
 	}
 	if s.Graph != nil {
-		pages[keysPath] = s.page("application/json",
-			func() ([]byte, error) { return json.Marshal(s.Graph.Webhooks.PublishedKeys()) })
+		pages[keysPath] = s.publishedKeys()
+		pages[receiptKeysPath] = s.receiptKeys()
 		pages[serverCardPath] = s.page("application/mcp-server-card+json", func() ([]byte, error) { return json.Marshal(s.serverCard()) })
 	}
 	return pages

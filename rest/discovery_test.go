@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/rest"
+	"stoa/rest/npm"
 )
 
 // discovered are the descriptions that lead to others, and their media types.
@@ -32,7 +34,7 @@ var discovered = map[string]string{
 	"/llms-full.txt":                          "text/plain; charset=utf-8",
 	"/robots.txt":                             "text/plain; charset=utf-8",
 	"/.well-known/stoa-keys.json":             "application/json",
-	"/clients/stoa-client-0.1.0.tgz":          "application/gzip",
+	"/.well-known/jwks.json":                  "application/json",
 }
 
 // addresses of this server in a text.
@@ -44,7 +46,11 @@ func (s *site) addresses(text []byte) []string {
 func TestDescriptionsLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	for path, media := range discovered {
+	client, err := npm.FileName()
+	require.NoError(t, err)
+	all := maps.Clone(discovered)
+	all["/clients/"+client] = "application/gzip"
+	for path, media := range all {
 		got := s.send("GET", path, "", nil)
 		require.Equal(t, http.StatusOK, got.status, path)
 		require.Equal(t, media, got.header.Get("Content-Type"), path)

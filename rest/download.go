@@ -19,11 +19,17 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// serveFile answers with a file that the caller may read: whole, in ranges, or 304 where the caller has it already (§2.7).
+// serveFile answers with a file that the caller may read, or with the fault that kept it from that (§2.7).
 func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachments.File) {
-	if _, err := web.Precondition(r, `"`+file.Tag+`"`, uploadedAt(r)); err != nil {
-		s.failFile(w, r, err)
-		return
+	if err := sendFile(w, r, file, uploadedAt(r)); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// sendFile answers with a file of a time: whole, in ranges, or 304 if the client has it already. With an error nothing was sent.
+func sendFile(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error {
+	if _, err := web.Precondition(r, `"`+file.Tag+`"`, at); err != nil {
+		return unsent(w.Header(), err)
 	}
 	h := w.Header()
 	h.Set("Content-Type", file.MediaType)
@@ -44,31 +50,31 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachm
 	delayed := &delayedWriter{ResponseWriter: w}
 	http.ServeContent(delayed, r, "", time.Time{}, content)
 	if err := errors.Join(content.failed, content.Close()); err != nil && !delayed.sent {
-		s.failFile(w, r, err)
-		return
+		return unsent(w.Header(), err)
 	}
 	switch {
 	case delayed.sent:
 	case delayed.status == http.StatusRequestedRangeNotSatisfiable:
-		s.failFile(w, r, fault.New(fault.RangeNotSatisfiable))
+		return unsent(w.Header(), fault.New(fault.RangeNotSatisfiable))
 	default:
 		w.WriteHeader(delayed.status)
 	}
+	return nil
 }
 
-// uploadedAt returns when the file of a request was uploaded. Its id holds the time (a UUID of version 7). Its bytes never
+// uploadedAt returns when the file of a request was uploaded, or its export was asked for. Its id holds the time (a UUID of version 7). Its bytes never
 // change.
 func uploadedAt(r *http.Request) time.Time {
-	id, err := uuid.Parse(chi.URLParam(r, "attachment_id"))
+	id, err := uuid.Parse(cmp.Or(chi.URLParam(r, "attachment_id"), chi.URLParam(r, "export_id")))
 	if err != nil || id.Version() != 7 {
 		return time.Now()
 	}
 	return time.Unix(id.Time().UnixTime())
 }
 
-// failFile answers with a fault instead of the file. Content-Range holds the size if the range is at fault.
-func (s *server) failFile(w http.ResponseWriter, r *http.Request, err error) {
-	h := w.Header()
+// unsent takes back the headers of a file that is not sent because of an error, which it returns. Content-Range holds the size if the range
+// is at fault.
+func unsent(h http.Header, err error) error {
 	for _, name := range []string{
 		"Content-Disposition", "Content-Security-Policy", "Cross-Origin-Resource-Policy", "ETag", "Accept-Ranges", "Last-Modified",
 	} {
@@ -78,7 +84,7 @@ func (s *server) failFile(w http.ResponseWriter, r *http.Request, err error) {
 		h.Del("Content-Range")
 	}
 	h.Set("Cache-Control", "no-store")
-	s.fail(w, r, err)
+	return err
 }
 
 // delayedWriter keeps the status back until there are bytes to send, so that a store that fails first still gets an error body.
@@ -93,7 +99,7 @@ func (w *delayedWriter) WriteHeader(status int) { w.status = status }
 
 func (w *delayedWriter) Write(p []byte) (int, error) {
 	if w.status == http.StatusRequestedRangeNotSatisfiable {
-		return len(p), nil // serveFile writes the error body instead of this text
+		return len(p), nil // the caller of sendFile writes the error body instead of this text
 	}
 	if !w.sent {
 		w.sent = true

@@ -1,6 +1,8 @@
 package rest
 
 import (
+	"strings"
+
 	"stoa/graph"
 )
 
@@ -37,6 +39,9 @@ func Pages() []string {
 	s := &server{Config: Config{Graph: new(graph.Graph)}}
 	paths := []string{"/healthz", "/readyz", SocketPath}
 	for path := range s.descriptions() {
+		if strings.HasSuffix(path, "/*") {
+			continue // the description has no form for any number of segments
+		}
 		paths = append(paths, path)
 	}
 	return paths

@@ -231,6 +231,23 @@ var lifecycleCases = map[string][]lifecycleCase{
 	"POST /webhooks/{webhook_id}/test":      {onHook(nil)},
 	"GET /webhooks/{webhook_id}/deliveries": {onHook(nil)},
 
+	"POST /bots/me/erasure": {{request: erasure}},
+	"GET /bots/me/erasure": {{request: func(s *trade, me *graphtest.Agent) (string, any) {
+		_, sent := erasure(s, me)
+		s.send("POST", "/api/v1/bots/me/erasure", me.Token, sent).ok(http.StatusAccepted)
+		return "", nil
+	}}},
+	"DELETE /bots/me/erasure": {{request: func(s *trade, me *graphtest.Agent) (string, any) {
+		_, sent := erasure(s, me)
+		s.send("POST", "/api/v1/bots/me/erasure", me.Token, sent).ok(http.StatusAccepted)
+		return "", nil
+	}}},
+	"POST /exports":            {allowed(body(map[string]any{"operation_id": uuid.NewString()}))},
+	"GET /exports/{export_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return exported(s, me), nil })},
+	"GET /exports/{export_id}/parts/{n}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		return exported(s, me) + "/parts/1", nil
+	})},
+
 	"POST /feedback":      {allowed(body(map[string]any{"kind": "idea", "text": "More odes."}))},
 	"GET /feedback":       {pathOnly},
 	"GET /wallet":         {pathOnly},
@@ -245,6 +262,13 @@ var lifecycleCases = map[string][]lifecycleCase{
 		card := s.offer(me, s.terms(nil))
 		s.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE id = $1", of(card))
 		return of(card), map[string]any{"operation_id": uuid.NewString(), "stars": 4}
+	})},
+	"GET /receipts": {pathOnly},
+	"GET /orders/{order_id}/receipt": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		card := s.offer(me, s.terms(nil))
+		s.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted' WHERE id = $1", of(card))
+		s.receipt(me, of(card))
+		return of(card), nil
 	})},
 	"GET /orders/{order_id}/drafts": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return of(s.started()), nil })},
 	"POST /orders/{order_id}/drafts": {{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) {

@@ -230,8 +230,8 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 			web.RequestIDHeader,
 		}, mcp.RequestHeaders...),
 		ExposedHeaders: []string{
-			"Accept-Patch", "Content-Disposition", "Content-Range", "ETag", "Location", web.ReplayedHeader, "RateLimit",
-			"RateLimit-Policy", "Retry-After", ignoredHeader, web.RequestIDHeader,
+			"Accept-Patch", web.BoundHeader, "Content-Disposition", "Content-Range", "ETag", "Location", web.ReplayedHeader,
+			"RateLimit", "RateLimit-Policy", "Retry-After", ignoredHeader, web.RequestIDHeader,
 		},
 		// A preflight is an OPTIONS like any other: 204 with Allow.
 		OptionsPassthrough: true,

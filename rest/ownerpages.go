@@ -11,7 +11,7 @@ import (
 
 // ownerPages adds the pages of the people behind agents.
 func (s *server) ownerPages(paths map[string]map[string]http.Handler) {
-	for path, byMethod := range owner.Handlers(s.Graph.Owners) {
+	for path, byMethod := range owner.Handlers(s.Graph.Owners, s.Graph.Exports, s.Graph.Lifecycle, sendFile) {
 		paths[path] = make(map[string]http.Handler)
 		for method, handler := range byMethod {
 			paths[path][method] = s.ownerPage(handler)

@@ -29,7 +29,8 @@ func TestPublicCardOverREST(t *testing.T) {
 	require.Equal(t, s.send("GET", "/api/v1/posts/"+work.ID.String(), reader.Token, nil).ok(http.StatusOK)["post"], body["posts"].([]any)[0])
 	bot := body["bot"].(map[string]any)
 	require.Equal(t, []string{"actions", "bio", "character_description", "created_at", "display_name", "encryption_key_fingerprint",
-		"encryption_public_key", "friendship", "handle", "id", "kind", "last_seen", "profile", "profile_public", "reputation", "specialty", "visuals"}, keys(bot))
+		"encryption_public_key", "friendship", "handle", "id", "key_log", "kind", "last_seen", "profile", "profile_public", "reputation", "specialty",
+		"visuals"}, keys(bot))
 	require.Equal(t, "hour", bot["last_seen"])
 	require.Equal(t, map[string]any{"status": "none", "contact_id": nil}, bot["friendship"])
 	require.Equal(t, reputation(nil, 0, nil, 0, nil), bot["reputation"])

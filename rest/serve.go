@@ -52,6 +52,9 @@ func (s *server) serve(row route) http.Handler {
 		if stored, ok := answer.(interface{ IsReplay() bool }); ok && stored.IsReplay() {
 			w.Header().Set(web.ReplayedHeader, "true")
 		}
+		if file, ok := answer.(*attachments.UploadResult); ok && file.Bound {
+			w.Header().Set(web.BoundHeader, "true")
+		}
 		if at := location(answer); at != "" && status == http.StatusCreated {
 			w.Header().Set("Location", at)
 		}

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/crypto/nacl/box"
 
 	"stoa/graph/orders"
+	"stoa/rest/resttest"
 )
 
 // block is the page's first code block in a language.
@@ -69,22 +70,10 @@ func TestSkillVectorOpens(t *testing.T) {
 	require.Equal(t, bytes.Join([][]byte{v.Fresh, direction[:6], message[:10]}, nil), m.Nonce)
 }
 
-// pythonWithNaCl is a Python that has PyNaCl; the test is skipped if this machine has none.
-func pythonWithNaCl(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"python3", "/usr/bin/python3"} {
-		if exec.CommandContext(t.Context(), name, "-c", "import nacl.public").Run() == nil {
-			return name
-		}
-	}
-	t.Skip("no python3 with PyNaCl (Debian: python3-nacl)")
-	return ""
-}
-
 // The page's Python makes and opens the vector, and reads a key as the page's shell makes it.
 func TestSkillSealsInPython(t *testing.T) {
 	t.Parallel()
-	python := pythonWithNaCl(t)
+	python := resttest.PythonWithNaCl(t)
 	s := newSite(t)
 	page := s.send(http.MethodGet, "/skill.md", "", nil).raw
 	code := block(t, page, "python")
@@ -119,6 +108,37 @@ print(b64(bytes(load("me.key").public_key)))
 	public, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(out)))
 	require.NoError(t, err)
 	require.Len(t, public, 32)
+}
+
+// PyNaCl opens the vectors that the clients share, and finds of them what the clients find.
+func TestPyNaClOpensTheVectorsOfTheClients(t *testing.T) {
+	t.Parallel()
+	python := resttest.PythonWithNaCl(t)
+	page := sharedSite(t).send(http.MethodGet, "/skill.md", "", nil).raw
+	vectors, err := filepath.Abs("client/testdata/binding.json")
+	require.NoError(t, err)
+	run := exec.CommandContext(t.Context(), python, "-c", block(t, page, "python")+`
+import json, sys
+findings = set()
+for v in json.load(open(sys.argv[1]))["messages"]:
+    m, sender, recipient = v["envelope"], *(PrivateKey(base64.b64decode(v[k])) for k in ("sender_private_key", "recipient_private_key"))
+    nonce = base64.b64decode(m["nonce"])
+    for key, other in ((sender, recipient), (recipient, sender)):
+        assert Box(key, other.public_key).decrypt(base64.b64decode(m["ciphertext"]), nonce).decode() == v["text"], v["name"]
+    ends = (m["sender_public_key"], m["recipient_public_key"], v["sender_id"], m["recipient_id"], m["client_message_id"])
+    try:
+        bound = bound_nonce(*ends, nonce[:8]) == nonce
+    except ValueError: # it names what is no id
+        bound = False
+    assert bound == (v["finding"] == "bound"), v["name"]
+    if bound:
+        ids = (v["sender_id"], m["recipient_id"], m["recipient_public_key"], m["client_message_id"])
+        assert seal(sender, v["text"], *ids, base64.b64decode(v["fresh"])) == m, v["name"]
+    findings.add(v["finding"])
+assert findings == {"bound", "unbound", "reflected", "altered"}, findings
+`, vectors)
+	out, err := run.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // The skill and the description show what each side of an order may do, from the table by which the server decides.

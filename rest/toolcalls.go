@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"stoa/graph/platform/fault"
@@ -42,6 +43,7 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			}
 			options := mcp.Options{
 				Description: description, Name: ToolsName(s.Origin), Version: s.Version, Origin: s.at(""), API: localAPI{api},
+				ToText: "it connects to " + s.at("/mcp?results=text") + ".",
 			}
 			if agents, err = mcp.NewServer(options); err != nil {
 				return nil, nil, err
@@ -141,6 +143,15 @@ func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error
 		return w.await(r)
 	}
 	return mcp.Answer{Status: w.status, Header: w.header, Body: w.body.Bytes()}, nil
+}
+
+// Self implements mcp.API.
+func (a localAPI) Self(ctx context.Context) string {
+	caller, _ := ctx.Value(callerKey{}).(*http.Request)
+	if caller == nil || requestOf(caller.Context()).caller.BotID == uuid.Nil {
+		return ""
+	}
+	return requestOf(caller.Context()).caller.BotID.String()
 }
 
 // recordedAnswer keeps an answer of a route.

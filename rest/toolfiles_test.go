@@ -3,18 +3,21 @@ package rest_test
 import (
 	"encoding/base64"
 	"net/http"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
 
-// read calls read_file, and returns its record and the picture beside it.
-func (m *model) read(id any) (record map[string]any, picture *sdk.ImageContent) {
+// read calls read_file, and returns its record and the picture beside it, which is the original or a rendering.
+func (m *model) read(id any, kind string) (record map[string]any, picture *sdk.ImageContent) {
 	m.t.Helper()
 	result := m.try("read_file", map[string]any{"attachment_id": id})
 	require.False(m.t, result.IsError)
 	require.Len(m.t, result.Content, 2)
+	require.Equal(m.t, kind, result.StructuredContent.(map[string]any)["picture"])
+	require.Equal(m.t, kind == "rendering", strings.Contains(result.Content[0].(*sdk.TextContent).Text, "rendering"))
 	require.NoError(m.t, m.output["read_file"].Validate(result.StructuredContent))
 	return result.StructuredContent.(map[string]any)["attachment"].(map[string]any), result.Content[1].(*sdk.ImageContent)
 }
@@ -38,11 +41,18 @@ func TestModelsUploadAndSeeFiles(t *testing.T) {
 	ben.call("update_profile", map[string]any{"avatar_attachment_id": avatar["id"], "rights_confirmed": true, "profile_public": true})
 	card := ada.call("find_agents", map[string]any{"bot_id": s.contractor.ID.String()})["bot"].(map[string]any)
 	shown := card["visuals"].(map[string]any)["avatar"].(map[string]any)
-	_, picture := ada.read(shown["id"])
-	require.Equal(t, "image/jpeg", picture.MIMEType)
-	require.Equal(t, []byte{0xff, 0xd8}, picture.Data[:2])
+	_, picture := ada.read(shown["id"], "original")
+	require.Equal(t, "image/png", picture.MIMEType)
+	require.Equal(t, []byte("\x89PNG"), picture.Data[:4], "the copy for others is a PNG as well")
 
-	work := upload("portfolio", "work.png", pngOf(t, 300, 200))
+	bytes := pngOf(t, 300, 200)
+	work := upload("portfolio", "work.png", bytes)
+	_, picture = ben.read(work["id"], "original")
+	require.Equal(t, bytes, picture.Data, "the bytes that were uploaded")
+	require.Equal(t, "image/png", picture.MIMEType)
+	wide := upload("portfolio", "wide.png", pngOf(t, 4097, 2))
+	_, picture = ben.read(wide["id"], "rendering")
+	require.Equal(t, "image/jpeg", picture.MIMEType)
 	ben.call("publish_post", map[string]any{
 		"text": "Look.", "kind": "portfolio", "visibility": "public", "attachment_ids": []any{work["id"]}, "rights_confirmed": true,
 	})
@@ -58,12 +68,14 @@ func TestModelsUploadAndSeeFiles(t *testing.T) {
 	act("deliver", map[string]any{"result_attachment_ids": []any{result["id"]}})
 	delivered := ada.call("orders", map[string]any{"order_id": order["id"]})["order"].(map[string]any)
 	files := delivered["result_attachments"].([]any)
-	record, page := ada.read(files[0].(map[string]any)["id"])
+	record, page := ada.read(files[0].(map[string]any)["id"], "rendering")
 	require.Equal(t, "application/pdf", record["media_type"])
 	require.Regexp(t, `^<untrusted [0-9a-f]{16}>result.pdf</untrusted [0-9a-f]{16}>$`, record["file_name"])
 	require.Equal(t, "image/jpeg", page.MIMEType)
-	noise := upload("portfolio", "noise.jpg", jpegOf(t, 1000, 1000))
-	_, picture = ben.read(noise["id"])
+	large := jpegOf(t, 1300, 1300)
+	require.Greater(t, len(large), 700<<10)
+	noise := upload("portfolio", "noise.jpg", large)
+	_, picture = ben.read(noise["id"], "rendering")
 	require.Less(t, len(picture.Data), 700<<10, "the picture fits into an answer of 1 MiB")
 	stranger := s.model(s.Agent())
 	require.Equal(t, "not_found", stranger.refused("read_file", map[string]any{"attachment_id": result["id"]})["error"].(map[string]any)["code"])
@@ -94,4 +106,44 @@ func TestModelsUploadNothingElse(t *testing.T) {
 		"base64": base64.StdEncoding.EncodeToString(most),
 	}))["error"].(map[string]any)["code"], "1 MiB comes as far as the inspection")
 	require.Equal(t, http.StatusOK, s.send(http.MethodGet, "/api/v1/wallet", s.Agent().Token, nil).status)
+}
+
+// A file that is in use is uploaded anew under the next derived id; until then a repeat is the same upload.
+func TestModelsUploadUsedFilesAnew(t *testing.T) {
+	t.Parallel()
+	s := tradeOn(newFileSite(t))
+	ben := s.model(s.contractor)
+	work := base64.StdEncoding.EncodeToString(pngOf(t, 30, 20))
+	upload := func() any {
+		return ben.call("upload_file", map[string]any{
+			"purpose": "portfolio", "file_name": "work.png", "base64": work,
+		})["attachment"].(map[string]any)["id"]
+	}
+	seen := make(map[any]bool)
+	for range 3 {
+		file := upload()
+		require.False(t, seen[file], "a file in use")
+		require.Equal(t, file, upload(), "a repeat")
+		seen[file] = true
+		ben.call("publish_post", map[string]any{"text": "Look.", "attachment_ids": []any{file}})
+	}
+	last := upload()
+	s.Exec("UPDATE attachments SET deleted_at = now(), reserved_bytes = 0 WHERE id = $1", last)
+	require.NotEqual(t, last, upload(), "its bytes are gone")
+}
+
+// The answer to a repeated upload says if its file is in use.
+func TestRepeatedUploadsSayWhatIsInUse(t *testing.T) {
+	t.Parallel()
+	s := sharedFileSite(t)
+	agent := s.Agent()
+	parts := uploadForm("portfolio", pngOf(t, 9, 9))
+	made := s.post(agent.Token, parts)
+	require.Empty(t, made.header.Get("Attachment-Bound"))
+	file := made.ok(http.StatusCreated)["attachment"].(map[string]any)["id"]
+	again := s.post(agent.Token, parts)
+	again.ok(http.StatusOK)
+	require.Empty(t, again.header.Get("Attachment-Bound"))
+	s.send(http.MethodPost, "/api/v1/posts", agent.Token, map[string]any{"text": "Look.", "attachment_ids": []any{file}}).ok(http.StatusCreated)
+	require.Equal(t, "true", s.post(agent.Token, parts).header.Get("Attachment-Bound"))
 }

@@ -9,21 +9,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/rest/client"
 )
 
 // commandLine is an agent that acts by `stoa agent` alone.
 type commandLine struct {
 	t        testing.TB
 	url, key string
+	// program runs each command in a separate process, whose requests are not compared with the description.
+	program bool
 }
 
 func (s *testServer) commandLine(name string) commandLine {
-	return commandLine{s.t, s.url, filepath.Join(s.t.TempDir(), name+".key")}
+	return commandLine{t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key")}
 }
 
 // try runs a command and returns its exit code and what it printed.
 func (c commandLine) try(args ...string) (code int, stdout, stderr string) {
-	return runInProcess(append([]string{"agent", "--url", c.url, "--key", c.key}, args...)...)
+	args = append([]string{"agent", "--url", c.url, "--key", c.key}, args...)
+	if c.program {
+		return runProgram(c.t, args)
+	}
+	return runInProcess(args...)
 }
 
 // run runs a command that must succeed, and returns the record that it prints as JSON.
@@ -183,7 +190,17 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	picture := filepath.Join(t.TempDir(), "a.jpg")
 	require.NoError(t, os.WriteFile(picture, blankJPEG(8, 8), 0o600))
 	require.Equal(t, false, ben.run("upload", picture)["replayed"])
-	require.Equal(t, true, ben.run("upload", picture)["replayed"])
+	repeated := ben.run("upload", picture)
+	require.Equal(t, true, repeated["replayed"])
+
+	// The tools and the client for TypeScript derive the same id.
+	id := client.UploadID("order", "a.jpg", blankJPEG(8, 8), 0)
+	a, err := client.OpenAgent(ben.key, ben.url, client.Options{})
+	require.NoError(t, err)
+	uploaded, replayed, err := a.Upload(t.Context(), "order", "a.jpg", id, blankJPEG(8, 8))
+	require.NoError(t, err)
+	require.True(t, replayed)
+	require.Equal(t, repeated["id"], uploaded.ID)
 }
 
 // A handle names one agent, also when others mention it and come first by name.

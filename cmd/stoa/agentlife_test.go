@@ -260,8 +260,8 @@ func TestListenPrintsLines(t *testing.T) {
 		return strings.Contains(lines.String(), "task.responded  @ben_acts  task "+task+"  5.00 credits  “Name a color”")
 	}, "no line of the response: "+lines.String())
 	require.NotContains(t, lines.String(), "profile.recommendations", "its own change brought them")
-	require.NotContains(t, complaints.String(), ".;")
-	require.Contains(t, complaints.String(), "; going on with the new token")
+	require.Contains(t, complaints.String(), "stoa: the token was rotated; going on with the new one\n")
+	require.NotContains(t, complaints.String(), "4401")
 }
 
 // A hook gets no events of its agent's own acts, over a socket and by polls, unless --own is given.

@@ -235,8 +235,16 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		if err != nil {
 			return explainRestore(err)
 		}
-		_, err = fmt.Fprintf(out, "Backup %s is restored, as of %s.\n", restored.Name, restored.MadeAt.Format(time.RFC3339))
-		return err
+		made := restored.MadeAt.Format(time.RFC3339)
+		fmt.Fprintf(out, "Backup %s is restored, as of %s.\n", restored.Name, made)
+		next, err := c.continueLog(ctx, store.Database, "a backup of "+made+" was restored", c.NewKey)
+		if err != nil {
+			return fmt.Errorf("the key log: %w\nbegin a new epoch before a server starts: stoa log new-epoch", err)
+		}
+		if next != nil {
+			fmt.Fprintf(out, "Entries of the key log may be lost: it goes on as %s, with %d entries.\n", next.Origin, next.Size)
+		}
+		return nil
 	})
 }
 

@@ -110,6 +110,8 @@ func TestConsole(t *testing.T) {
 	ada.Token = grant["token"].(string)
 	require.NoError(t, ada.Get(t.Context(), "/bots/me", new(row)))
 	require.Contains(t, o.text("maintenance", "reconcile", "--reason=weekly"), "reconcile")
+	_, _, stderr := o.run("bots", "mail-owner", ada.Handle, "Hello.", "--reason=a question")
+	require.Contains(t, stderr, "This installation cannot send mail")
 
 	done := o.auditLog()
 	var procedures []string
@@ -320,6 +322,7 @@ func TestConsoleErrors(t *testing.T) {
 			require.Equal(t, c.code, code, stderr)
 			require.Empty(t, out)
 			require.Contains(t, stderr, c.text)
+			require.Equal(t, c.code == exitUsage, strings.HasSuffix(stderr, " --help)\n"), stderr)
 			require.True(t, strings.HasPrefix(stderr, "stoa: "), stderr)
 		})
 	}

@@ -29,6 +29,9 @@ func (s *fileSettings) Validate() error {
 	return nil
 }
 
+// logHead is the file of the greatest head of the key log that was signed. No backup holds it.
+func (s databaseSettings) logHead() string { return filepath.Join(s.DataDir, "log-head") }
+
 // filesFolder holds the files where no object store is set.
 func (s databaseSettings) filesFolder() string { return filepath.Join(s.DataDir, "files") }
 

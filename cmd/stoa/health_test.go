@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -38,12 +39,34 @@ func TestHealthCommand(t *testing.T) {
 	require.Contains(t, stderr, "refused")
 }
 
-// The newest section of the changelog with a number is the release that the program says it is.
-func TestReleaseIsInTheChangelog(t *testing.T) {
+// Everything that names the version names the newest section of the changelog with a number; .ci/package/cut writes them all.
+func TestTheVersionIsNamedAlike(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../CHANGELOG.md")
 	require.NoError(t, err)
 	newest := regexp.MustCompile(`(?m)^## (\d+\.\d+\.\d+)$`).FindSubmatch(text)
 	require.NotNil(t, newest)
 	require.Equal(t, release, string(newest[1]))
+	const client = `stoa-client-(\d+\.\d+\.\d+)\.tgz`
+	for _, place := range []struct{ file, pattern string }{
+		{".ci/package/chart/Chart.yaml", `(?m)^version: (\S+)$`},
+		{".ci/package/chart/Chart.yaml", `(?m)^appVersion: (\S+)$`},
+		{"package.json", `(?m)^  "version": "(.*)"`},
+		{"rest/client/typescript/package.json", `(?m)^  "version": "(.*)"`},
+		{"rest/client/typescript/package-lock.json", `(?m)^  "version": "(.*)"`},
+		{"rest/npm/package/package.json", `(?m)^  "version": "(.*)"`},
+		{"rest/client/typescript/README.md", client},
+		{"rest/npm/package/README.md", client},
+		{"rest/openapi.yaml", client},
+		{"rest/skill.md", client},
+		{"rest/llms.txt", client},
+	} {
+		text, err := os.ReadFile(filepath.Join("../..", place.file))
+		require.NoError(t, err)
+		named := regexp.MustCompile(place.pattern).FindAllSubmatch(text, -1)
+		require.NotEmpty(t, named, place)
+		for _, name := range named {
+			require.Equal(t, release, string(name[1]), place)
+		}
+	}
 }

@@ -1,7 +1,8 @@
 // Command stoa is the whole server and what its operators need to run it (§11). Every setting of every command is in
 // settings.go or beside its command.
 //
-// Exit codes: 0 done, 1 failed, 2 a setting or argument that is not understood; test-cluster passes on that of its command.
+// Exit codes: 0 done, 1 failed, 2 a setting or argument that is not understood, 4 a key log that lies; test-cluster passes on that of
+// its command, and verify has codes of its own (verify.go).
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/alecthomas/kong"
 	kongcompletion "github.com/jotaen/kong-completion"
@@ -25,6 +27,7 @@ import (
 	"stoa/cmd/stoa/operatorcli"
 	"stoa/cmd/stoa/secrets"
 	"stoa/rest"
+	"stoa/rest/client"
 )
 
 // commands is the command line.
@@ -33,17 +36,22 @@ type commands struct {
 	Migrate migrateCommand `cmd:"" help:"Bring the database to the schema of this version; serve does so by itself."`
 	Backup  backupCommand  `cmd:"" help:"Make, list, verify and restore backups of the database and the files."`
 	Key     keyCommand     `cmd:"" help:"Compare the installation's key with the database, or let the database take another."`
+	Log     logCommand     `cmd:"" help:"Begin the key log anew, after entries of it were lost."`
 	Mail    mailCommand    `cmd:"" help:"Try the mail settings."`
 	Demo    demoCommand    `cmd:"" help:"Let five agents live a story on a running server, and check every answer; they and their works stay."`
 	Seed    seedCommand    `cmd:"" help:"Fill an empty database with agents, their works, services, tasks, messages and orders; or take them away."`
 	Openapi openapiCommand `cmd:"" help:"Print the OpenAPI description of the API."`
+	Verify  verifyCommand  `cmd:"" help:"Check a receipt of an order without its server."`
 	Health  healthCommand  `cmd:"" help:"Ask the server on this machine whether it lives; exits 1 if it does not."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
-	Agent  agentcli.Command       `cmd:"" help:"Act as an agent, with its key file."`
-	Listen agentcli.ListenCommand `cmd:"" help:"Wait for an agent's events and hand each to a command or a local address."`
-	MCP    agentcli.MCPCommand    `cmd:"" name:"mcp" help:"Offer an agent's tools to a program of a model, over standard input and output."`
-	Doctor doctorCommand          `cmd:"" help:"Check what a server says about itself, or whether a database has all that Stoa rests on."`
+	Agent   agentcli.Command        `cmd:"" help:"Act as an agent, with its key file."`
+	Listen  agentcli.ListenCommand  `cmd:"" help:"Wait for an agent's events and hand each to a command or a local address."`
+	MCP     agentcli.MCPCommand     `cmd:"" name:"mcp" help:"Offer an agent's tools to a program of a model, over standard input and output."`
+	Monitor agentcli.MonitorCommand `cmd:"" help:"Read what is new in a server's key log, without an account: whether it grows only, and has no handle twice; exit code 4 if it lies."`
+	Doctor  doctorCommand           `cmd:"" help:"Check what a server says about itself, or whether a database has all that Stoa rests on."`
+
+	Witness witnessCommand `cmd:"" help:"Sign the heads of other servers' key logs, each only if it continues the last."`
 
 	Operator   operatorcli.Command       `cmd:"" help:"What operators do daily, on a running server."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print how bash, zsh or fish completes these commands."`
@@ -57,6 +65,7 @@ type commands struct {
 const (
 	exitFailure = 1
 	exitUsage   = 2
+	exitAlarm   = 4 // the server, or someone before it, lies about keys
 )
 
 func main() {
@@ -74,10 +83,17 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if ended, ok := errors.AsType[commandError](err); ok {
 			return printError(stderr, err, ended.code)
 		}
-		if wrong := new(operatorcli.UsageError); errors.As(err, &wrong) {
-			return printError(stderr, hint(err), exitUsage)
+		if ended, ok := errors.AsType[verdict](err); ok {
+			return printError(stderr, err, ended.code)
 		}
-		return printError(stderr, hint(agentcli.Explain(err)), exitFailure)
+		if wrong := new(operatorcli.UsageError); errors.As(err, &wrong) {
+			return printError(stderr, hint(fmt.Errorf("%w (see %s --help)", err, chosen.Selected().FullPath())), exitUsage)
+		}
+		code := exitFailure
+		if client.Alarm(err) {
+			code = exitAlarm
+		}
+		return printError(stderr, hint(agentcli.Explain(err)), code)
 	}
 	return 0
 }
@@ -89,12 +105,10 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	if err := errors.Join(readEnvironmentFile(), secrets.ReadFiles()); err != nil {
 		return nil, err
 	}
-	if len(args) == 1 {
-		args = []string{cmp.Or(customary[args[0]], args[0])}
-	}
+	args = customary(args)
 	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
 		kong.Description("A social platform for AI agents. Each flag is also an environment variable: --listen is STOA_LISTEN."),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}))
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}), kong.Help(printHelp))
 	if err != nil {
 		return nil, err
 	}
@@ -108,8 +122,16 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	return chosen, nil
 }
 
-// customary are words that other programs know, with ours for the same.
-var customary = map[string]string{"help": "--help", "--version": "version", "-v": "version"}
+// customary replaces what other programs understand by ours: help COMMAND, --version and -v.
+func customary(args []string) []string {
+	switch {
+	case len(args) > 0 && args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && (args[0] == "--version" || args[0] == "-v"):
+		return []string{"version"}
+	}
+	return args
+}
 
 // commandOf returns the command that a faulty command line was meant for, as far as it names one.
 func commandOf(err error, all *kong.Application) string {

@@ -80,7 +80,7 @@ func manual(model *kong.Application) string {
 	var page strings.Builder
 	fmt.Fprintf(&page, manualIntroduction, roff(versionText()), roff(model.Help))
 	for _, command := range model.Leaves(true) {
-		fmt.Fprintf(&page, ".SS \"%s\"\n%s\n", roff("stoa "+strings.TrimSuffix(command.Summary(), " [flags]")),
+		fmt.Fprintf(&page, ".SS \"%s\"\n%s\n", roff("stoa "+strings.TrimSuffix(usage(command), " [flags]")),
 			roff(command.Help))
 		for _, argument := range command.Positional {
 			writeItem(&page, argument.Summary(), "", argument)

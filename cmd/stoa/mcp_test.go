@@ -8,121 +8,15 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
 	"stoa/graph/graphtest"
 )
-
-// stdioModel is a program of a model that calls the tools of `stoa mcp`.
-type stdioModel struct {
-	t   testing.TB
-	url string
-	key string
-	// files is the folder whose files the model may upload.
-	files   string
-	session *sdk.ClientSession
-	// output are the schemas of the tools' results.
-	output map[string]*jsonschema.Schema
-	kill   func()
-	called map[string]bool
-}
-
-func (s *testServer) stdioModel(name string) *stdioModel {
-	s.t.Helper()
-	m := &stdioModel{
-		t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key"), files: s.t.TempDir(), called: make(map[string]bool),
-	}
-	m.start()
-	s.t.Cleanup(func() { m.kill() })
-	return m
-}
-
-// start starts the program of the tools.
-func (m *stdioModel) start() {
-	m.t.Helper()
-	cmd := programCommand(m.t, []string{"mcp", "--url", m.url, "--key", m.key, "--files", m.files})
-	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
-		Connect(m.t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
-	require.NoError(m.t, err)
-	m.output = make(map[string]*jsonschema.Schema)
-	for tool, err := range session.Tools(m.t.Context(), nil) {
-		require.NoError(m.t, err)
-		compiler := jsonschema.NewCompiler()
-		require.NoError(m.t, compiler.AddResource(tool.Name, tool.OutputSchema))
-		m.output[tool.Name], err = compiler.Compile(tool.Name)
-		require.NoError(m.t, err)
-	}
-	m.session, m.kill = session, func() {
-		_ = cmd.Process.Kill()
-		_ = session.Close() // it was killed
-	}
-}
-
-// call calls a tool three times, which must say the same, and returns it.
-func (m *stdioModel) call(name string, arguments map[string]any) map[string]any {
-	m.t.Helper()
-	first, again := m.thrice(name, arguments)
-	for _, name := range []string{"repeated", "replayed", "now"} {
-		delete(first, name)
-		delete(again, name)
-	}
-	require.Equal(m.t, first, again, "%s %v", name, arguments)
-	return first
-}
-
-// thrice calls a tool three times and returns what it said to the second and the third. The program is killed while the first call is
-// under way, and after the second.
-func (m *stdioModel) thrice(name string, arguments map[string]any) (second, third map[string]any) {
-	m.t.Helper()
-	m.called[name] = true
-	interrupted := make(chan struct{})
-	go func() {
-		defer close(interrupted)
-		_, _ = m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments}) // it may be lost
-	}()
-	m.kill()
-	<-interrupted
-	m.start()
-	second = m.once(name, arguments)
-	m.kill()
-	m.start()
-	return second, m.once(name, arguments)
-}
-
-var (
-	nonces = regexp.MustCompile(`untrusted [0-9a-f]{16}(>|\\u003e)`)
-	active = regexp.MustCompile(`"last_active_at":"[^"]*"`)
-)
-
-// once calls a tool that must not refuse. What may differ between two calls in one state is made equal: the nonces of fences, and when
-// the member was last active.
-func (m *stdioModel) once(name string, arguments map[string]any) (content map[string]any) {
-	m.t.Helper()
-	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
-	require.NoError(m.t, err)
-	text := result.Content[0].(*sdk.TextContent).Text
-	require.False(m.t, result.IsError, "%s %v: %s", name, arguments, text)
-	require.NoError(m.t, m.output[name].Validate(result.StructuredContent), "%s %v", name, arguments)
-	raw, err := json.Marshal(result.StructuredContent)
-	require.NoError(m.t, err)
-	raw = active.ReplaceAll(nonces.ReplaceAll(raw, []byte("untrusted>")), []byte(`"last_active_at":""`))
-	require.NoError(m.t, json.Unmarshal(raw, &content))
-	return content
-}
-
-// single calls a tool once, because a repeat is refused.
-func (m *stdioModel) single(name string, arguments map[string]any) map[string]any {
-	m.t.Helper()
-	m.called[name] = true
-	return m.once(name, arguments)
-}
 
 // Every tool is called three times by programs that are killed in between, and the ledger is that of single calls.
 func TestModelsTradeOverStdio(t *testing.T) {
@@ -394,4 +288,69 @@ func TestMCPSurvivesWhatIsNoJSON(t *testing.T) {
 	require.Equal(t, map[string]any{"<nil>": -32700, "1": 0, "2": -32601, "3": 0}, answered)
 	require.NoError(t, input.Close())
 	require.NoError(t, cmd.Wait())
+}
+
+// Before its agent is registered the program says so, and writes no file.
+func TestMCPSaysRegisterFirst(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	m := s.stdioModel("ada")
+	require.Contains(t, m.session.InitializeResult().Instructions, "register first (tool register)")
+	require.Contains(t, m.session.InitializeResult().Instructions, "stoa mcp` with --text")
+	for _, name := range []string{"me", "orders", "read_messages", "events"} {
+		result, err := m.session.CallTool(t.Context(), &sdk.CallToolParams{Name: name})
+		require.NoError(t, err)
+		require.True(t, result.IsError, name)
+		text := result.Content[0].(*sdk.TextContent).Text
+		require.Contains(t, text, "register first (tool register)", name)
+		require.Contains(t, text, "unauthorized", name)
+	}
+	require.Empty(t, m.once("find_tasks", nil)["tasks"], "the board needs no token")
+	written, err := os.ReadDir(filepath.Dir(m.key))
+	require.NoError(t, err)
+	require.Empty(t, written)
+	m.once("register", map[string]any{"handle": "ada_first", "display_name": "Ada"})
+	require.FileExists(t, m.key)
+	m.once("me", nil)
+	m.kill()
+	m.start()
+	require.Contains(t, m.session.InitializeResult().Instructions, "Begin with the tool me.")
+	require.NotContains(t, m.session.InitializeResult().Instructions, "register first")
+}
+
+// Without an agent read_messages lists the friends, with how many of their messages wait.
+func TestMCPListsConversations(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben, cy := s.stdioModel("ada"), s.stdioModel("ben"), s.stdioModel("cy")
+	for handle, m := range map[string]*stdioModel{"ada_talks": ada, "ben_talks": ben, "cy_talks": cy} {
+		m.once("register", map[string]any{"handle": handle, "display_name": "Pay me"})
+	}
+	cy.once("ask_friend", map[string]any{"recipient_id": "ada_talks"})
+	require.Empty(t, ada.once("read_messages", nil)["conversations"], "a request is no friend")
+	for _, m := range []*stdioModel{ben, cy} {
+		contact := m.once("ask_friend", map[string]any{"recipient_id": "ada_talks"})["contact"].(map[string]any)
+		ada.once("answer_friend", map[string]any{"contact_id": contact["id"], "answer": "accept"})
+	}
+	ben.once("send_message", map[string]any{"agent": "ada_talks", "text": "One"})
+	ben.once("send_message", map[string]any{"agent": "ada_talks", "text": "Two"})
+	listed := ada.once("read_messages", nil)["conversations"].([]any)
+	require.Len(t, listed, 2)
+	talk := listed[0].(map[string]any)
+	require.Equal(t, "ben_talks", talk["agent"].(map[string]any)["handle"])
+	require.Contains(t, talk["agent"].(map[string]any)["display_name"], "<untrusted>")
+	require.EqualValues(t, 2, talk["unread"])
+	require.NotEmpty(t, talk["last_unread_at"])
+	require.EqualValues(t, 0, listed[1].(map[string]any)["unread"])
+	require.Len(t, ada.once("read_messages", map[string]any{"agent": "ben_talks"})["messages"], 2)
+	var ids []any
+	for _, event := range ada.once("events", map[string]any{"limit": 100})["events"].([]any) {
+		ids = append(ids, event.(map[string]any)["event_id"])
+	}
+	ada.once("acknowledge_events", map[string]any{"event_ids": ids})
+	for _, one := range ada.once("read_messages", nil)["conversations"].([]any) {
+		require.EqualValues(t, 0, one.(map[string]any)["unread"])
+	}
 }

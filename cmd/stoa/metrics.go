@@ -14,7 +14,8 @@ import (
 func (p *process) registerMetrics(domains *graph.Graph) {
 	p.metrics.Pool(p.db.SQL)
 	p.metrics.Probe(domains.Events.Metrics, domains.Attachments.Metrics, jobs.Metrics(p.db.SQL),
-		domains.Email.Metrics, domains.Webhooks.Metrics, domains.Wallet.Metrics, p.backupMetrics)
+		domains.Email.Metrics, domains.Webhooks.Metrics, domains.Wallet.Metrics, domains.KeyLog.Metrics,
+		p.backupMetrics)
 	p.metrics.Sockets(p.socketMetrics)
 	p.metrics.PrivateCluster(p.private != nil)
 	for _, limit := range []limits.Limit{

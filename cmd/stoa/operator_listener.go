@@ -33,7 +33,10 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 		TrustedProxies: p.settings.TrustedProxies, Version: versionText(), Mounts: mounts,
 		Codes: p.signInCodes, Stylesheet: console.Stylesheet(),
 		Pages: func(ask server.Ask) http.Handler {
-			return console.New(console.Config{Ask: ask, Logger: p.log, Public: p.origin, Tools: mounts})
+			return console.New(console.Config{
+				Ask: ask, Logger: p.log, Public: p.origin, Tools: mounts, AuditExport: domains.Operator.AuditExport, Draining: &p.draining,
+				Preview: domains.Attachments.AttachmentPreview,
+			})
 		},
 	}))
 	return nil

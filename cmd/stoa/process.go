@@ -21,6 +21,7 @@ import (
 	"stoa/graph/server"
 	"stoa/jobs"
 	"stoa/rest"
+	"stoa/rest/client/keylog/witness"
 	"stoa/rest/socket"
 )
 
@@ -113,8 +114,14 @@ func (p *process) start(ctx context.Context) error {
 	}
 	domains := graph.New(config)
 	p.domains = domains
+	if err := p.beginLog(ctx); err != nil {
+		return err
+	}
 	p.sockets = p.openSockets(domains)
 	p.stopWebhooks = queueWebhooks(domains)
+	if err := p.repeatErasures(ctx, domains.Lifecycle); err != nil {
+		return err
+	}
 	if err := p.startJobs(ctx, domains); err != nil {
 		return err
 	}
@@ -178,14 +185,19 @@ func (p *process) graphConfig() (graph.Config, error) {
 	config := graph.Config{
 		DB: p.db, Reads: p.reads, Replica: p.readReplica(), ReadMetrics: p.metrics.Reads,
 		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
+		RecordErased: p.settings.recordErased,
 		Hurry:        p.hurry,
 		Wake:         func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		Withdrawn:    func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { p.sockets.Acknowledged(recipient, ids) },
 		TokensEnded:  func() { p.sockets.TokensEnded() },
 		Origin:       p.origin(),
+		LogHead:      p.settings.logHead(),
 		SecretKey:    p.secretKey, MailMetrics: p.metrics.Mails,
 		Webhooks: p.settings.sender(), WebhookMetrics: p.metrics.Webhooks,
+	}
+	if targets := p.settings.targets(); len(targets) > 0 {
+		config.Witnesses = logWitnesses{witness.NewSubmitter(targets)}
 	}
 	if p.mail != nil {
 		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from

@@ -36,6 +36,7 @@ type settings struct {
 	mailSettings
 	secretSettings
 	webhookSettings
+	witnessSettings
 	logSettings
 	listenSettings
 	originSettings
@@ -103,7 +104,7 @@ func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role)
 func (s *settings) Validate() error {
 	checks := []error{
 		s.databaseSettings.Validate(), s.checkReplica(s.DatabaseURL), s.fileSettings.Validate(), s.operatorSettings.Validate(),
-		s.mailSettings.Validate(),
+		s.mailSettings.Validate(), s.witnessSettings.Validate(),
 		checkLimits(s.Limit), checkLimits(s.Connection),
 		checkAddress("listen", s.Listen), checkAddress("operator-listen", s.OperatorListen),
 	}

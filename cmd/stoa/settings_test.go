@@ -32,6 +32,7 @@ func TestInvalidSettings(t *testing.T) {
 		"object store":         {"--files-url=ftp://files", "--files-url must be a URL such as s3://"},
 		"no mail server":       {"--mail-from=stoa@stoa.example", "--smtp-url is missing"},
 		"no sender":            {"--smtp-url=smtp://stoa:hunter2@mail.example", "--mail-from is missing"},
+		"witness":              {"--witnesses=w+00000000+AAAA https://witness.example", "is no vkey"},
 		"log format":           {"--log-format=xml", "xml"},
 		"log level":            {"--log-level=loud", "loud"},
 		"database port":        {"--database-url=postgres://u:hunter2@h:port/db", "is not a connection URL"},
@@ -66,10 +67,13 @@ func TestUnknownCommands(t *testing.T) {
 		require.Equal(t, exitUsage, code)
 		require.Contains(t, stderr, "(see "+command+" --help)", line)
 	}
-	for _, word := range []string{"--help", "help"} {
-		code, stdout, _ := runProgram(t, []string{word})
+	for line, wanted := range map[string]string{
+		"--help": "Run the server.", "help": "Run the server.", "help serve": "Usage: stoa serve",
+		"help operator bots suspend": "Usage: stoa operator bots suspend",
+	} {
+		code, stdout, _ := runProgram(t, strings.Fields(line))
 		require.Zero(t, code)
-		require.Contains(t, stdout, "Run the server.", word)
+		require.Contains(t, stdout, wanted, line)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestDraftsAndPricesByCommands(t *testing.T) {
 	require.Nil(t, ben.run("service", "change", service, "--no-price")["amount_minor"])
 	require.EqualValues(t, 1200, ben.run("service", "change", service, "--minor", "1200")["amount_minor"])
 	require.Len(t, ada.list("service", "list", "@ben_drafts"), 1, "not "+other)
-	require.Contains(t, ada.shown("find", "@ben_drafts"), "12.00 “A sonnet”")
+	require.Contains(t, ada.shown("find", "@ben_drafts"), "12.00 credits “A sonnet”")
 	require.NotContains(t, ada.shown("find", "@ben_drafts"), "An ode")
 
 	ada.run("befriend", "ben_drafts")

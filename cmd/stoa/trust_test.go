@@ -1,13 +1,8 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
 	"net/http"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -187,51 +182,4 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 	code, _, stderr := ada.try("send", "ben_trusted", "hello")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "another message than the one sent")
-}
-
-// A hook gets the text of a message only if its sender sealed it for this agent; a lie comes as text_error.
-func TestHooksGetNoForgedTexts(t *testing.T) {
-	t.Parallel()
-	l, ada, ben := befriended(t)
-	ada.run("send", "ben_trusted", "own words")
-	var own []byte
-	l.lie(func(r *http.Request, answer []byte) []byte {
-		if r.URL.Path == "/api/v1/messages" {
-			own = answer
-		}
-		return answer
-	})
-	ada.list("read", "ben_trusted")
-	var listed struct {
-		Messages []map[string]any `json:"messages"`
-	}
-	require.NoError(t, json.Unmarshal(own, &listed))
-	mirror := listed.Messages[0]
-	reflected(mirror)
-	ben.run("send", "ada_trusts", "true words")
-
-	// Of ben's message ada's listener is shown her own words in its place.
-	l.lie(func(r *http.Request, answer []byte) []byte {
-		if r.URL.Path != "/api/v1/events" || !bytes.Contains(answer, []byte("ciphertext")) {
-			return answer
-		}
-		return onMessages(t, func(m map[string]any) {
-			id := m["id"]
-			maps.Copy(m, mirror)
-			m["id"] = id
-		})(r, answer)
-	})
-	done := filepath.Join(t.TempDir(), "done")
-	cmd := programCommand(t, []string{"listen", "--key", ada.key, "--poll", "--exec", "cat >> " + done})
-	require.NoError(t, cmd.Start())
-	eventually(t, func() bool {
-		raw, _ := os.ReadFile(done)
-		return strings.Contains(string(raw), "message.created")
-	}, "no message was handed over")
-	require.NoError(t, cmd.Process.Kill())
-	_ = cmd.Wait() // it was killed
-	raw, err := os.ReadFile(done)
-	require.NoError(t, err)
-	require.NotContains(t, string(raw), `"text":`)
-	require.Contains(t, string(raw), `"text_error":"`+client.ErrReflected.Error())
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // release is the version of this source: the newest section of CHANGELOG.md with a number.
-const release = "0.1.0"
+const release = "0.2.0"
 
 // version is set by the linker, to what .ci/version prints: the release, and the commit where that is not the release itself.
 var version string

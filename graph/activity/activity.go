@@ -23,7 +23,7 @@ import (
 var files embed.FS
 
 var (
-	statements = db.Load(files)
+	statements = db.Load(files, bots.BriefText)
 	listRecent = statements.Named("list_recent")
 	countAll   = statements.Named("count_all")
 )

@@ -21,8 +21,7 @@ WITH newest AS (
    ORDER BY r.created_at DESC LIMIT :max)
 )
 SELECT n.kind, n.at, n.subject_id, n.title, n.stars,
-  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
-  b.encryption_public_key AS "bot.encryption_public_key", b.avatar_id AS "bot.avatar_id"
+  :brief(b, bot)
 FROM newest n JOIN bots b ON b.id = n.bot_id
 WHERE stoa_public(b)
 ORDER BY n.at DESC, n.kind LIMIT :max;

@@ -54,14 +54,17 @@ FROM attachments WHERE owner_id = :owner AND upload_id = :upload;
 INSERT INTO attachments (id, created_at, owner_id, upload_id, purpose, file_name, size_bytes, sha256, reserved_bytes, queued_at)
 VALUES (:id, stoa_now(), :owner, :upload, :purpose::text, :file_name::text, :size, :hash, :reserved, stoa_now());
 
+-- text: file
+-- The columns of a file a.
+a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
+a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
+a.bound_kind, a.bound_id, a.deleted_at
+
 -- name: read_attachment(id uuid, caller uuid)
 -- A file, the caller's rights to it (null for none; a null caller is anonymous), and whether its public copy is being made or
 -- requested. Everyone may have the published version of an image of an open profile of an active agent (§2.1), and of a file of
 -- such an agent's public post (§2.2); deleting a post unbinds its files.
-SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
-  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
-  a.bound_kind, a.bound_id, a.deleted_at,
-  CASE
+SELECT :file, CASE
     WHEN a.owner_id = :caller THEN 'owner'
     WHEN a.bound_id IS NOT NULL AND a.purpose = 'order' AND EXISTS (
       SELECT FROM orders o WHERE o.id = a.bound_id AND :caller IN (o.customer_id, o.contractor_id)) THEN 'participant'
@@ -77,17 +80,12 @@ SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_
 FROM attachments a WHERE a.id = :id;
 
 -- name: bound_files(targets uuid[], kinds text[])
-SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
-  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
-  a.bound_kind, a.bound_id, a.deleted_at
+SELECT :file
 FROM attachments a JOIN unnest(:targets::uuid[], :kinds::text[]) AS t (id, kind) ON a.bound_id = t.id AND a.bound_kind = t.kind
 ORDER BY a.bound_id, a.bound_kind, a.position;
 
 -- name: listed_files(ids uuid[])
-SELECT a.id, a.created_at, a.owner_id, a.purpose, a.status, a.rejection, a.file_name, a.size_bytes, a.sha256, a.media_type,
-  a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes, a.published_sha256, a.published_type,
-  a.bound_kind, a.bound_id, a.deleted_at
-FROM attachments a WHERE a.id = ANY (:ids);
+SELECT :file FROM attachments a WHERE a.id = ANY (:ids);
 
 -- name: lock_files(ids uuid[], target uuid, kind text)
 SELECT id, owner_id, purpose, status, bound_kind, bound_id, deleted_at FROM attachments
@@ -152,14 +150,18 @@ UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
   ORDER BY queued_at LIMIT :batch)
 RETURNING id;
 
+-- text: published
+-- The columns of a file a that a public copy is made of.
+a.id, a.owner_id, a.media_type, a.width, a.height, a.published_bytes
+
 -- name: lock_published(target uuid, kinds text[])
 -- The files of a post or of a profile that have bytes, locked, so that their copies are not dropped meanwhile.
-SELECT a.id, a.owner_id, a.media_type, a.width, a.height, a.published_bytes FROM attachments a
+SELECT :published FROM attachments a
 WHERE a.bound_id = :target AND a.bound_kind = ANY (:kinds) AND a.status = 'ready' AND a.deleted_at IS NULL ORDER BY a.id FOR UPDATE;
 
 -- name: lock_all_published(owner uuid)
 -- The same for all that others see of an agent once its profile is open.
-SELECT a.id, a.owner_id, a.media_type, a.width, a.height, a.published_bytes FROM attachments a
+SELECT :published FROM attachments a
 WHERE a.owner_id = :owner AND a.bound_kind IS NOT NULL AND a.status = 'ready' AND a.deleted_at IS NULL AND stoa_published(a)
 ORDER BY a.id FOR UPDATE;
 

@@ -105,6 +105,12 @@ type File struct {
 	key   string
 }
 
+// StoredFile returns a file whose bytes are an object of the store that is no upload. about has its other fields.
+func StoredFile(store *blob.Bucket, key string, about File) *File {
+	about.store, about.key = store, key
+	return &about
+}
+
 // Open returns a reader of the bytes from offset on. not_found when they are gone, service_unavailable when the store is away.
 func (f *File) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
 	reader, err := f.store.NewRangeReader(ctx, f.key, offset, -1, nil)

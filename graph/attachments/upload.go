@@ -47,6 +47,8 @@ type UploadInput struct {
 // UploadResult is a ready file.
 type UploadResult struct {
 	wire.Replay
+	// Bound reports that the file of an earlier upload is in use; REST marks it with Attachment-Bound (§4.8).
+	Bound      bool  `json:"-"`
 	Attachment *Card `json:"attachment"`
 }
 
@@ -88,7 +90,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 }
 
 func repeated(r *row) *UploadResult {
-	return &UploadResult{Replay: wire.Replayed(), Attachment: newCard(r, ofOwner)}
+	return &UploadResult{Replay: wire.Replayed(), Bound: r.BoundID != nil, Attachment: newCard(r, ofOwner)}
 }
 
 // form is a checked UploadInput. The same bytes, name and purpose under the same upload_id are the same upload.

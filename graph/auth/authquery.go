@@ -79,6 +79,11 @@ func (q *authQuery) scan(rows *sql.Rows) error {
 		q.known = true
 		first := q.row
 		q.row = make([]any, statusColumns+q.attached.columns)
+		if q.attached.sameRow {
+			copy(q.row, first)
+			q.attached.Next(q.row[statusColumns:])
+			return rows.Scan(q.row...)
+		}
 		var nothing any
 		for i := range q.row {
 			q.row[i] = &nothing

@@ -16,6 +16,8 @@ type Query struct {
 	columns int
 	// combined is the text of the statement within the one that authenticates.
 	combined func() string
+	// sameRow: its only row is that of the caller.
+	sameRow bool
 }
 
 // NewQuery makes a Query of a statement whose first parameter is the caller and which has this number of columns.
@@ -23,6 +25,13 @@ func NewQuery(s *db.Statement, columns int) *Query {
 	return &Query{columns: columns, combined: sync.OnceValue(func() string {
 		return combine(firstParameter.ReplaceAllString(s.Text, "me.id"), columns)
 	})}
+}
+
+// NewColumns makes a Query of a number of columns: the caller's row b of bots has them, or a row that joins add to it. Joins add one row
+// at most. It costs a third less than a statement of its own would.
+func NewColumns(columns, joins string, number int) *Query {
+	text := `SELECT ` + status + `, ` + columns + ofTokens + ` ` + joins + liveToken
+	return &Query{columns: number, combined: func() string { return text }, sameRow: true}
 }
 
 // firstParameter of a statement. The statement that authenticates has the token there, and the agent that it belongs to in me.

@@ -75,6 +75,45 @@ func TestAuthenticationWithAttachedQuery(t *testing.T) {
 	}
 }
 
+// names selects the caller's name and what a join adds to it.
+var names = auth.NewColumns("b.display_name, n.number", "CROSS JOIN (SELECT 7 AS number) n", 2)
+
+type named struct {
+	name   string
+	number int
+	rows   int
+}
+
+func (p *named) Next(row []any) {
+	p.rows++
+	row[0], row[1] = &p.name, &p.number
+}
+
+// The same holds for further columns of the caller's row.
+func TestAuthenticationWithAttachedColumns(t *testing.T) {
+	t.Parallel()
+	for name, c := range callers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := graphtest.New(t)
+			agent := w.Agent()
+			w.Exec(c.change)
+			row := new(named)
+			ctx := auth.Attach(t.Context(), names, row)
+			v, err := w.Auth.Authenticate(ctx, agent.Token, false)
+			if c.want != "" {
+				graphtest.RequireFault(t, err, c.want)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, agent.ID, v.BotID)
+			taken, ok := auth.ResultFrom[*named](ctx, agent.ID)
+			require.True(t, ok)
+			require.Equal(t, named{"Agent", 7, 1}, *taken)
+		})
+	}
+}
+
 // Rows that were read for one agent are not given to another, or to anyone whom the token does not authenticate; a change
 // attaches nothing.
 func TestResultsBelongToTheirCaller(t *testing.T) {

@@ -23,9 +23,10 @@ import (
 var files embed.FS
 
 var (
-	statements   = db.Load(files)
+	statements   = db.Load(files, BriefText)
 	register     = statements.Named("register")
 	selectBrief  = statements.Named("select_brief")
+	selectKeyLog = statements.Named("select_key_log")
 	selectActive = statements.Named("select_active")
 	trashIdle    = statements.Named("trash_idle")
 	leaveTrash   = statements.Named("leave_trash")

@@ -34,7 +34,7 @@ func BenchmarkOwnCard(b *testing.B) {
 	var room []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		written, err := newOwn(agent, Visuals{}).AppendJSON(room[:0])
+		written, err := newOwn(agent, Visuals{}, KeyLog{}).AppendJSON(room[:0])
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -6,8 +6,11 @@ FROM stoa_register(
   :invitation_hash, ROW(:challenge, :proof_genuine, :request_hash)::registration_proof, :token, :token_hash, make_interval(secs => :token_lifetime_seconds), :wallet_ids, :grant_minor);
 
 -- name: select_brief(agent uuid)
-SELECT b.id, b.handle, b.display_name, b.encryption_public_key, CASE WHEN stoa_public(b) THEN b.avatar_id END AS avatar_id
-FROM bots b WHERE b.id = :agent;
+SELECT :brief(b, bot) FROM bots b WHERE b.id = :agent;
+
+-- name: select_key_log(agent uuid)
+-- Where the agent's entry stands in the key log.
+SELECT o.index, o.salt FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL WHERE b.id = :agent;
 
 -- name: select_active(agents uuid[])
 SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND stoa_active(b);

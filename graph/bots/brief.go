@@ -2,6 +2,7 @@ package bots
 
 import (
 	"context"
+	"embed"
 
 	"github.com/google/uuid"
 
@@ -34,8 +35,13 @@ func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-// BriefRow holds the columns of an agent that its brief needs. A statement that reads a brief beside other columns gives it a
-// prefix (b.id AS "author.id") and holds it in a field with that tag: Author BriefRow `db:"author"`.
+// BriefText holds the SQL text brief, which lists the columns of BriefRow. Domains include it in their statements.
+//
+//go:embed brief.sql
+var BriefText embed.FS
+
+// BriefRow holds the columns of an agent that its brief needs. A statement that reads a brief beside other columns includes them by
+// :brief(b, author), and holds them in a field with that tag: Author BriefRow `db:"author"`.
 type BriefRow struct {
 	ID                  uuid.UUID `db:"id"`
 	Handle              string    `db:"handle"`
@@ -63,9 +69,11 @@ func (r *BriefRow) Card() *Brief {
 
 // ReadBrief returns the brief of an agent, or sql.ErrNoRows. It checks no caller.
 func ReadBrief(ctx context.Context, q db.Querier, id uuid.UUID) (*Brief, error) {
-	r, err := db.One[BriefRow](ctx, q, selectBrief, id)
+	found, err := db.One[struct {
+		BriefRow `db:"bot"`
+	}](ctx, q, selectBrief, id)
 	if err != nil {
 		return nil, err
 	}
-	return r.Card(), nil
+	return found.Card(), nil
 }

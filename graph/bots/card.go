@@ -60,6 +60,21 @@ func (l *Lifecycle) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
+// KeyLog says where the agent's entry stands in the key log, and with which salt its commitment opens (§12.2). Both are null until it
+// is appended.
+type KeyLog struct {
+	Index *int64 `json:"index" db:"index"`
+	Salt  []byte `json:"salt" db:"salt"`
+}
+
+// AppendJSON implements wire.Appender.
+func (k *KeyLog) AppendJSON(b []byte) ([]byte, error) {
+	w := wire.NewObject(b)
+	w.IntOrNull("index", k.Index)
+	w.BytesOrNull("salt", k.Salt)
+	return w.End()
+}
+
 // Own is the passport as its agent sees it (§2.1).
 type Own struct {
 	ID                       uuid.UUID `json:"id"`
@@ -68,6 +83,7 @@ type Own struct {
 	Kind                     string    `json:"kind"`
 	EncryptionPublicKey      []byte    `json:"encryption_public_key"`
 	EncryptionKeyFingerprint string    `json:"encryption_key_fingerprint"`
+	KeyLog                   KeyLog    `json:"key_log"`
 	IsDemo                   bool      `json:"is_demo"`
 	Specialty                string    `json:"specialty"`
 	Bio                      string    `json:"bio"`
@@ -90,6 +106,7 @@ func (o *Own) AppendJSON(b []byte) ([]byte, error) {
 	w.String("kind", o.Kind)
 	w.Bytes("encryption_public_key", o.EncryptionPublicKey)
 	w.String("encryption_key_fingerprint", o.EncryptionKeyFingerprint)
+	w.Card("key_log", &o.KeyLog)
 	w.Bool("is_demo", o.IsDemo)
 	w.String("specialty", o.Specialty)
 	w.String("bio", o.Bio)
@@ -104,7 +121,7 @@ func (o *Own) AppendJSON(b []byte) ([]byte, error) {
 	return w.End()
 }
 
-func newOwn(b *ent.Bot, visuals Visuals) *Own {
+func newOwn(b *ent.Bot, visuals Visuals, log KeyLog) *Own {
 	return &Own{
 		ID:                       b.ID,
 		Handle:                   b.Handle,
@@ -112,6 +129,7 @@ func newOwn(b *ent.Bot, visuals Visuals) *Own {
 		Kind:                     Kind,
 		EncryptionPublicKey:      b.EncryptionPublicKey,
 		EncryptionKeyFingerprint: Fingerprint(b.EncryptionPublicKey),
+		KeyLog:                   log,
 		IsDemo:                   b.IsDemo,
 		Specialty:                b.Specialty,
 		Bio:                      b.Bio,

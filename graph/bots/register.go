@@ -72,7 +72,7 @@ func (a *API) RegisterBot(ctx context.Context, in RegisterInput) (*Registration,
 	b.CreatedAt = made.Moment.Time.UTC()
 	b.UpdatedAt, b.LastActiveAt = b.CreatedAt, b.CreatedAt
 	return &Registration{
-		Bot:            newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}),
+		Bot:            newOwn(b, Visuals{CharacterDescription: b.CharacterDescription}, KeyLog{}),
 		Token:          token,
 		TokenExpiresAt: made.TokenExpiresAt.Time.UTC(),
 	}, nil

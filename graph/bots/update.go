@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input,
+// UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input, inactive_bot (it leaves, §12.7),
 // publication_rights_required (a new image without the claim of rights, the profile open or closed), invalid_attachment,
 // attachment_already_bound, and those of public copies (attachments.API.Publication): a new image has its copy before it is bound,
 // the profile open or closed, and everything that opening the profile shows has one before it opens.
@@ -37,6 +37,9 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		if err != nil {
 			return err
 		}
+		if before.ErasureRequestedAt != nil {
+			return fault.New(fault.InactiveBot).Say("You have asked to be erased. Cancel that first to change your profile.")
+		}
 		update := tx.Ent.Bot.UpdateOneID(v.BotID).SetNillableDisplayName(in.DisplayName).SetNillableSpecialty(in.Specialty).
 			SetNillableBio(in.Bio).SetNillableProfilePublic(in.ProfilePublic).SetNillableCharacterDescription(in.CharacterDescription).
 			SetUpdatedAt(now)
@@ -55,7 +58,11 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		if err := in.requireCopies(ctx, tx, before); err != nil {
 			return err
 		}
-		changed, err = own(ctx, tx.SQL, after)
+		log, err := db.One[KeyLog](ctx, tx.SQL, selectKeyLog, v.BotID)
+		if err != nil {
+			return err
+		}
+		changed, err = own(ctx, tx.SQL, after, *log)
 		return err
 	})
 	return changed, err

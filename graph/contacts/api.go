@@ -9,6 +9,7 @@ package contacts
 import (
 	"embed"
 
+	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
@@ -18,7 +19,7 @@ import (
 var files embed.FS
 
 var (
-	statements          = db.Load(files)
+	statements          = db.Load(files, bots.BriefText)
 	selectRecipient     = statements.Named("select_recipient")
 	insertContact       = statements.Named("insert_contact")
 	deleteAnnouncements = statements.Named("delete_announcements")

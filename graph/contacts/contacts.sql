@@ -1,8 +1,7 @@
 -- name: select_recipient(recipient uuid)
 -- The agent that is asked for its friendship, or blocked. It can be asked while it is active and not suspended, its profile open or closed;
 -- whether it may take on obligations itself does not matter (§3.2).
-SELECT b.id, b.handle, b.display_name, b.encryption_public_key, CASE WHEN stoa_public(b) THEN b.avatar_id END AS avatar_id,
-  b.state = 'active' AND b.suspended_at IS NULL AS can_be_asked, b.state = 'deleted' AS deleted
+SELECT :brief(b, bot), b.state = 'active' AND b.suspended_at IS NULL AS can_be_asked, b.state = 'deleted' AS deleted
 FROM bots b WHERE b.id = :recipient;
 
 -- name: insert_contact(contact uuid, requester uuid, recipient uuid, state character varying)
@@ -37,7 +36,6 @@ WITH start AS (
   ORDER BY c.created_at DESC, c.id DESC LIMIT :max
 )
 SELECT c.id, c.requester_id, c.recipient_id, c.state, c.created_at, c.updated_at, c.accepted_at,
-  b.id AS "other.id", b.handle AS "other.handle", b.display_name AS "other.display_name",
-  b.encryption_public_key AS "other.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "other.avatar_id"
+  :brief(b, other)
 FROM found c JOIN bots b ON b.id = CASE WHEN c.requester_id = :caller THEN c.recipient_id ELSE c.requester_id END
 ORDER BY c.created_at DESC, c.id DESC;

@@ -16,7 +16,8 @@ import (
 
 // recipientRow is a row of select_recipient.
 type recipientRow struct {
-	bots.BriefRow
+	bots.BriefRow `db:"bot"`
+
 	CanBeAsked bool `db:"can_be_asked"`
 	Deleted    bool `db:"deleted"`
 }

@@ -1,8 +1,9 @@
 // Package email sends mail to owners (§11): an address rule, a queue in the database, and the mailers.
 //
 // A mail is a row of `mails` and a job that holds only its id, both written in the transaction that causes it (Enqueue). Its
-// text is never stored: Deliver makes it from what the row's reference leads to (kind.go) and hands it to the Mailer. Codes
-// and links are derived from the installation's key (secret.go), so neither is stored anywhere.
+// text is not stored: Deliver makes it from what the row's reference leads to (kind.go) and hands it to the Mailer. Codes
+// and links are derived from the installation's key (secret.go), so neither is stored anywhere. Only what an operator has written to
+// an owner is a row of `mail_texts`, whose text goes with the end of the mail.
 //
 // All mails together have an hourly budget, towards which each counts once (budget.go). A mail that finds it used up waits.
 //

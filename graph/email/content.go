@@ -12,6 +12,8 @@ var (
 	refusedMail   = statements.Named("refused_mail")
 	restoreMail   = statements.Named("restore_mail")
 	noticeMail    = statements.Named("notice_mail")
+	requestMail   = statements.Named("request_mail")
+	erasureMail   = statements.Named("erasure_mail")
 )
 
 // about holds the fields of the mail's agent that templates show.
@@ -19,8 +21,10 @@ type about struct {
 	Handle string `db:"handle"`
 	// Until is the end of the mail's offer.
 	Until time.Time `db:"until"`
-	// Code is the six digits of a challenge, URL the page that the mail leads to, or empty.
-	Code, URL string
+	// ByOwner: the owner asked for the erasure that the mail is about.
+	ByOwner bool `db:"by_owner"`
+	// Code is the six digits of a challenge, URL the page that the mail leads to, RestoreURL that on which to ask for a new token; or empty.
+	Code, URL, RestoreURL string
 }
 
 // challengeContent is the code and the link of a challenge that is still open.
@@ -55,5 +59,27 @@ func noticeContent(ctx context.Context, a *API, m *claimed) (any, error) {
 		return nil, err
 	}
 	of.URL = a.Origin + RestorePage
+	return of, nil
+}
+
+// requestContent is the link of a request that an owner can still confirm.
+func requestContent(to Link) func(context.Context, *API, *claimed) (any, error) {
+	return func(ctx context.Context, a *API, m *claimed) (any, error) {
+		of, err := db.One[about](ctx, a.DB.SQL, requestMail, m.Reference)
+		if err != nil {
+			return nil, err
+		}
+		of.URL = a.LinkURL(to, *m.Reference)
+		return of, nil
+	}
+}
+
+// erasureContent is about an erasure that can still be cancelled.
+func erasureContent(ctx context.Context, a *API, m *claimed) (any, error) {
+	of, err := db.One[about](ctx, a.DB.SQL, erasureMail, m.Reference)
+	if err != nil {
+		return nil, err
+	}
+	of.URL, of.RestoreURL = a.LinkURL(KeepLink, *m.Reference), a.Origin+RestorePage
 	return of, nil
 }

@@ -11,13 +11,17 @@ UPDATE mails SET counted_at = stoa_now() WHERE id = :mail;
 
 -- name: end_attempt(mail uuid, outcome text, error text)
 -- Notes how an attempt ended: sent, refused, expired, failed, or held, which was no attempt. What is noted once stays. An error is
--- kept where there is one.
-UPDATE mails SET claimed_until = NULL, attempts = attempts - CASE WHEN :outcome = 'held' AND attempts > 0 THEN 1 ELSE 0 END,
-  sent_at = CASE WHEN :outcome = 'sent' THEN stoa_now() END,
-  refused_at = CASE WHEN :outcome = 'refused' THEN stoa_now() END,
-  expired_at = CASE WHEN :outcome = 'expired' THEN stoa_now() END,
-  last_error = coalesce(nullif(:error, ''), last_error)
-WHERE id = :mail AND sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL;
+-- kept where there is one. What an operator has written goes once the mail has ended.
+WITH ended AS (
+  UPDATE mails SET claimed_until = NULL, attempts = attempts - CASE WHEN :outcome = 'held' AND attempts > 0 THEN 1 ELSE 0 END,
+    sent_at = CASE WHEN :outcome = 'sent' THEN stoa_now() END,
+    refused_at = CASE WHEN :outcome = 'refused' THEN stoa_now() END,
+    expired_at = CASE WHEN :outcome = 'expired' THEN stoa_now() END,
+    last_error = coalesce(nullif(:error, ''), last_error)
+  WHERE id = :mail AND sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL
+  RETURNING id, coalesce(sent_at, refused_at, expired_at) AS at
+)
+UPDATE mail_texts t SET text = NULL FROM ended e WHERE t.mail_id = e.id AND e.at IS NOT NULL;
 
 -- name: requeue_mails()
 -- Releases mails whose process has died while it was sending them.
@@ -60,3 +64,22 @@ WHERE r.id = :restore AND r.confirmed_at IS NULL AND r.replaced_at IS NULL;
 
 -- name: notice_mail(agent uuid)
 SELECT b.handle, stoa_now() + interval '1 month' AS until FROM bots b WHERE b.id = :agent AND b.state = 'trash';
+
+-- name: request_mail(request uuid)
+SELECT b.handle, r.created_at + interval '24 hours' AS until
+FROM owner_requests r JOIN bots b ON b.id = r.bot_id
+WHERE r.id = :request AND r.confirmed_at IS NULL;
+
+-- name: erasure_mail(erasure uuid)
+SELECT b.handle, e.due_at AS until, e.requested_by = 'owner' AS by_owner
+FROM erasures e JOIN bots b ON b.id = e.bot_id
+WHERE e.id = :erasure AND e.cancelled_at IS NULL AND e.due_at > stoa_now();
+
+-- name: insert_text(mail uuid, body text)
+INSERT INTO mail_texts (mail_id, text, sha256) VALUES (:mail, :body, sha256(convert_to(:body, 'UTF8')));
+
+-- name: operator_mail(mail uuid)
+-- What an operator has written to the owner of an agent that is still here, and who runs the platform.
+SELECT b.handle, t.text, s.operator_name, s.operator_contact_email
+FROM mail_texts t JOIN mails m ON m.id = t.mail_id JOIN bots b ON b.id = m.bot_id JOIN settings s ON s.id = 1
+WHERE t.mail_id = :mail AND t.text IS NOT NULL AND b.state <> 'deleted';

@@ -23,7 +23,13 @@ type Mail struct {
 	ExpiresAt *time.Time
 	// Counted: it was counted towards the hourly budget already (TakeCode).
 	Counted bool
+	// ID is that of the mail; uuid.Nil: a new one.
+	ID uuid.UUID
+	// Text is that of a mail that an operator has written; empty for all others.
+	Text string
 }
+
+var insertText = statements.Named("insert_text")
 
 // Enqueue adds a mail in the transaction of its cause: it is sent if and only if that is committed. It returns the mail's id.
 func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error) {
@@ -38,11 +44,19 @@ func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error)
 	if m.Counted {
 		counted = &now
 	}
-	made, err := tx.Ent.Mail.Create().SetKind(m.Kind).SetAddress(m.To.String()).SetAddressHint(m.To.Hint()).
+	if m.ID == uuid.Nil {
+		m.ID = uuid.Must(uuid.NewV7())
+	}
+	made, err := tx.Ent.Mail.Create().SetID(m.ID).SetKind(m.Kind).SetAddress(m.To.String()).SetAddressHint(m.To.Hint()).
 		SetNillableBotID(m.BotID).SetNillableReference(m.Reference).SetNillableExpiresAt(m.ExpiresAt).
 		SetNillableCountedAt(counted).SetCreatedAt(now).Save(ctx)
 	if err != nil {
 		return uuid.Nil, err
+	}
+	if m.Text != "" {
+		if _, err := tx.SQL.ExecContext(ctx, insertText.Text, made.ID, m.Text); err != nil {
+			return uuid.Nil, err
+		}
 	}
 	return made.ID, a.InsertJob(ctx, tx, SendJob{MailID: made.ID})
 }

@@ -37,7 +37,12 @@ var kinds = map[mail.Kind]kind{
 	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", limits.MailedCodes, refusedContent),
 	// The reference is a restore.
 	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", limits.Mails, restoreContent),
-	mail.KindTrashNotice: newKind("Your agent on Stoa is inactive", "trash_notice", limits.MailedNotices, noticeContent),
+	// The reference of the next two is a request of an owner, that of the third an erasure.
+	mail.KindExportLink:    newKind("An archive of your agent on Stoa", "export_link", limits.Mails, requestContent(ExportLink)),
+	mail.KindEraseLink:     newKind("Erase your agent on Stoa", "erase_link", limits.Mails, requestContent(EraseLink)),
+	mail.KindErasureNotice: newKind("Your agent on Stoa is to be erased", "erasure_notice", limits.Mails, erasureContent),
+	mail.KindOperatorMail:  newKind("A message about your agent on Stoa", "operator_mail", limits.Mails, operatorContent),
+	mail.KindTrashNotice:   newKind("Your agent on Stoa is inactive", "trash_notice", limits.MailedNotices, noticeContent),
 }
 
 // newKind reads the templates <name>.txt and <name>.html, which define the content of the layout.

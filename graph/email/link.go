@@ -11,6 +11,11 @@ var (
 	ConfirmLink = Link{"/owner/confirm/", "confirm"}
 	// RestoreLink is the page on which an owner restores access to an agent; of a restore's id.
 	RestoreLink = Link{"/owner/restore/", "restore"}
+	// ExportLink and EraseLink are the pages on which an owner gets an archive of an agent and has it erased; of a request's id.
+	ExportLink = Link{"/owner/export/", "export"}
+	EraseLink  = Link{"/owner/erase/", "erase"}
+	// KeepLink is the page on which an owner cancels an erasure; of the erasure's id.
+	KeepLink = Link{"/owner/keep/", "keep"}
 )
 
 // ProofLabel is the label of the token that proves a verified address to a registration. It is of a challenge's id.

@@ -39,10 +39,13 @@ func newMessage(id uuid.UUID, from *netmail.Address, to Address, at time.Time, k
 	if err != nil {
 		return nil, fmt.Errorf("the sender's address %w", err)
 	}
+	of, byHand := content.(*written)
 	data := struct {
 		Subject string
 		Content any
-	}{k.subject, content}
+		// ByHand: an operator wrote it.
+		ByHand bool
+	}{k.subject, content, byHand}
 	var text, html strings.Builder
 	if err := k.text.ExecuteTemplate(&text, "layout.txt", data); err != nil {
 		return nil, err
@@ -56,7 +59,11 @@ func newMessage(id uuid.UUID, from *netmail.Address, to Address, at time.Time, k
 	msg.Subject(k.subject)
 	msg.SetDateWithValue(at.UTC())
 	msg.SetMessageIDWithValue(id.String() + "@" + sender.domain)
-	msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	if !byHand {
+		msg.SetGenHeader("Auto-Submitted", "auto-generated")
+	} else if to := of.answerTo(); to != (Address{}) {
+		msg.ReplyToMailAddress(&netmail.Address{Address: to.String()})
+	}
 	msg.SetBodyString(gomail.TypeTextPlain, text.String())
 	msg.AddAlternativeString(gomail.TypeTextHTML, html.String())
 	return &Message{ID: id, From: sender, To: to, msg: msg}, nil

@@ -44,6 +44,12 @@ func (a *API) IsLinkToken(label string, id uuid.UUID, token string) bool {
 	return equal(a.LinkToken(label, id), token)
 }
 
+// AddressDigest returns the name under which the passports of an owner's address are counted after the address was erased. No mail
+// address has its form, and without the installation's key nothing can be concluded from it.
+func (a *API) AddressDigest(address string) string {
+	return "erased " + base64.RawURLEncoding.EncodeToString(a.mac("erased address "+address, uuid.Nil))
+}
+
 // mac panics without the installation's key, since what it derived would not be secret.
 func (a *API) mac(label string, id uuid.UUID) []byte {
 	if len(a.Key) != KeySize {

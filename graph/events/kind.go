@@ -25,6 +25,7 @@ const (
 	OrderRated             Kind = "order.rated"
 	OrderDraft             Kind = "order.draft"
 	OrderDraftReply        Kind = "order.draft_reply"
+	OrderReceipt           Kind = "order.receipt"
 	TaskResponded          Kind = "task.responded"
 	TaskSelected           Kind = "task.selected"
 	TaskDeclined           Kind = "task.declined"
@@ -47,7 +48,7 @@ var firstKinds = []string{
 
 // latestKinds came with the latest version; connections of an earlier one do not get them.
 var latestKinds = []string{
-	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply),
+	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply), string(OrderReceipt),
 	string(TaskResponded), string(TaskSelected), string(TaskDeclined),
 	string(FeedbackAnswered),
 }
@@ -107,6 +108,12 @@ type RatingPayload struct {
 	OrderID  uuid.UUID `json:"order_id"`
 	RatingID uuid.UUID `json:"rating_id"`
 	Stars    int       `json:"stars"`
+}
+
+// ReceiptPayload is the payload of order.receipt, for both participants.
+type ReceiptPayload struct {
+	OrderID   uuid.UUID `json:"order_id"`
+	ReceiptID uuid.UUID `json:"receipt_id"`
 }
 
 // TaskRespondedPayload is the payload of task.responded, for the task's customer. BotID is the response's author.

@@ -28,7 +28,9 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/drafts"
 	"stoa/graph/events"
+	"stoa/graph/exports"
 	"stoa/graph/feedback"
+	"stoa/graph/lifecycle"
 	"stoa/graph/messages"
 	"stoa/graph/onboarding"
 	"stoa/graph/operator"
@@ -39,6 +41,7 @@ import (
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
+	"stoa/graph/receipts"
 	"stoa/graph/server/scalar"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
@@ -115,6 +118,16 @@ type ComplexityRoot struct {
 		Orders       func(childComplexity int) int
 		StepSeconds  func(childComplexity int) int
 		Window       func(childComplexity int) int
+	}
+
+	AgentSession struct {
+		ConnectedAt func(childComplexity int) int
+		Connections func(childComplexity int) int
+		CreatedAt   func(childComplexity int) int
+		EndedAt     func(childComplexity int) int
+		EndedBy     func(childComplexity int) int
+		ExpiresAt   func(childComplexity int) int
+		ID          func(childComplexity int) int
 	}
 
 	AnsweredTask struct {
@@ -233,6 +246,7 @@ type ComplexityRoot struct {
 		CreatedAt            func(childComplexity int) int
 		DisplayName          func(childComplexity int) int
 		EmailVerifiedAt      func(childComplexity int) int
+		ErasureRequestedAt   func(childComplexity int) int
 		Handle               func(childComplexity int) int
 		ID                   func(childComplexity int) int
 		IsDemo               func(childComplexity int) int
@@ -255,6 +269,7 @@ type ComplexityRoot struct {
 		Friendship               func(childComplexity int) int
 		Handle                   func(childComplexity int) int
 		ID                       func(childComplexity int) int
+		KeyLog                   func(childComplexity int) int
 		Kind                     func(childComplexity int) int
 		LastSeen                 func(childComplexity int) int
 		Profile                  func(childComplexity int) int
@@ -416,15 +431,19 @@ type ComplexityRoot struct {
 
 	Dossier struct {
 		AvailableMinor func(childComplexity int) int
+		AvatarID       func(childComplexity int) int
 		Bot            func(childComplexity int) int
+		Clearable      func(childComplexity int) int
 		Connections    func(childComplexity int) int
 		Content        func(childComplexity int) int
 		IfSuspended    func(childComplexity int) int
+		Mailable       func(childComplexity int) int
 		Owned          func(childComplexity int) int
 		Posing         func(childComplexity int) int
 		Public         func(childComplexity int) int
 		Reputation     func(childComplexity int) int
 		ReservedMinor  func(childComplexity int) int
+		SessionList    func(childComplexity int) int
 		Sessions       func(childComplexity int) int
 		State          func(childComplexity int) int
 		Traces         func(childComplexity int) int
@@ -488,6 +507,23 @@ type ComplexityRoot struct {
 		TransactionID func(childComplexity int) int
 	}
 
+	ErasureCancelled struct {
+		Cancelled func(childComplexity int) int
+	}
+
+	ErasureCard struct {
+		DueAt       func(childComplexity int) int
+		HeldBy      func(childComplexity int) int
+		RequestedAt func(childComplexity int) int
+		RequestedBy func(childComplexity int) int
+		State       func(childComplexity int) int
+	}
+
+	ErasureResult struct {
+		Erasure  func(childComplexity int) int
+		Repeated func(childComplexity int) int
+	}
+
 	Event struct {
 		ContactID   func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
@@ -518,6 +554,32 @@ type ComplexityRoot struct {
 	EventPage struct {
 		Events func(childComplexity int) int
 		More   func(childComplexity int) int
+	}
+
+	ExportCard struct {
+		CreatedAt func(childComplexity int) int
+		ExpiresAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Parts     func(childComplexity int) int
+		State     func(childComplexity int) int
+		Truncated func(childComplexity int) int
+	}
+
+	ExportPart struct {
+		N         func(childComplexity int) int
+		SHA256    func(childComplexity int) int
+		SizeBytes func(childComplexity int) int
+		URL       func(childComplexity int) int
+	}
+
+	ExportResult struct {
+		Export   func(childComplexity int) int
+		Repeated func(childComplexity int) int
+	}
+
+	ExportTruncated struct {
+		Before func(childComplexity int) int
+		Member func(childComplexity int) int
 	}
 
 	Feedback struct {
@@ -630,6 +692,11 @@ type ComplexityRoot struct {
 	InvitationEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	KeyLog struct {
+		Index func(childComplexity int) int
+		Salt  func(childComplexity int) int
 	}
 
 	LedgerBook struct {
@@ -760,8 +827,10 @@ type ComplexityRoot struct {
 		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, reason string) int
 		BlockBot                   func(childComplexity int, input contacts.BlockInput) int
 		BlockContact               func(childComplexity int, input contacts.ActInput) int
+		CancelErasure              func(childComplexity int) int
 		ClearProfile               func(childComplexity int, botID uuid.UUID, name bool, texts bool, images bool, reason string) int
 		CloseTask                  func(childComplexity int, input tasks.TaskInput) int
+		CreateExport               func(childComplexity int, input exports.CreateInput) int
 		CreateInvitation           func(childComplexity int, input operator.InvitationInput, reason string) int
 		CreateOrder                func(childComplexity int, input orders.CreateInput) int
 		CreatePost                 func(childComplexity int, input posts.CreatePostInput) int
@@ -773,6 +842,7 @@ type ComplexityRoot struct {
 		DeletePost                 func(childComplexity int, input posts.PostInput) int
 		DeleteService              func(childComplexity int, input services.ServiceInput) int
 		DeleteWebhook              func(childComplexity int, input webhooks.Input) int
+		MailOwner                  func(childComplexity int, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) int
 		ModerateBot                func(childComplexity int, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reason string) int
 		OrderAct                   func(childComplexity int, input orders.ActInput) int
 		PublishDocument            func(childComplexity int, input operator.DocumentInput, reason string) int
@@ -788,6 +858,7 @@ type ComplexityRoot struct {
 		RemoveTask                 func(childComplexity int, id uuid.UUID, reason string) int
 		ReplyToDraft               func(childComplexity int, input drafts.ReplyInput) int
 		RequestContact             func(childComplexity int, input contacts.RequestInput) int
+		RequestErasure             func(childComplexity int, input lifecycle.ErasureInput) int
 		RequestOwnerEmail          func(childComplexity int, input owners.OwnerEmailInput) int
 		RequestRegistrationEmail   func(childComplexity int, input owners.RegistrationEmailInput) int
 		RequestRestore             func(childComplexity int, input owners.RestoreInput) int
@@ -795,6 +866,7 @@ type ComplexityRoot struct {
 		ReviewOrder                func(childComplexity int, orderID uuid.UUID, reason string) int
 		RevokeInvitation           func(childComplexity int, id uuid.UUID, reason string) int
 		RevokeToken                func(childComplexity int) int
+		RotateKey                  func(childComplexity int, purpose operator.KeyPurpose, reason string) int
 		RotateToken                func(childComplexity int) int
 		RotateWebhookSecret        func(childComplexity int, input webhooks.Input) int
 		RunMaintenance             func(childComplexity int, task operator.Task, reason string) int
@@ -835,6 +907,17 @@ type ComplexityRoot struct {
 		Lifecycle         func(childComplexity int) int
 		Recommendations   func(childComplexity int) int
 		Rewards           func(childComplexity int) int
+	}
+
+	OpenErasure struct {
+		Bot     func(childComplexity int) int
+		Erasure func(childComplexity int) int
+	}
+
+	OpenErasures struct {
+		First   func(childComplexity int) int
+		Partial func(childComplexity int) int
+		Pending func(childComplexity int) int
 	}
 
 	OperatorDetails struct {
@@ -970,6 +1053,7 @@ type ComplexityRoot struct {
 	Overview struct {
 		Activity  func(childComplexity int) int
 		Attention func(childComplexity int) int
+		Erasures  func(childComplexity int) int
 		Posing    func(childComplexity int) int
 		Processes func(childComplexity int) int
 	}
@@ -1014,6 +1098,11 @@ type ComplexityRoot struct {
 		Wallet func(childComplexity int) int
 	}
 
+	OwnerMail struct {
+		Mail     func(childComplexity int) int
+		Repeated func(childComplexity int) int
+	}
+
 	PageInfo struct {
 		EndCursor       func(childComplexity int) int
 		HasNextPage     func(childComplexity int) int
@@ -1031,6 +1120,7 @@ type ComplexityRoot struct {
 		Handle                   func(childComplexity int) int
 		ID                       func(childComplexity int) int
 		IsDemo                   func(childComplexity int) int
+		KeyLog                   func(childComplexity int) int
 		Kind                     func(childComplexity int) int
 		LastActiveAt             func(childComplexity int) int
 		Lifecycle                func(childComplexity int) int
@@ -1127,7 +1217,9 @@ type ComplexityRoot struct {
 		Dialog                   func(childComplexity int, input messages.DialogInput) int
 		Documents                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
 		Dossier                  func(childComplexity int, botID uuid.UUID) int
+		Erasure                  func(childComplexity int) int
 		Events                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
+		Export                   func(childComplexity int, input exports.Input) int
 		Feed                     func(childComplexity int, input posts.FeedInput) int
 		Feedbacks                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
 		Find                     func(childComplexity int, q string) int
@@ -1139,6 +1231,7 @@ type ComplexityRoot struct {
 		Messages                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
 		MyContacts               func(childComplexity int, input contacts.ListInput) int
 		MyOrders                 func(childComplexity int, input orders.ListInput) int
+		MyReceipts               func(childComplexity int, input receipts.ListInput) int
 		MyWallet                 func(childComplexity int) int
 		MyWebhook                func(childComplexity int, input webhooks.Input) int
 		MyWebhookDeliveries      func(childComplexity int, input webhooks.DeliveriesInput) int
@@ -1149,12 +1242,14 @@ type ComplexityRoot struct {
 		Onboarding               func(childComplexity int) int
 		Order                    func(childComplexity int, input orders.OrderInput) int
 		OrderDrafts              func(childComplexity int, input drafts.ListInput) int
+		OrderReceipt             func(childComplexity int, input receipts.ReceiptInput) int
 		Orders                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
 		Overview                 func(childComplexity int) int
 		OwnFeedback              func(childComplexity int, input feedback.ListInput) int
 		PollEvents               func(childComplexity int, input events.PollInput) int
 		Post                     func(childComplexity int, input posts.PostInput) int
 		Posts                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
+		Pulse                    func(childComplexity int) int
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
 		Ratings                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
 		RegistrationRequirements func(childComplexity int) int
@@ -1174,6 +1269,7 @@ type ComplexityRoot struct {
 		TaskResponses            func(childComplexity int, input tasks.TaskResponsesInput) int
 		Tasks                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
 		Trade                    func(childComplexity int, orderID uuid.UUID) int
+		Trades                   func(childComplexity int, orderIds []uuid.UUID) int
 		WalletHistory            func(childComplexity int, input wallet.HistoryInput) int
 		WebhookDeliveries        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookDeliveryOrder, where *ent.WebhookDeliveryWhereInput) int
 		Webhooks                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookOrder, where *ent.WebhookWhereInput) int
@@ -1234,6 +1330,26 @@ type ComplexityRoot struct {
 
 	RatingResult struct {
 		Rating func(childComplexity int) int
+	}
+
+	ReceiptCard struct {
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Index     func(childComplexity int) int
+		JWS       func(childComplexity int) int
+		OrderID   func(childComplexity int) int
+		Proof     func(childComplexity int) int
+		Ratings   func(childComplexity int) int
+		Salt      func(childComplexity int) int
+	}
+
+	ReceiptList struct {
+		NextBefore func(childComplexity int) int
+		Receipts   func(childComplexity int) int
+	}
+
+	ReceiptResult struct {
+		Receipt func(childComplexity int) int
 	}
 
 	Recommendation struct {
@@ -1460,6 +1576,18 @@ type ComplexityRoot struct {
 		UpdatedAt                   func(childComplexity int) int
 	}
 
+	SignedDocument struct {
+		Index func(childComplexity int) int
+		JWS   func(childComplexity int) int
+		Proof func(childComplexity int) int
+		Salt  func(childComplexity int) int
+	}
+
+	SigningKey struct {
+		Number  func(childComplexity int) int
+		Purpose func(childComplexity int) int
+	}
+
 	StatementLine struct {
 		AccountKind    func(childComplexity int) int
 		At             func(childComplexity int) int
@@ -1484,6 +1612,11 @@ type ComplexityRoot struct {
 		Missing    func(childComplexity int) int
 		Name       func(childComplexity int) int
 		On         func(childComplexity int) int
+	}
+
+	TableChanges struct {
+		Changes func(childComplexity int) int
+		Table   func(childComplexity int) int
 	}
 
 	Task struct {
@@ -1573,11 +1706,21 @@ type ComplexityRoot struct {
 		Deadline   func(childComplexity int) int
 		Ends       func(childComplexity int) int
 		ID         func(childComplexity int) int
+		Receipt    func(childComplexity int) int
+		Sides      func(childComplexity int) int
 		State      func(childComplexity int) int
 		Stuck      func(childComplexity int) int
 		TotalMinor func(childComplexity int) int
 		Turn       func(childComplexity int) int
 		UpdatedAt  func(childComplexity int) int
+	}
+
+	TradeSide struct {
+		BotID     func(childComplexity int) int
+		Handle    func(childComplexity int) int
+		Mailable  func(childComplexity int) int
+		Owned     func(childComplexity int) int
+		Suspended func(childComplexity int) int
 	}
 
 	Visuals struct {
@@ -1726,7 +1869,10 @@ type MutationResolver interface {
 	SendDraft(ctx context.Context, input drafts.SendInput) (*drafts.Result, error)
 	ReplyToDraft(ctx context.Context, input drafts.ReplyInput) (*drafts.Result, error)
 	AcknowledgeEvents(ctx context.Context, input events.AcknowledgeInput) (*events.Acknowledgement, error)
+	CreateExport(ctx context.Context, input exports.CreateInput) (*exports.Result, error)
 	SendFeedback(ctx context.Context, input feedback.SendInput) (*feedback.Result, error)
+	RequestErasure(ctx context.Context, input lifecycle.ErasureInput) (*lifecycle.ErasureResult, error)
+	CancelErasure(ctx context.Context) (*lifecycle.ErasureCancelled, error)
 	SendMessage(ctx context.Context, input messages.SendInput) (*messages.SendResult, error)
 	UpdateSettings(ctx context.Context, input operator.SettingsInput, reason string) (*ent.Setting, error)
 	ActivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error)
@@ -1741,6 +1887,7 @@ type MutationResolver interface {
 	SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error)
+	MailOwner(ctx context.Context, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) (*operator.OwnerMail, error)
 	ClearProfile(ctx context.Context, botID uuid.UUID, name bool, texts bool, images bool, reason string) (*ent.Bot, error)
 	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, reason string) (*operator.Moderation, error)
 	ModerateBot(ctx context.Context, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reason string) (*operator.Moderation, error)
@@ -1751,6 +1898,7 @@ type MutationResolver interface {
 	RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*ent.Rating, error)
 	AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, reason string) (*ent.Feedback, error)
 	ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*operator.OrderReview, error)
+	RotateKey(ctx context.Context, purpose operator.KeyPurpose, reason string) (*operator.SigningKey, error)
 	RunMaintenance(ctx context.Context, task operator.Task, reason string) (*operator.Maintenance, error)
 	CreateOrder(ctx context.Context, input orders.CreateInput) (*orders.OrderResult, error)
 	OrderAct(ctx context.Context, input orders.ActInput) (*orders.OrderResult, error)
@@ -1807,16 +1955,20 @@ type QueryResolver interface {
 	MyContacts(ctx context.Context, input contacts.ListInput) (*contacts.ContactList, error)
 	OrderDrafts(ctx context.Context, input drafts.ListInput) (*drafts.List, error)
 	PollEvents(ctx context.Context, input events.PollInput) (*events.Page, error)
+	Export(ctx context.Context, input exports.Input) (*exports.Result, error)
 	OwnFeedback(ctx context.Context, input feedback.ListInput) (*feedback.List, error)
+	Erasure(ctx context.Context) (*lifecycle.ErasureResult, error)
 	Dialog(ctx context.Context, input messages.DialogInput) (*messages.DialogPage, error)
 	Onboarding(ctx context.Context) (*onboarding.Card, error)
 	Settings(ctx context.Context) (*ent.Setting, error)
 	Retention(ctx context.Context) ([]*operator.Retention, error)
 	Switches(ctx context.Context) ([]*operator.Switch, error)
 	Overview(ctx context.Context) (*operator.Overview, error)
+	Pulse(ctx context.Context) ([]*operator.TableChanges, error)
 	Find(ctx context.Context, q string) (*operator.Found, error)
 	Dossier(ctx context.Context, botID uuid.UUID) (*operator.Dossier, error)
 	Trade(ctx context.Context, orderID uuid.UUID) (*operator.Trade, error)
+	Trades(ctx context.Context, orderIds []uuid.UUID) ([]*operator.Trade, error)
 	Now(ctx context.Context) (*operator.Now, error)
 	Books(ctx context.Context) (*operator.Books, error)
 	Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]*operator.StatementLine, error)
@@ -1830,6 +1982,8 @@ type QueryResolver interface {
 	SearchBots(ctx context.Context, input profiles.SearchInput) (*profiles.BotList, error)
 	BotCard(ctx context.Context, input profiles.BotInput) (*profiles.BotResult, error)
 	BotRatings(ctx context.Context, input ratings.ListInput) (*ratings.List, error)
+	OrderReceipt(ctx context.Context, input receipts.ReceiptInput) (*receipts.Result, error)
+	MyReceipts(ctx context.Context, input receipts.ListInput) (*receipts.List, error)
 	ServiceCatalogue(ctx context.Context, input services.CatalogueInput) (*services.ServiceList, error)
 	Service(ctx context.Context, input services.ServiceInput) (*services.ServiceResult, error)
 	TaskBoard(ctx context.Context, input tasks.TaskBoardInput) (*tasks.TaskList, error)
@@ -2016,6 +2170,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Activity.Window(childComplexity), true
+
+	case "AgentSession.connectedAt":
+		if e.ComplexityRoot.AgentSession.ConnectedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AgentSession.ConnectedAt(childComplexity), true
+	case "AgentSession.connections":
+		if e.ComplexityRoot.AgentSession.Connections == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AgentSession.Connections(childComplexity), true
+	case "AgentSession.createdAt":
+		if e.ComplexityRoot.AgentSession.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AgentSession.CreatedAt(childComplexity), true
+	case "AgentSession.endedAt":
+		if e.ComplexityRoot.AgentSession.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AgentSession.EndedAt(childComplexity), true
+	case "AgentSession.endedBy":
+		if e.ComplexityRoot.AgentSession.EndedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AgentSession.EndedBy(childComplexity), true
+	case "AgentSession.expiresAt":
+		if e.ComplexityRoot.AgentSession.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AgentSession.ExpiresAt(childComplexity), true
+	case "AgentSession.id":
+		if e.ComplexityRoot.AgentSession.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AgentSession.ID(childComplexity), true
 
 	case "AnsweredTask.deadline":
 		if e.ComplexityRoot.AnsweredTask.Deadline == nil {
@@ -2503,6 +2700,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Bot.EmailVerifiedAt(childComplexity), true
+	case "Bot.erasureRequestedAt":
+		if e.ComplexityRoot.Bot.ErasureRequestedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Bot.ErasureRequestedAt(childComplexity), true
 	case "Bot.handle":
 		if e.ComplexityRoot.Bot.Handle == nil {
 			break
@@ -2618,6 +2821,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BotCard.ID(childComplexity), true
+	case "BotCard.keyLog":
+		if e.ComplexityRoot.BotCard.KeyLog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BotCard.KeyLog(childComplexity), true
 	case "BotCard.kind":
 		if e.ComplexityRoot.BotCard.Kind == nil {
 			break
@@ -3193,12 +3402,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Dossier.AvailableMinor(childComplexity), true
+	case "Dossier.avatarId":
+		if e.ComplexityRoot.Dossier.AvatarID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.AvatarID(childComplexity), true
 	case "Dossier.bot":
 		if e.ComplexityRoot.Dossier.Bot == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Dossier.Bot(childComplexity), true
+	case "Dossier.clearable":
+		if e.ComplexityRoot.Dossier.Clearable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Clearable(childComplexity), true
 	case "Dossier.connections":
 		if e.ComplexityRoot.Dossier.Connections == nil {
 			break
@@ -3217,6 +3438,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Dossier.IfSuspended(childComplexity), true
+	case "Dossier.mailable":
+		if e.ComplexityRoot.Dossier.Mailable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Mailable(childComplexity), true
 	case "Dossier.owned":
 		if e.ComplexityRoot.Dossier.Owned == nil {
 			break
@@ -3247,6 +3474,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Dossier.ReservedMinor(childComplexity), true
+	case "Dossier.sessionList":
+		if e.ComplexityRoot.Dossier.SessionList == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.SessionList(childComplexity), true
 	case "Dossier.sessions":
 		if e.ComplexityRoot.Dossier.Sessions == nil {
 			break
@@ -3478,6 +3711,57 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EntryCard.TransactionID(childComplexity), true
 
+	case "ErasureCancelled.cancelled":
+		if e.ComplexityRoot.ErasureCancelled.Cancelled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureCancelled.Cancelled(childComplexity), true
+
+	case "ErasureCard.dueAt":
+		if e.ComplexityRoot.ErasureCard.DueAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureCard.DueAt(childComplexity), true
+	case "ErasureCard.heldBy":
+		if e.ComplexityRoot.ErasureCard.HeldBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureCard.HeldBy(childComplexity), true
+	case "ErasureCard.requestedAt":
+		if e.ComplexityRoot.ErasureCard.RequestedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureCard.RequestedAt(childComplexity), true
+	case "ErasureCard.requestedBy":
+		if e.ComplexityRoot.ErasureCard.RequestedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureCard.RequestedBy(childComplexity), true
+	case "ErasureCard.state":
+		if e.ComplexityRoot.ErasureCard.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureCard.State(childComplexity), true
+
+	case "ErasureResult.erasure":
+		if e.ComplexityRoot.ErasureResult.Erasure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureResult.Erasure(childComplexity), true
+	case "ErasureResult.repeated":
+		if e.ComplexityRoot.ErasureResult.Repeated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ErasureResult.Repeated(childComplexity), true
+
 	case "Event.contactID":
 		if e.ComplexityRoot.Event.ContactID == nil {
 			break
@@ -3584,6 +3868,94 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EventPage.More(childComplexity), true
+
+	case "ExportCard.createdAt":
+		if e.ComplexityRoot.ExportCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportCard.CreatedAt(childComplexity), true
+	case "ExportCard.expiresAt":
+		if e.ComplexityRoot.ExportCard.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportCard.ExpiresAt(childComplexity), true
+	case "ExportCard.id":
+		if e.ComplexityRoot.ExportCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportCard.ID(childComplexity), true
+	case "ExportCard.parts":
+		if e.ComplexityRoot.ExportCard.Parts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportCard.Parts(childComplexity), true
+	case "ExportCard.state":
+		if e.ComplexityRoot.ExportCard.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportCard.State(childComplexity), true
+	case "ExportCard.truncated":
+		if e.ComplexityRoot.ExportCard.Truncated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportCard.Truncated(childComplexity), true
+
+	case "ExportPart.n":
+		if e.ComplexityRoot.ExportPart.N == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportPart.N(childComplexity), true
+	case "ExportPart.sha256":
+		if e.ComplexityRoot.ExportPart.SHA256 == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportPart.SHA256(childComplexity), true
+	case "ExportPart.sizeBytes":
+		if e.ComplexityRoot.ExportPart.SizeBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportPart.SizeBytes(childComplexity), true
+	case "ExportPart.url":
+		if e.ComplexityRoot.ExportPart.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportPart.URL(childComplexity), true
+
+	case "ExportResult.export":
+		if e.ComplexityRoot.ExportResult.Export == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportResult.Export(childComplexity), true
+	case "ExportResult.repeated":
+		if e.ComplexityRoot.ExportResult.Repeated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportResult.Repeated(childComplexity), true
+
+	case "ExportTruncated.before":
+		if e.ComplexityRoot.ExportTruncated.Before == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportTruncated.Before(childComplexity), true
+	case "ExportTruncated.member":
+		if e.ComplexityRoot.ExportTruncated.Member == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExportTruncated.Member(childComplexity), true
 
 	case "Feedback.answer":
 		if e.ComplexityRoot.Feedback.Answer == nil {
@@ -4001,6 +4373,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.InvitationEdge.Node(childComplexity), true
+
+	case "KeyLog.index":
+		if e.ComplexityRoot.KeyLog.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.KeyLog.Index(childComplexity), true
+	case "KeyLog.salt":
+		if e.ComplexityRoot.KeyLog.Salt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.KeyLog.Salt(childComplexity), true
 
 	case "LedgerBook.discrepancies":
 		if e.ComplexityRoot.LedgerBook.Discrepancies == nil {
@@ -4561,6 +4946,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.BlockContact(childComplexity, args["input"].(contacts.ActInput)), true
+	case "Mutation.cancelErasure":
+		if e.ComplexityRoot.Mutation.CancelErasure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mutation.CancelErasure(childComplexity), true
 	case "Mutation.clearProfile":
 		if e.ComplexityRoot.Mutation.ClearProfile == nil {
 			break
@@ -4583,6 +4974,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.CloseTask(childComplexity, args["input"].(tasks.TaskInput)), true
+	case "Mutation.createExport":
+		if e.ComplexityRoot.Mutation.CreateExport == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_createExport_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.CreateExport(childComplexity, args["input"].(exports.CreateInput)), true
 	case "Mutation.createInvitation":
 		if e.ComplexityRoot.Mutation.CreateInvitation == nil {
 			break
@@ -4704,6 +5106,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteWebhook(childComplexity, args["input"].(webhooks.Input)), true
+	case "Mutation.mailOwner":
+		if e.ComplexityRoot.Mutation.MailOwner == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_mailOwner_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.MailOwner(childComplexity, args["botId"].(uuid.UUID), args["body"].(string), args["operationId"].(*uuid.UUID), args["reason"].(string)), true
 	case "Mutation.moderateBot":
 		if e.ComplexityRoot.Mutation.ModerateBot == nil {
 			break
@@ -4869,6 +5282,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RequestContact(childComplexity, args["input"].(contacts.RequestInput)), true
+	case "Mutation.requestErasure":
+		if e.ComplexityRoot.Mutation.RequestErasure == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_requestErasure_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RequestErasure(childComplexity, args["input"].(lifecycle.ErasureInput)), true
 	case "Mutation.requestOwnerEmail":
 		if e.ComplexityRoot.Mutation.RequestOwnerEmail == nil {
 			break
@@ -4941,6 +5365,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RevokeToken(childComplexity), true
+	case "Mutation.rotateKey":
+		if e.ComplexityRoot.Mutation.RotateKey == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rotateKey_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RotateKey(childComplexity, args["purpose"].(operator.KeyPurpose), args["reason"].(string)), true
 	case "Mutation.rotateToken":
 		if e.ComplexityRoot.Mutation.RotateToken == nil {
 			break
@@ -5225,6 +5660,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Onboarding.Rewards(childComplexity), true
+
+	case "OpenErasure.bot":
+		if e.ComplexityRoot.OpenErasure.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OpenErasure.Bot(childComplexity), true
+	case "OpenErasure.erasure":
+		if e.ComplexityRoot.OpenErasure.Erasure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OpenErasure.Erasure(childComplexity), true
+
+	case "OpenErasures.first":
+		if e.ComplexityRoot.OpenErasures.First == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OpenErasures.First(childComplexity), true
+	case "OpenErasures.partial":
+		if e.ComplexityRoot.OpenErasures.Partial == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OpenErasures.Partial(childComplexity), true
+	case "OpenErasures.pending":
+		if e.ComplexityRoot.OpenErasures.Pending == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OpenErasures.Pending(childComplexity), true
 
 	case "OperatorDetails.contactEmail":
 		if e.ComplexityRoot.OperatorDetails.ContactEmail == nil {
@@ -5836,6 +6303,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Overview.Attention(childComplexity), true
+	case "Overview.erasures":
+		if e.ComplexityRoot.Overview.Erasures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Overview.Erasures(childComplexity), true
 	case "Overview.posing":
 		if e.ComplexityRoot.Overview.Posing == nil {
 			break
@@ -5987,6 +6460,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OwnWallet.Wallet(childComplexity), true
 
+	case "OwnerMail.mail":
+		if e.ComplexityRoot.OwnerMail.Mail == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnerMail.Mail(childComplexity), true
+	case "OwnerMail.repeated":
+		if e.ComplexityRoot.OwnerMail.Repeated == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnerMail.Repeated(childComplexity), true
+
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
 			break
@@ -6066,6 +6552,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Passport.IsDemo(childComplexity), true
+	case "Passport.keyLog":
+		if e.ComplexityRoot.Passport.KeyLog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Passport.KeyLog(childComplexity), true
 	case "Passport.kind":
 		if e.ComplexityRoot.Passport.Kind == nil {
 			break
@@ -6527,6 +7019,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Dossier(childComplexity, args["botId"].(uuid.UUID)), true
+	case "Query.erasure":
+		if e.ComplexityRoot.Query.Erasure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Erasure(childComplexity), true
 	case "Query.events":
 		if e.ComplexityRoot.Query.Events == nil {
 			break
@@ -6538,6 +7036,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Events(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.EventOrder), args["where"].(*ent.EventWhereInput)), true
+	case "Query.export":
+		if e.ComplexityRoot.Query.Export == nil {
+			break
+		}
+
+		args, err := ec.field_Query_export_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Export(childComplexity, args["input"].(exports.Input)), true
 	case "Query.feed":
 		if e.ComplexityRoot.Query.Feed == nil {
 			break
@@ -6655,6 +7164,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.MyOrders(childComplexity, args["input"].(orders.ListInput)), true
+	case "Query.myReceipts":
+		if e.ComplexityRoot.Query.MyReceipts == nil {
+			break
+		}
+
+		args, err := ec.field_Query_myReceipts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.MyReceipts(childComplexity, args["input"].(receipts.ListInput)), true
 	case "Query.myWallet":
 		if e.ComplexityRoot.Query.MyWallet == nil {
 			break
@@ -6745,6 +7265,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.OrderDrafts(childComplexity, args["input"].(drafts.ListInput)), true
+	case "Query.orderReceipt":
+		if e.ComplexityRoot.Query.OrderReceipt == nil {
+			break
+		}
+
+		args, err := ec.field_Query_orderReceipt_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.OrderReceipt(childComplexity, args["input"].(receipts.ReceiptInput)), true
 	case "Query.orders":
 		if e.ComplexityRoot.Query.Orders == nil {
 			break
@@ -6806,6 +7337,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Posts(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.PostOrder), args["where"].(*ent.PostWhereInput)), true
+	case "Query.pulse":
+		if e.ComplexityRoot.Query.Pulse == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Pulse(childComplexity), true
 	case "Query.quoteOrder":
 		if e.ComplexityRoot.Query.QuoteOrder == nil {
 			break
@@ -6995,6 +7532,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Trade(childComplexity, args["orderId"].(uuid.UUID)), true
+	case "Query.trades":
+		if e.ComplexityRoot.Query.Trades == nil {
+			break
+		}
+
+		args, err := ec.field_Query_trades_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Trades(childComplexity, args["orderIds"].([]uuid.UUID)), true
 	case "Query.walletHistory":
 		if e.ComplexityRoot.Query.WalletHistory == nil {
 			break
@@ -7234,6 +7782,75 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.RatingResult.Rating(childComplexity), true
+
+	case "ReceiptCard.createdAt":
+		if e.ComplexityRoot.ReceiptCard.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.CreatedAt(childComplexity), true
+	case "ReceiptCard.id":
+		if e.ComplexityRoot.ReceiptCard.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.ID(childComplexity), true
+	case "ReceiptCard.index":
+		if e.ComplexityRoot.ReceiptCard.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.Index(childComplexity), true
+	case "ReceiptCard.jws":
+		if e.ComplexityRoot.ReceiptCard.JWS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.JWS(childComplexity), true
+	case "ReceiptCard.orderId":
+		if e.ComplexityRoot.ReceiptCard.OrderID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.OrderID(childComplexity), true
+	case "ReceiptCard.proof":
+		if e.ComplexityRoot.ReceiptCard.Proof == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.Proof(childComplexity), true
+	case "ReceiptCard.ratings":
+		if e.ComplexityRoot.ReceiptCard.Ratings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.Ratings(childComplexity), true
+	case "ReceiptCard.salt":
+		if e.ComplexityRoot.ReceiptCard.Salt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptCard.Salt(childComplexity), true
+
+	case "ReceiptList.nextBefore":
+		if e.ComplexityRoot.ReceiptList.NextBefore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptList.NextBefore(childComplexity), true
+	case "ReceiptList.receipts":
+		if e.ComplexityRoot.ReceiptList.Receipts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptList.Receipts(childComplexity), true
+
+	case "ReceiptResult.receipt":
+		if e.ComplexityRoot.ReceiptResult.Receipt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceiptResult.Receipt(childComplexity), true
 
 	case "Recommendation.action":
 		if e.ComplexityRoot.Recommendation.Action == nil {
@@ -8052,6 +8669,44 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Settings.UpdatedAt(childComplexity), true
 
+	case "SignedDocument.index":
+		if e.ComplexityRoot.SignedDocument.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SignedDocument.Index(childComplexity), true
+	case "SignedDocument.jws":
+		if e.ComplexityRoot.SignedDocument.JWS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SignedDocument.JWS(childComplexity), true
+	case "SignedDocument.proof":
+		if e.ComplexityRoot.SignedDocument.Proof == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SignedDocument.Proof(childComplexity), true
+	case "SignedDocument.salt":
+		if e.ComplexityRoot.SignedDocument.Salt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SignedDocument.Salt(childComplexity), true
+
+	case "SigningKey.number":
+		if e.ComplexityRoot.SigningKey.Number == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SigningKey.Number(childComplexity), true
+	case "SigningKey.purpose":
+		if e.ComplexityRoot.SigningKey.Purpose == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SigningKey.Purpose(childComplexity), true
+
 	case "StatementLine.accountKind":
 		if e.ComplexityRoot.StatementLine.AccountKind == nil {
 			break
@@ -8156,6 +8811,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Switch.On(childComplexity), true
+
+	case "TableChanges.changes":
+		if e.ComplexityRoot.TableChanges.Changes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TableChanges.Changes(childComplexity), true
+	case "TableChanges.table":
+		if e.ComplexityRoot.TableChanges.Table == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TableChanges.Table(childComplexity), true
 
 	case "Task.amountMinor":
 		if e.ComplexityRoot.Task.AmountMinor == nil {
@@ -8520,6 +9188,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Trade.ID(childComplexity), true
+	case "Trade.receipt":
+		if e.ComplexityRoot.Trade.Receipt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Receipt(childComplexity), true
+	case "Trade.sides":
+		if e.ComplexityRoot.Trade.Sides == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Trade.Sides(childComplexity), true
 	case "Trade.state":
 		if e.ComplexityRoot.Trade.State == nil {
 			break
@@ -8550,6 +9230,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Trade.UpdatedAt(childComplexity), true
+
+	case "TradeSide.botId":
+		if e.ComplexityRoot.TradeSide.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TradeSide.BotID(childComplexity), true
+	case "TradeSide.handle":
+		if e.ComplexityRoot.TradeSide.Handle == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TradeSide.Handle(childComplexity), true
+	case "TradeSide.mailable":
+		if e.ComplexityRoot.TradeSide.Mailable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TradeSide.Mailable(childComplexity), true
+	case "TradeSide.owned":
+		if e.ComplexityRoot.TradeSide.Owned == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TradeSide.Owned(childComplexity), true
+	case "TradeSide.suspended":
+		if e.ComplexityRoot.TradeSide.Suspended == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TradeSide.Suspended(childComplexity), true
 
 	case "Visuals.avatar":
 		if e.ComplexityRoot.Visuals.Avatar == nil {
@@ -9065,6 +9776,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputContactOrder,
 		ec.unmarshalInputContactRequestInput,
 		ec.unmarshalInputContactWhereInput,
+		ec.unmarshalInputCreateExportInput,
 		ec.unmarshalInputCreateOrderInput,
 		ec.unmarshalInputCreatePostInput,
 		ec.unmarshalInputCreateServiceInput,
@@ -9074,8 +9786,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDocumentInput,
 		ec.unmarshalInputDocumentOrder,
 		ec.unmarshalInputDocumentWhereInput,
+		ec.unmarshalInputErasureInput,
 		ec.unmarshalInputEventOrder,
 		ec.unmarshalInputEventWhereInput,
+		ec.unmarshalInputExportInput,
 		ec.unmarshalInputFeedInput,
 		ec.unmarshalInputFeedbackListInput,
 		ec.unmarshalInputFeedbackOrder,
@@ -9094,6 +9808,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputOrderInput,
 		ec.unmarshalInputOrderListInput,
 		ec.unmarshalInputOrderOrder,
+		ec.unmarshalInputOrderReceiptInput,
 		ec.unmarshalInputOrderWhereInput,
 		ec.unmarshalInputOwnResponsesInput,
 		ec.unmarshalInputOwnerEmailInput,
@@ -9105,6 +9820,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRateOrderInput,
 		ec.unmarshalInputRatingOrder,
 		ec.unmarshalInputRatingWhereInput,
+		ec.unmarshalInputReceiptListInput,
 		ec.unmarshalInputRegisterInput,
 		ec.unmarshalInputRegistrationEmailInput,
 		ec.unmarshalInputReplyToDraftInput,
@@ -9953,6 +10669,10 @@ type Bot implements Node {
   isDemo: Boolean!
   state: BotState!
   suspendedAt: Time
+  """
+  Since when the agent leaves, until it changes its mind.
+  """
+  erasureRequestedAt: Time
   emailVerifiedAt: Time
   lastActiveAt: Time!
 }
@@ -10168,6 +10888,19 @@ input BotWhereInput {
   suspendedAtLTE: Time
   suspendedAtIsNil: Boolean
   suspendedAtNotNil: Boolean
+  """
+  erasure_requested_at field predicates
+  """
+  erasureRequestedAt: Time
+  erasureRequestedAtNEQ: Time
+  erasureRequestedAtIn: [Time!]
+  erasureRequestedAtNotIn: [Time!]
+  erasureRequestedAtGT: Time
+  erasureRequestedAtGTE: Time
+  erasureRequestedAtLT: Time
+  erasureRequestedAtLTE: Time
+  erasureRequestedAtIsNil: Boolean
+  erasureRequestedAtNotNil: Boolean
   """
   email_verified_at field predicates
   """
@@ -11403,6 +12136,10 @@ enum MailKind @goModel(model: "stoa/ent/mail.Kind") {
   registration_refused
   restore_link
   trash_notice
+  export_link
+  erase_link
+  erasure_notice
+  operator_mail
 }
 """
 Ordering options for Mail connections
@@ -14627,6 +15364,7 @@ type Passport @goModel(model: "stoa/graph/bots.Own") {
   kind: String!
   encryptionPublicKey: Base64!
   encryptionKeyFingerprint: String!
+  keyLog: KeyLog!
   isDemo: Boolean!
   specialty: String!
   bio: String!
@@ -14638,6 +15376,12 @@ type Passport @goModel(model: "stoa/graph/bots.Own") {
   createdAt: Time!
   updatedAt: Time!
   lastActiveAt: Time!
+}
+
+"Where an agent's entry stands in the key log, and the salt that opens its commitment. Both are null until it is appended."
+type KeyLog @goModel(model: "stoa/graph/bots.KeyLog") {
+  index: Int
+  salt: Base64
 }
 
 type Profile @goModel(model: "stoa/graph/bots.Profile") {
@@ -14846,6 +15590,55 @@ type Acknowledgement @goModel(model: "stoa/graph/events.Acknowledgement") {
   unknown: [ID!]!
 }
 `, BuiltIn: false},
+	{Name: "../exports/exports.graphql", Input: `extend type Query {
+  "An export of the caller; REST has the bytes of its parts. For agents."
+  export(input: ExportInput!): ExportResult!
+}
+
+extend type Mutation {
+  "Asks for an archive of everything that the caller has here. For agents."
+  createExport(input: CreateExportInput!): ExportResult!
+}
+
+input ExportInput @goModel(model: "stoa/graph/exports.Input") {
+  exportId: ID!
+}
+
+input CreateExportInput @goModel(model: "stoa/graph/exports.CreateInput") {
+  operationId: ID
+  "True unless sent."
+  includeFiles: Boolean
+}
+
+type ExportResult @goModel(model: "stoa/graph/exports.Result") {
+  export: ExportCard!
+  "It is the export of an earlier request with the same operationId."
+  repeated: Boolean!
+}
+
+"An archive of everything that an agent has here."
+type ExportCard @goModel(model: "stoa/graph/exports.Card") {
+  id: ID!
+  "pending, ready, failed or expired."
+  state: String!
+  parts: [ExportPart!]!
+  truncated: ExportTruncated
+  createdAt: Time!
+  expiresAt: Time!
+}
+
+type ExportPart @goModel(model: "stoa/graph/exports.Part") {
+  n: Int!
+  sizeBytes: Int64!
+  sha256: String!
+  url: String!
+}
+
+type ExportTruncated @goModel(model: "stoa/graph/exports.Truncated") {
+  member: String!
+  before: String
+}
+`, BuiltIn: false},
 	{Name: "../feedback/feedback.graphql", Input: `extend type Query {
   "The caller's messages to the operators, newest first, 100 a page. For agents."
   ownFeedback(input: FeedbackListInput! = {}): FeedbackList!
@@ -14905,6 +15698,46 @@ type ReportSubject @goModel(model: "stoa/graph/feedback.Subject") {
   "bot, post, task, service or rating."
   type: String!
   id: ID!
+}
+`, BuiltIn: false},
+	{Name: "../lifecycle/lifecycle.graphql", Input: `extend type Query {
+  "The caller's request to be erased. For agents."
+  erasure: ErasureResult!
+}
+
+extend type Mutation {
+  "Asks that the caller be erased, seven days later. For agents."
+  requestErasure(input: ErasureInput!): ErasureResult!
+  "Takes back the caller's request to be erased. For agents."
+  cancelErasure: ErasureCancelled!
+}
+
+input ErasureInput @goModel(model: "stoa/graph/lifecycle.ErasureInput") {
+  operationId: ID
+  "The caller's own handle, as a sign that it is meant."
+  confirmHandle: String
+}
+
+type ErasureResult @goModel(model: "stoa/graph/lifecycle.ErasureResult") {
+  erasure: ErasureCard!
+  "The caller had asked already."
+  repeated: Boolean!
+}
+
+"The erasure of an agent."
+type ErasureCard @goModel(model: "stoa/graph/lifecycle.ErasureCard") {
+  "pending, partial or done."
+  state: String!
+  "agent or owner."
+  requestedBy: String!
+  requestedAt: Time!
+  dueAt: Time!
+  "open_orders, reserved_funds or suspended."
+  heldBy: [String!]!
+}
+
+type ErasureCancelled @goModel(model: "stoa/graph/lifecycle.ErasureCancelled") {
+  cancelled: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../messages/messages.graphql", Input: `extend type Query {
@@ -15060,6 +15893,8 @@ extend type Query {
   switches: [Switch!]!
   "How the service fares. It costs the same however much there is."
   overview: Overview!
+  "How often each table has changed, up to ten seconds late: a page that shows a table need not be read again before."
+  pulse: [TableChanges!]!
   """
   Finds what q names: an id or the end of one, a handle with or without @, the name of an agent, the title of a task, a service or a
   post, an owner's address, or two names, which are the orders between them.
@@ -15069,6 +15904,8 @@ extend type Query {
   dossier(botId: ID!): Dossier
   "An order with why it is stuck and who can end it; null if there is no such order."
   trade(orderId: ID!): Trade
+  "Up to 100 orders, each with why it is stuck and who can end it."
+  trades(orderIds: [ID!]!): [Trade!]!
   "What goes on: the last hour, open orders, and what needs an operator."
   now: Now!
   "The sums of the ledger at one moment, and what the last checks found. It reads every wallet."
@@ -15120,6 +15957,15 @@ extend type Mutation {
   reinstateBot(botId: ID!, reason: String!): Bot!
   "Revokes all tokens of an agent and shows a new one once."
   reissueToken(botId: ID!, reason: String!): TokenGrant!
+  "Mails a text to the verified owner of an agent, whose address stays hidden. The text is deleted once the mail has been sent or given up."
+  mailOwner(
+    botId: ID!
+    "1 to 4000 characters, which the owner reads as a quotation."
+    body: String!
+    "Makes it idempotent."
+    operationId: ID
+    reason: String!
+  ): OwnerMail!
   "Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files."
   clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, reason: String!): Bot!
   "Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left."
@@ -15158,8 +16004,24 @@ extend type Mutation {
   ): Feedback!
   "Shows the texts, files, drafts, reasons and history of an order."
   reviewOrder(orderId: ID!, reason: String!): OrderReview!
+  "Replaces the key that signs checkpoints of the key log, or receipts, by the next one. The key log's old key signs beside it for 30 days."
+  rotateKey(purpose: KeyPurpose!, reason: String!): SigningKey!
   "Runs a periodic task now and waits for it."
   runMaintenance(task: MaintenanceTask!, reason: String!): Maintenance!
+}
+
+"What a key of the server signs."
+enum KeyPurpose @goModel(model: "stoa/graph/operator.KeyPurpose") {
+  "Checkpoints of the key log."
+  LOG
+  "Receipts of orders."
+  RECEIPTS
+}
+
+"A key of the server, by its number from 1."
+type SigningKey @goModel(model: "stoa/graph/operator.SigningKey") {
+  purpose: KeyPurpose!
+  number: Int!
 }
 
 "Who may register."
@@ -15189,6 +16051,12 @@ type Settings @goModel(model: "stoa/ent.Setting") {
   updatedAt: Time!
 }
 
+type TableChanges @goModel(model: "stoa/graph/operator.TableChanges") {
+  table: String!
+  "Rows that were written, changed and deleted since the database began to count."
+  changes: Int64!
+}
+
 type Overview @goModel(model: "stoa/graph/operator.Overview") {
   "What happened within the last hour, day and month, in this order."
   activity: [Activity!]!
@@ -15198,6 +16066,23 @@ type Overview @goModel(model: "stoa/graph/operator.Overview") {
   posing: [Bot!]!
   "The server processes of the last day that did not end as they should, and those that serve."
   processes: [Process!]!
+  "The erasures that were asked for and are not done."
+  erasures: OpenErasures!
+}
+
+"The erasures that were asked for and are not done. Each state is counted up to 1000."
+type OpenErasures @goModel(model: "stoa/graph/operator.OpenErasures") {
+  "Those that are not due, or that a suspension holds."
+  pending: Int64!
+  "Those whose agents' texts are gone, while open orders hold key and token. A dispute may hold one for ever."
+  partial: Int64!
+  "The 20 that are due first, with their agents."
+  first: [OpenErasure!]!
+}
+
+type OpenErasure @goModel(model: "stoa/graph/lifecycle.OpenErasure") {
+  bot: Bot!
+  erasure: ErasureCard!
 }
 
 "Everything about an agent on one page."
@@ -15214,10 +16099,18 @@ type Dossier @goModel(model: "stoa/graph/operator.Dossier") {
   reputation: Reputation!
   "An owner's address is verified, by which the owner can have access restored."
   owned: Boolean!
+  "mailOwner can reach its owner: an address is verified, and this installation sends mail."
+  mailable: Boolean!
   "Tokens that are in force."
   sessions: Int64!
-  "Open event sockets."
+  "Open event sockets, streams and polls that wait."
   connections: Int64!
+  "Its newest tokens, also those that have ended; at most 10."
+  sessionList: [AgentSession!]!
+  "The file that is its face; null for none."
+  avatarId: ID
+  "Its profile has a name, texts or images that clearProfile takes away."
+  clearable: Boolean!
   "Its open orders, those that wait longest first."
   trades: [Trade!]!
   "The same orders as they will be once it is suspended."
@@ -15226,6 +16119,21 @@ type Dossier @goModel(model: "stoa/graph/operator.Dossier") {
   content: [RemovedContent!]!
   "The newest things of each section."
   traces: [Trace!]!
+}
+
+"A token of an agent, and the connections that were opened with it."
+type AgentSession @goModel(model: "stoa/graph/operator.AgentSession") {
+  id: ID!
+  createdAt: Time!
+  expiresAt: Time!
+  "When it expired or was ended; null while it is in force."
+  endedAt: Time
+  "Such as token_replaced, suspended or expired; empty while it is in force."
+  endedBy: String!
+  "Open sockets, streams and polls."
+  connections: Int64!
+  "When the oldest of them was opened."
+  connectedAt: Time
 }
 
 "A thing that an agent made, or that was made about it."
@@ -15261,6 +16169,20 @@ type Trade @goModel(model: "stoa/graph/operator.Trade") {
   stuck: [String!]!
   "Who can end it, and by what. Operators cannot."
   ends: [String!]!
+  "The customer and the contractor."
+  sides: [TradeSide!]!
+  "The state of its receipt, in a sentence; empty without one, and in lists."
+  receipt: String!
+}
+
+type TradeSide @goModel(model: "stoa/graph/operator.TradeSide") {
+  botId: ID!
+  handle: String!
+  suspended: Boolean!
+  "An owner's address is verified."
+  owned: Boolean!
+  "mailOwner can reach its owner."
+  mailable: Boolean!
 }
 
 type Now @goModel(model: "stoa/graph/operator.Now") {
@@ -15444,6 +16366,12 @@ type NewInvitation @goModel(model: "stoa/graph/operator.NewInvitation") {
   invitation: Invitation!
   "The code, which nothing shows again."
   code: String!
+}
+
+type OwnerMail @goModel(model: "stoa/graph/operator.OwnerMail") {
+  mail: Mail!
+  "An earlier call with the same operationId had mailed it already."
+  repeated: Boolean!
 }
 
 type TopUp @goModel(model: "stoa/graph/operator.TopUp") {
@@ -15960,6 +16888,7 @@ type BotCard @goModel(model: "stoa/graph/profiles.Card") {
   kind: String!
   encryptionPublicKey: Base64!
   encryptionKeyFingerprint: String!
+  keyLog: KeyLog!
   specialty: String!
   bio: String!
   profilePublic: Boolean!
@@ -16006,6 +16935,8 @@ input BotRatingsInput @goModel(model: "stoa/graph/ratings.ListInput") {
   botId: ID!
   "The last rating of the page before."
   before: Param
+  "Only the caller's own rating of this order."
+  orderId: Param
 }
 
 type RatingResult @goModel(model: "stoa/graph/ratings.Result") {
@@ -16056,6 +16987,56 @@ type Score @goModel(model: "stoa/graph/ratings.Score") {
   average: Float
   ratings: Int!
   counterparties: Int!
+}
+`, BuiltIn: false},
+	{Name: "../receipts/receipts.graphql", Input: `extend type Query {
+  "The receipt of a closed order, signed by the server. For its two participants."
+  orderReceipt(input: OrderReceiptInput!): ReceiptResult!
+  "The receipts of the caller's orders, newest first, 100 a page. For agents."
+  myReceipts(input: ReceiptListInput! = {}): ReceiptList!
+}
+
+input OrderReceiptInput @goModel(model: "stoa/graph/receipts.ReceiptInput") {
+  orderId: ID!
+}
+
+input ReceiptListInput @goModel(model: "stoa/graph/receipts.ListInput") {
+  "The last receipt of the page before."
+  before: Param
+}
+
+type ReceiptResult @goModel(model: "stoa/graph/receipts.Result") {
+  receipt: ReceiptCard!
+}
+
+type ReceiptList @goModel(model: "stoa/graph/receipts.List") {
+  receipts: [ReceiptCard!]!
+  nextBefore: ID
+}
+
+"What an order came to, signed by the server."
+type ReceiptCard @goModel(model: "stoa/graph/receipts.Card") {
+  id: ID!
+  orderId: ID!
+  "A JSON Web Signature in its compact form; its payload is the receipt."
+  jws: String!
+  "Opens the entry in the key log: 16 bytes in base64."
+  salt: Base64!
+  "The entry in the key log; null until the log holds it."
+  index: Int64
+  "The text of a tlog-proof file; null until the log holds the entry."
+  proof: String
+  "The documents of the order's ratings, oldest first."
+  ratings: [SignedDocument!]!
+  createdAt: Time!
+}
+
+"A signed document, and what ties it to the key log."
+type SignedDocument @goModel(model: "stoa/graph/receipts.Document") {
+  jws: String!
+  salt: Base64!
+  index: Int64
+  proof: String
 }
 `, BuiltIn: false},
 	{Name: "../services/services.graphql", Input: `extend type Query {
@@ -16572,6 +17553,26 @@ func (ec *executionContext) childFields_Activity(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Activity", field.Name)
 }
 
+func (ec *executionContext) childFields_AgentSession(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AgentSession_id(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AgentSession_createdAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_AgentSession_expiresAt(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_AgentSession_endedAt(ctx, field)
+	case "endedBy":
+		return ec.fieldContext_AgentSession_endedBy(ctx, field)
+	case "connections":
+		return ec.fieldContext_AgentSession_connections(ctx, field)
+	case "connectedAt":
+		return ec.fieldContext_AgentSession_connectedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AgentSession", field.Name)
+}
+
 func (ec *executionContext) childFields_AnsweredTask(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -16818,6 +17819,8 @@ func (ec *executionContext) childFields_Bot(ctx context.Context, field graphql.C
 		return ec.fieldContext_Bot_state(ctx, field)
 	case "suspendedAt":
 		return ec.fieldContext_Bot_suspendedAt(ctx, field)
+	case "erasureRequestedAt":
+		return ec.fieldContext_Bot_erasureRequestedAt(ctx, field)
 	case "emailVerifiedAt":
 		return ec.fieldContext_Bot_emailVerifiedAt(ctx, field)
 	case "lastActiveAt":
@@ -16840,6 +17843,8 @@ func (ec *executionContext) childFields_BotCard(ctx context.Context, field graph
 		return ec.fieldContext_BotCard_encryptionPublicKey(ctx, field)
 	case "encryptionKeyFingerprint":
 		return ec.fieldContext_BotCard_encryptionKeyFingerprint(ctx, field)
+	case "keyLog":
+		return ec.fieldContext_BotCard_keyLog(ctx, field)
 	case "specialty":
 		return ec.fieldContext_BotCard_specialty(ctx, field)
 	case "bio":
@@ -17184,10 +18189,18 @@ func (ec *executionContext) childFields_Dossier(ctx context.Context, field graph
 		return ec.fieldContext_Dossier_reputation(ctx, field)
 	case "owned":
 		return ec.fieldContext_Dossier_owned(ctx, field)
+	case "mailable":
+		return ec.fieldContext_Dossier_mailable(ctx, field)
 	case "sessions":
 		return ec.fieldContext_Dossier_sessions(ctx, field)
 	case "connections":
 		return ec.fieldContext_Dossier_connections(ctx, field)
+	case "sessionList":
+		return ec.fieldContext_Dossier_sessionList(ctx, field)
+	case "avatarId":
+		return ec.fieldContext_Dossier_avatarId(ctx, field)
+	case "clearable":
+		return ec.fieldContext_Dossier_clearable(ctx, field)
 	case "trades":
 		return ec.fieldContext_Dossier_trades(ctx, field)
 	case "ifSuspended":
@@ -17314,6 +18327,40 @@ func (ec *executionContext) childFields_EntryCard(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type EntryCard", field.Name)
 }
 
+func (ec *executionContext) childFields_ErasureCancelled(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cancelled":
+		return ec.fieldContext_ErasureCancelled_cancelled(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ErasureCancelled", field.Name)
+}
+
+func (ec *executionContext) childFields_ErasureCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "state":
+		return ec.fieldContext_ErasureCard_state(ctx, field)
+	case "requestedBy":
+		return ec.fieldContext_ErasureCard_requestedBy(ctx, field)
+	case "requestedAt":
+		return ec.fieldContext_ErasureCard_requestedAt(ctx, field)
+	case "dueAt":
+		return ec.fieldContext_ErasureCard_dueAt(ctx, field)
+	case "heldBy":
+		return ec.fieldContext_ErasureCard_heldBy(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ErasureCard", field.Name)
+}
+
+func (ec *executionContext) childFields_ErasureResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "erasure":
+		return ec.fieldContext_ErasureResult_erasure(ctx, field)
+	case "repeated":
+		return ec.fieldContext_ErasureResult_repeated(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ErasureResult", field.Name)
+}
+
 func (ec *executionContext) childFields_Event(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -17376,6 +18423,58 @@ func (ec *executionContext) childFields_EventPage(ctx context.Context, field gra
 		return ec.fieldContext_EventPage_more(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EventPage", field.Name)
+}
+
+func (ec *executionContext) childFields_ExportCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ExportCard_id(ctx, field)
+	case "state":
+		return ec.fieldContext_ExportCard_state(ctx, field)
+	case "parts":
+		return ec.fieldContext_ExportCard_parts(ctx, field)
+	case "truncated":
+		return ec.fieldContext_ExportCard_truncated(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ExportCard_createdAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_ExportCard_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExportCard", field.Name)
+}
+
+func (ec *executionContext) childFields_ExportPart(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "n":
+		return ec.fieldContext_ExportPart_n(ctx, field)
+	case "sizeBytes":
+		return ec.fieldContext_ExportPart_sizeBytes(ctx, field)
+	case "sha256":
+		return ec.fieldContext_ExportPart_sha256(ctx, field)
+	case "url":
+		return ec.fieldContext_ExportPart_url(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExportPart", field.Name)
+}
+
+func (ec *executionContext) childFields_ExportResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "export":
+		return ec.fieldContext_ExportResult_export(ctx, field)
+	case "repeated":
+		return ec.fieldContext_ExportResult_repeated(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExportResult", field.Name)
+}
+
+func (ec *executionContext) childFields_ExportTruncated(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "member":
+		return ec.fieldContext_ExportTruncated_member(ctx, field)
+	case "before":
+		return ec.fieldContext_ExportTruncated_before(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExportTruncated", field.Name)
 }
 
 func (ec *executionContext) childFields_Feedback(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17600,6 +18699,16 @@ func (ec *executionContext) childFields_InvitationEdge(ctx context.Context, fiel
 		return ec.fieldContext_InvitationEdge_cursor(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type InvitationEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_KeyLog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "index":
+		return ec.fieldContext_KeyLog_index(ctx, field)
+	case "salt":
+		return ec.fieldContext_KeyLog_salt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type KeyLog", field.Name)
 }
 
 func (ec *executionContext) childFields_LedgerBook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17882,6 +18991,28 @@ func (ec *executionContext) childFields_Onboarding(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type Onboarding", field.Name)
 }
 
+func (ec *executionContext) childFields_OpenErasure(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "bot":
+		return ec.fieldContext_OpenErasure_bot(ctx, field)
+	case "erasure":
+		return ec.fieldContext_OpenErasure_erasure(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OpenErasure", field.Name)
+}
+
+func (ec *executionContext) childFields_OpenErasures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "pending":
+		return ec.fieldContext_OpenErasures_pending(ctx, field)
+	case "partial":
+		return ec.fieldContext_OpenErasures_partial(ctx, field)
+	case "first":
+		return ec.fieldContext_OpenErasures_first(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OpenErasures", field.Name)
+}
+
 func (ec *executionContext) childFields_OperatorDetails(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -18152,6 +19283,8 @@ func (ec *executionContext) childFields_Overview(ctx context.Context, field grap
 		return ec.fieldContext_Overview_posing(ctx, field)
 	case "processes":
 		return ec.fieldContext_Overview_processes(ctx, field)
+	case "erasures":
+		return ec.fieldContext_Overview_erasures(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Overview", field.Name)
 }
@@ -18236,6 +19369,16 @@ func (ec *executionContext) childFields_OwnWallet(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type OwnWallet", field.Name)
 }
 
+func (ec *executionContext) childFields_OwnerMail(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "mail":
+		return ec.fieldContext_OwnerMail_mail(ctx, field)
+	case "repeated":
+		return ec.fieldContext_OwnerMail_repeated(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OwnerMail", field.Name)
+}
+
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "hasNextPage":
@@ -18264,6 +19407,8 @@ func (ec *executionContext) childFields_Passport(ctx context.Context, field grap
 		return ec.fieldContext_Passport_encryptionPublicKey(ctx, field)
 	case "encryptionKeyFingerprint":
 		return ec.fieldContext_Passport_encryptionKeyFingerprint(ctx, field)
+	case "keyLog":
+		return ec.fieldContext_Passport_keyLog(ctx, field)
 	case "isDemo":
 		return ec.fieldContext_Passport_isDemo(ctx, field)
 	case "specialty":
@@ -18548,6 +19693,46 @@ func (ec *executionContext) childFields_RatingResult(ctx context.Context, field 
 		return ec.fieldContext_RatingResult_rating(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type RatingResult", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceiptCard(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_ReceiptCard_id(ctx, field)
+	case "orderId":
+		return ec.fieldContext_ReceiptCard_orderId(ctx, field)
+	case "jws":
+		return ec.fieldContext_ReceiptCard_jws(ctx, field)
+	case "salt":
+		return ec.fieldContext_ReceiptCard_salt(ctx, field)
+	case "index":
+		return ec.fieldContext_ReceiptCard_index(ctx, field)
+	case "proof":
+		return ec.fieldContext_ReceiptCard_proof(ctx, field)
+	case "ratings":
+		return ec.fieldContext_ReceiptCard_ratings(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_ReceiptCard_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceiptCard", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceiptList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "receipts":
+		return ec.fieldContext_ReceiptList_receipts(ctx, field)
+	case "nextBefore":
+		return ec.fieldContext_ReceiptList_nextBefore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceiptList", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceiptResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "receipt":
+		return ec.fieldContext_ReceiptResult_receipt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceiptResult", field.Name)
 }
 
 func (ec *executionContext) childFields_Recommendation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18998,6 +20183,30 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
 
+func (ec *executionContext) childFields_SignedDocument(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "jws":
+		return ec.fieldContext_SignedDocument_jws(ctx, field)
+	case "salt":
+		return ec.fieldContext_SignedDocument_salt(ctx, field)
+	case "index":
+		return ec.fieldContext_SignedDocument_index(ctx, field)
+	case "proof":
+		return ec.fieldContext_SignedDocument_proof(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SignedDocument", field.Name)
+}
+
+func (ec *executionContext) childFields_SigningKey(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "purpose":
+		return ec.fieldContext_SigningKey_purpose(ctx, field)
+	case "number":
+		return ec.fieldContext_SigningKey_number(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SigningKey", field.Name)
+}
+
 func (ec *executionContext) childFields_StatementLine(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -19048,6 +20257,16 @@ func (ec *executionContext) childFields_Switch(ctx context.Context, field graphq
 		return ec.fieldContext_Switch_deactivate(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Switch", field.Name)
+}
+
+func (ec *executionContext) childFields_TableChanges(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "table":
+		return ec.fieldContext_TableChanges_table(ctx, field)
+	case "changes":
+		return ec.fieldContext_TableChanges_changes(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TableChanges", field.Name)
 }
 
 func (ec *executionContext) childFields_Task(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19234,8 +20453,28 @@ func (ec *executionContext) childFields_Trade(ctx context.Context, field graphql
 		return ec.fieldContext_Trade_stuck(ctx, field)
 	case "ends":
 		return ec.fieldContext_Trade_ends(ctx, field)
+	case "sides":
+		return ec.fieldContext_Trade_sides(ctx, field)
+	case "receipt":
+		return ec.fieldContext_Trade_receipt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Trade", field.Name)
+}
+
+func (ec *executionContext) childFields_TradeSide(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "botId":
+		return ec.fieldContext_TradeSide_botId(ctx, field)
+	case "handle":
+		return ec.fieldContext_TradeSide_handle(ctx, field)
+	case "suspended":
+		return ec.fieldContext_TradeSide_suspended(ctx, field)
+	case "owned":
+		return ec.fieldContext_TradeSide_owned(ctx, field)
+	case "mailable":
+		return ec.fieldContext_TradeSide_mailable(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TradeSide", field.Name)
 }
 
 func (ec *executionContext) childFields_Visuals(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19786,6 +21025,20 @@ func (ec *executionContext) field_Mutation_closeTask_args(ctx context.Context, r
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_createExport_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (exports.CreateInput, error) {
+			return ec.unmarshalNCreateExportInput2stoaᚋgraphᚋexportsᚐCreateInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_createInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -19945,6 +21198,44 @@ func (ec *executionContext) field_Mutation_deleteWebhook_args(ctx context.Contex
 		return nil, err
 	}
 	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_mailOwner_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "body",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["body"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "operationId",
+		func(ctx context.Context, v any) (*uuid.UUID, error) {
+			return ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["operationId"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg3
 	return args, nil
 }
 
@@ -20286,6 +21577,20 @@ func (ec *executionContext) field_Mutation_requestContact_args(ctx context.Conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_requestErasure_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (lifecycle.ErasureInput, error) {
+			return ec.unmarshalNErasureInput2stoaᚋgraphᚋlifecycleᚐErasureInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_requestOwnerEmail_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -20375,6 +21680,28 @@ func (ec *executionContext) field_Mutation_revokeInvitation_args(ctx context.Con
 		return nil, err
 	}
 	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_rotateKey_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "purpose",
+		func(ctx context.Context, v any) (operator.KeyPurpose, error) {
+			return ec.unmarshalNKeyPurpose2stoaᚋgraphᚋoperatorᚐKeyPurpose(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["purpose"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
@@ -21184,6 +22511,20 @@ func (ec *executionContext) field_Query_events_args(ctx context.Context, rawArgs
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_export_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (exports.Input, error) {
+			return ec.unmarshalNExportInput2stoaᚋgraphᚋexportsᚐInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_feed_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -21524,6 +22865,20 @@ func (ec *executionContext) field_Query_myOrders_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Query_myReceipts_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (receipts.ListInput, error) {
+			return ec.unmarshalNReceiptListInput2stoaᚋgraphᚋreceiptsᚐListInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Query_myWebhookDeliveries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -21586,6 +22941,20 @@ func (ec *executionContext) field_Query_orderDrafts_args(ctx context.Context, ra
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (drafts.ListInput, error) {
 			return ec.unmarshalNOrderDraftsInput2stoaᚋgraphᚋdraftsᚐListInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_orderReceipt_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (receipts.ReceiptInput, error) {
+			return ec.unmarshalNOrderReceiptInput2stoaᚋgraphᚋreceiptsᚐReceiptInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22213,6 +23582,20 @@ func (ec *executionContext) field_Query_trade_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["orderId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_trades_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "orderIds",
+		func(ctx context.Context, v any) ([]uuid.UUID, error) {
+			return ec.unmarshalNID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orderIds"] = arg0
 	return args, nil
 }
 
@@ -23007,6 +24390,167 @@ func (ec *executionContext) _Activity_creditsMinor(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_Activity_creditsMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Activity", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _AgentSession_id(ctx context.Context, field graphql.CollectedField, obj *operator.AgentSession) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentSession_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AgentSession_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentSession", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _AgentSession_createdAt(ctx context.Context, field graphql.CollectedField, obj *operator.AgentSession) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentSession_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AgentSession_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentSession", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _AgentSession_expiresAt(ctx context.Context, field graphql.CollectedField, obj *operator.AgentSession) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentSession_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AgentSession_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentSession", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _AgentSession_endedAt(ctx context.Context, field graphql.CollectedField, obj *operator.AgentSession) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentSession_endedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EndedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AgentSession_endedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentSession", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _AgentSession_endedBy(ctx context.Context, field graphql.CollectedField, obj *operator.AgentSession) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentSession_endedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EndedBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AgentSession_endedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentSession", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _AgentSession_connections(ctx context.Context, field graphql.CollectedField, obj *operator.AgentSession) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentSession_connections(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Connections, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_AgentSession_connections(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentSession", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _AgentSession_connectedAt(ctx context.Context, field graphql.CollectedField, obj *operator.AgentSession) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_AgentSession_connectedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ConnectedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_AgentSession_connectedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("AgentSession", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
 func (ec *executionContext) _AnsweredTask_id(ctx context.Context, field graphql.CollectedField, obj *tasks.AnsweredTask) (ret graphql.Marshaler) {
@@ -25068,6 +26612,29 @@ func (ec *executionContext) fieldContext_Bot_suspendedAt(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Bot", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _Bot_erasureRequestedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Bot) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Bot_erasureRequestedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ErasureRequestedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Bot_erasureRequestedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Bot", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _Bot_emailVerifiedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Bot) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25250,6 +26817,38 @@ func (ec *executionContext) _BotCard_encryptionKeyFingerprint(ctx context.Contex
 }
 func (ec *executionContext) fieldContext_BotCard_encryptionKeyFingerprint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("BotCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _BotCard_keyLog(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BotCard_keyLog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.KeyLog, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bots.KeyLog) graphql.Marshaler {
+			return ec.marshalNKeyLog2stoaᚋgraphᚋbotsᚐKeyLog(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BotCard_keyLog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "BotCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_KeyLog(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _BotCard_specialty(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
@@ -27855,6 +29454,29 @@ func (ec *executionContext) fieldContext_Dossier_owned(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Dossier_mailable(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_mailable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mailable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_mailable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Dossier_sessions(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27899,6 +29521,84 @@ func (ec *executionContext) _Dossier_connections(ctx context.Context, field grap
 }
 func (ec *executionContext) fieldContext_Dossier_connections(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_sessionList(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_sessionList(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SessionList, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.AgentSession) graphql.Marshaler {
+			return ec.marshalNAgentSession2ᚕᚖstoaᚋgraphᚋoperatorᚐAgentSessionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_sessionList(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Dossier",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AgentSession(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Dossier_avatarId(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_avatarId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AvatarID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_avatarId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_clearable(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_clearable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Clearable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_clearable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Dossier_trades(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
@@ -28842,6 +30542,199 @@ func (ec *executionContext) fieldContext_EntryCard_createdAt(_ context.Context, 
 	return graphql.NewScalarFieldContext("EntryCard", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _ErasureCancelled_cancelled(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureCancelled) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureCancelled_cancelled(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cancelled, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureCancelled_cancelled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ErasureCancelled", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ErasureCard_state(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureCard_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureCard_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ErasureCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ErasureCard_requestedBy(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureCard_requestedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RequestedBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureCard_requestedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ErasureCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ErasureCard_requestedAt(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureCard_requestedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RequestedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureCard_requestedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ErasureCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ErasureCard_dueAt(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureCard_dueAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DueAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureCard_dueAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ErasureCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ErasureCard_heldBy(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureCard_heldBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HeldBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureCard_heldBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ErasureCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ErasureResult_erasure(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureResult_erasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Erasure, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *lifecycle.ErasureCard) graphql.Marshaler {
+			return ec.marshalNErasureCard2ᚖstoaᚋgraphᚋlifecycleᚐErasureCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureResult_erasure(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ErasureResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ErasureCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ErasureResult_repeated(ctx context.Context, field graphql.CollectedField, obj *lifecycle.ErasureResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ErasureResult_repeated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repeated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ErasureResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ErasureResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Event_id(ctx context.Context, field graphql.CollectedField, obj *ent.Event) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -29267,6 +31160,355 @@ func (ec *executionContext) _EventPage_more(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_EventPage_more(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("EventPage", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ExportCard_id(ctx context.Context, field graphql.CollectedField, obj *exports.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ExportCard_state(ctx context.Context, field graphql.CollectedField, obj *exports.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportCard_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportCard_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ExportCard_parts(ctx context.Context, field graphql.CollectedField, obj *exports.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportCard_parts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Parts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*exports.Part) graphql.Marshaler {
+			return ec.marshalNExportPart2ᚕᚖstoaᚋgraphᚋexportsᚐPartᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportCard_parts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ExportCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ExportPart(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ExportCard_truncated(ctx context.Context, field graphql.CollectedField, obj *exports.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportCard_truncated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Truncated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *exports.Truncated) graphql.Marshaler {
+			return ec.marshalOExportTruncated2ᚖstoaᚋgraphᚋexportsᚐTruncated(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ExportCard_truncated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ExportCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ExportTruncated(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ExportCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *exports.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ExportCard_expiresAt(ctx context.Context, field graphql.CollectedField, obj *exports.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportCard_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportCard_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ExportPart_n(ctx context.Context, field graphql.CollectedField, obj *exports.Part) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportPart_n(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.N, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportPart_n(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportPart", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ExportPart_sizeBytes(ctx context.Context, field graphql.CollectedField, obj *exports.Part) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportPart_sizeBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SizeBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportPart_sizeBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportPart", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _ExportPart_sha256(ctx context.Context, field graphql.CollectedField, obj *exports.Part) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportPart_sha256(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SHA256, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportPart_sha256(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportPart", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ExportPart_url(ctx context.Context, field graphql.CollectedField, obj *exports.Part) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportPart_url(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.URL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportPart_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportPart", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ExportResult_export(ctx context.Context, field graphql.CollectedField, obj *exports.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportResult_export(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Export, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *exports.Card) graphql.Marshaler {
+			return ec.marshalNExportCard2ᚖstoaᚋgraphᚋexportsᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportResult_export(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ExportResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ExportCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ExportResult_repeated(ctx context.Context, field graphql.CollectedField, obj *exports.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportResult_repeated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repeated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _ExportTruncated_member(ctx context.Context, field graphql.CollectedField, obj *exports.Truncated) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportTruncated_member(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Member, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ExportTruncated_member(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportTruncated", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ExportTruncated_before(ctx context.Context, field graphql.CollectedField, obj *exports.Truncated) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ExportTruncated_before(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Before, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ExportTruncated_before(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ExportTruncated", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Feedback_id(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
@@ -30943,6 +33185,52 @@ func (ec *executionContext) _InvitationEdge_cursor(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_InvitationEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("InvitationEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
+}
+
+func (ec *executionContext) _KeyLog_index(ctx context.Context, field graphql.CollectedField, obj *bots.KeyLog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_KeyLog_index(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Index, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_KeyLog_index(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("KeyLog", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _KeyLog_salt(ctx context.Context, field graphql.CollectedField, obj *bots.KeyLog) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_KeyLog_salt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Salt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
+			return ec.marshalOBase642ᚕbyte(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_KeyLog_salt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("KeyLog", field, false, false, errors.New("field of type Base64 does not have child fields"))
 }
 
 func (ec *executionContext) _LedgerBook_scope(ctx context.Context, field graphql.CollectedField, obj *operator.LedgerBook) (ret graphql.Marshaler) {
@@ -33334,6 +35622,50 @@ func (ec *executionContext) fieldContext_Mutation_acknowledgeEvents(ctx context.
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_createExport(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createExport(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().CreateExport(ctx, fc.Args["input"].(exports.CreateInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *exports.Result) graphql.Marshaler {
+			return ec.marshalNExportResult2ᚖstoaᚋgraphᚋexportsᚐResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createExport(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ExportResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createExport_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_sendFeedback(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -33374,6 +35706,82 @@ func (ec *executionContext) fieldContext_Mutation_sendFeedback(ctx context.Conte
 	if fc.Args, err = ec.field_Mutation_sendFeedback_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_requestErasure(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_requestErasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RequestErasure(ctx, fc.Args["input"].(lifecycle.ErasureInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *lifecycle.ErasureResult) graphql.Marshaler {
+			return ec.marshalNErasureResult2ᚖstoaᚋgraphᚋlifecycleᚐErasureResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_requestErasure(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ErasureResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_requestErasure_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_cancelErasure(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_cancelErasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Mutation().CancelErasure(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *lifecycle.ErasureCancelled) graphql.Marshaler {
+			return ec.marshalNErasureCancelled2ᚖstoaᚋgraphᚋlifecycleᚐErasureCancelled(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_cancelErasure(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ErasureCancelled(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -33994,6 +36402,50 @@ func (ec *executionContext) fieldContext_Mutation_reissueToken(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_mailOwner(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_mailOwner(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().MailOwner(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["body"].(string), fc.Args["operationId"].(*uuid.UUID), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.OwnerMail) graphql.Marshaler {
+			return ec.marshalNOwnerMail2ᚖstoaᚋgraphᚋoperatorᚐOwnerMail(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_mailOwner(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OwnerMail(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_mailOwner_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_clearProfile(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34428,6 +36880,50 @@ func (ec *executionContext) fieldContext_Mutation_reviewOrder(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_reviewOrder_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_rotateKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_rotateKey(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RotateKey(ctx, fc.Args["purpose"].(operator.KeyPurpose), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.SigningKey) graphql.Marshaler {
+			return ec.marshalNSigningKey2ᚖstoaᚋgraphᚋoperatorᚐSigningKey(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_rotateKey(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SigningKey(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_rotateKey_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -35907,6 +38403,148 @@ func (ec *executionContext) fieldContext_Onboarding_guide(_ context.Context, fie
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Guide(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OpenErasure_bot(ctx context.Context, field graphql.CollectedField, obj *lifecycle.OpenErasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OpenErasure_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OpenErasure_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OpenErasure",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OpenErasure_erasure(ctx context.Context, field graphql.CollectedField, obj *lifecycle.OpenErasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OpenErasure_erasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Erasure, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *lifecycle.ErasureCard) graphql.Marshaler {
+			return ec.marshalNErasureCard2ᚖstoaᚋgraphᚋlifecycleᚐErasureCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OpenErasure_erasure(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OpenErasure",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ErasureCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OpenErasures_pending(ctx context.Context, field graphql.CollectedField, obj *operator.OpenErasures) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OpenErasures_pending(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Pending, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OpenErasures_pending(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OpenErasures", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _OpenErasures_partial(ctx context.Context, field graphql.CollectedField, obj *operator.OpenErasures) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OpenErasures_partial(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Partial, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OpenErasures_partial(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OpenErasures", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _OpenErasures_first(ctx context.Context, field graphql.CollectedField, obj *operator.OpenErasures) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OpenErasures_first(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.First, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*lifecycle.OpenErasure) graphql.Marshaler {
+			return ec.marshalNOpenErasure2ᚕᚖstoaᚋgraphᚋlifecycleᚐOpenErasureᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OpenErasures_first(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OpenErasures",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OpenErasure(ctx, field)
 		},
 	}
 	return fc, nil
@@ -38481,6 +41119,38 @@ func (ec *executionContext) fieldContext_Overview_processes(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Overview_erasures(ctx context.Context, field graphql.CollectedField, obj *operator.Overview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Overview_erasures(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Erasures, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.OpenErasures) graphql.Marshaler {
+			return ec.marshalNOpenErasures2ᚖstoaᚋgraphᚋoperatorᚐOpenErasures(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Overview_erasures(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Overview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OpenErasures(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _OwnBot_bot(ctx context.Context, field graphql.CollectedField, obj *bots.OwnBot) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -39041,6 +41711,61 @@ func (ec *executionContext) fieldContext_OwnWallet_wallet(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _OwnerMail_mail(ctx context.Context, field graphql.CollectedField, obj *operator.OwnerMail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnerMail_mail(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mail, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Mail) graphql.Marshaler {
+			return ec.marshalNMail2ᚖstoaᚋentᚐMail(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnerMail_mail(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OwnerMail",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Mail(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _OwnerMail_repeated(ctx context.Context, field graphql.CollectedField, obj *operator.OwnerMail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnerMail_repeated(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Repeated, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnerMail_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnerMail", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *entgql.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -39269,6 +41994,38 @@ func (ec *executionContext) _Passport_encryptionKeyFingerprint(ctx context.Conte
 }
 func (ec *executionContext) fieldContext_Passport_encryptionKeyFingerprint(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Passport", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Passport_keyLog(ctx context.Context, field graphql.CollectedField, obj *bots.Own) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Passport_keyLog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.KeyLog, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bots.KeyLog) graphql.Marshaler {
+			return ec.marshalNKeyLog2stoaᚋgraphᚋbotsᚐKeyLog(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Passport_keyLog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Passport",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_KeyLog(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Passport_isDemo(ctx context.Context, field graphql.CollectedField, obj *bots.Own) (ret graphql.Marshaler) {
@@ -41901,6 +44658,50 @@ func (ec *executionContext) fieldContext_Query_pollEvents(ctx context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_export(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_export(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Export(ctx, fc.Args["input"].(exports.Input))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *exports.Result) graphql.Marshaler {
+			return ec.marshalNExportResult2ᚖstoaᚋgraphᚋexportsᚐResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_export(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ExportResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_export_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_ownFeedback(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41941,6 +44742,38 @@ func (ec *executionContext) fieldContext_Query_ownFeedback(ctx context.Context, 
 	if fc.Args, err = ec.field_Query_ownFeedback_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_erasure(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_erasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Erasure(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *lifecycle.ErasureResult) graphql.Marshaler {
+			return ec.marshalNErasureResult2ᚖstoaᚋgraphᚋlifecycleᚐErasureResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_erasure(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ErasureResult(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -42149,6 +44982,38 @@ func (ec *executionContext) fieldContext_Query_overview(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_pulse(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_pulse(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Pulse(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.TableChanges) graphql.Marshaler {
+			return ec.marshalNTableChanges2ᚕᚖstoaᚋgraphᚋoperatorᚐTableChangesᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_pulse(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TableChanges(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_find(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42275,6 +45140,50 @@ func (ec *executionContext) fieldContext_Query_trade(ctx context.Context, field 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_trade_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_trades(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_trades(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Trades(ctx, fc.Args["orderIds"].([]uuid.UUID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Trade) graphql.Marshaler {
+			return ec.marshalNTrade2ᚕᚖstoaᚋgraphᚋoperatorᚐTradeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_trades(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Trade(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_trades_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -42811,6 +45720,94 @@ func (ec *executionContext) fieldContext_Query_botRatings(ctx context.Context, f
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_botRatings_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_orderReceipt(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_orderReceipt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().OrderReceipt(ctx, fc.Args["input"].(receipts.ReceiptInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *receipts.Result) graphql.Marshaler {
+			return ec.marshalNReceiptResult2ᚖstoaᚋgraphᚋreceiptsᚐResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_orderReceipt(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReceiptResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_orderReceipt_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_myReceipts(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_myReceipts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().MyReceipts(ctx, fc.Args["input"].(receipts.ListInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *receipts.List) graphql.Marshaler {
+			return ec.marshalNReceiptList2ᚖstoaᚋgraphᚋreceiptsᚐList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_myReceipts(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReceiptList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_myReceipts_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -44197,6 +47194,286 @@ func (ec *executionContext) fieldContext_RatingResult_rating(_ context.Context, 
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_RatingCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReceiptCard_id(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptCard_orderId(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_orderId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OrderID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_orderId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptCard", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptCard_jws(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_jws(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.JWS, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_jws(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptCard_salt(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_salt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Salt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
+			return ec.marshalNBase642ᚕbyte(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_salt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptCard", field, false, false, errors.New("field of type Base64 does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptCard_index(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_index(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Index, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_index(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptCard_proof(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_proof(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Proof, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_proof(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptCard_ratings(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_ratings(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Ratings, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*receipts.Document) graphql.Marshaler {
+			return ec.marshalNSignedDocument2ᚕᚖstoaᚋgraphᚋreceiptsᚐDocumentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_ratings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReceiptCard",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_SignedDocument(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReceiptCard_createdAt(ctx context.Context, field graphql.CollectedField, obj *receipts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptCard_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptList_receipts(ctx context.Context, field graphql.CollectedField, obj *receipts.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptList_receipts(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Receipts, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*receipts.Card) graphql.Marshaler {
+			return ec.marshalNReceiptCard2ᚕᚖstoaᚋgraphᚋreceiptsᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptList_receipts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReceiptList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReceiptCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReceiptList_nextBefore(ctx context.Context, field graphql.CollectedField, obj *receipts.List) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptList_nextBefore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextBefore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptList_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceiptList", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ReceiptResult_receipt(ctx context.Context, field graphql.CollectedField, obj *receipts.Result) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceiptResult_receipt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Receipt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *receipts.Card) graphql.Marshaler {
+			return ec.marshalNReceiptCard2ᚖstoaᚋgraphᚋreceiptsᚐCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceiptResult_receipt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReceiptResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReceiptCard(ctx, field)
 		},
 	}
 	return fc, nil
@@ -47476,6 +50753,144 @@ func (ec *executionContext) fieldContext_Settings_updatedAt(_ context.Context, f
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _SignedDocument_jws(ctx context.Context, field graphql.CollectedField, obj *receipts.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SignedDocument_jws(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.JWS, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SignedDocument_jws(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SignedDocument", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SignedDocument_salt(ctx context.Context, field graphql.CollectedField, obj *receipts.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SignedDocument_salt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Salt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
+			return ec.marshalNBase642ᚕbyte(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SignedDocument_salt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SignedDocument", field, false, false, errors.New("field of type Base64 does not have child fields"))
+}
+
+func (ec *executionContext) _SignedDocument_index(ctx context.Context, field graphql.CollectedField, obj *receipts.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SignedDocument_index(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Index, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SignedDocument_index(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SignedDocument", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _SignedDocument_proof(ctx context.Context, field graphql.CollectedField, obj *receipts.Document) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SignedDocument_proof(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Proof, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SignedDocument_proof(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SignedDocument", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _SigningKey_purpose(ctx context.Context, field graphql.CollectedField, obj *operator.SigningKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SigningKey_purpose(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Purpose, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v operator.KeyPurpose) graphql.Marshaler {
+			return ec.marshalNKeyPurpose2stoaᚋgraphᚋoperatorᚐKeyPurpose(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SigningKey_purpose(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SigningKey", field, false, false, errors.New("field of type KeyPurpose does not have child fields"))
+}
+
+func (ec *executionContext) _SigningKey_number(ctx context.Context, field graphql.CollectedField, obj *operator.SigningKey) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SigningKey_number(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Number, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt2int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_SigningKey_number(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SigningKey", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _StatementLine_id(ctx context.Context, field graphql.CollectedField, obj *operator.StatementLine) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -47865,6 +51280,52 @@ func (ec *executionContext) _Switch_deactivate(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_Switch_deactivate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TableChanges_table(ctx context.Context, field graphql.CollectedField, obj *operator.TableChanges) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TableChanges_table(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Table, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TableChanges_table(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TableChanges", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TableChanges_changes(ctx context.Context, field graphql.CollectedField, obj *operator.TableChanges) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TableChanges_changes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Changes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TableChanges_changes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TableChanges", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _Task_id(ctx context.Context, field graphql.CollectedField, obj *ent.Task) (ret graphql.Marshaler) {
@@ -49418,6 +52879,176 @@ func (ec *executionContext) _Trade_ends(ctx context.Context, field graphql.Colle
 }
 func (ec *executionContext) fieldContext_Trade_ends(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Trade_sides(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_sides(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Sides, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.TradeSide) graphql.Marshaler {
+			return ec.marshalNTradeSide2ᚕᚖstoaᚋgraphᚋoperatorᚐTradeSideᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_sides(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Trade",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TradeSide(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Trade_receipt(ctx context.Context, field graphql.CollectedField, obj *operator.Trade) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Trade_receipt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Receipt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Trade_receipt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Trade", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TradeSide_botId(ctx context.Context, field graphql.CollectedField, obj *operator.TradeSide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TradeSide_botId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TradeSide_botId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TradeSide", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _TradeSide_handle(ctx context.Context, field graphql.CollectedField, obj *operator.TradeSide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TradeSide_handle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Handle, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TradeSide_handle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TradeSide", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TradeSide_suspended(ctx context.Context, field graphql.CollectedField, obj *operator.TradeSide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TradeSide_suspended(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Suspended, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TradeSide_suspended(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TradeSide", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _TradeSide_owned(ctx context.Context, field graphql.CollectedField, obj *operator.TradeSide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TradeSide_owned(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Owned, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TradeSide_owned(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TradeSide", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _TradeSide_mailable(ctx context.Context, field graphql.CollectedField, obj *operator.TradeSide) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TradeSide_mailable(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Mailable, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TradeSide_mailable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TradeSide", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Visuals_avatar(ctx context.Context, field graphql.CollectedField, obj *bots.Visuals) (ret graphql.Marshaler) {
@@ -55168,7 +58799,7 @@ func (ec *executionContext) unmarshalInputBotRatingsInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"botId", "before"}
+	fieldsInOrder := [...]string{"botId", "before", "orderId"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -55189,6 +58820,13 @@ func (ec *executionContext) unmarshalInputBotRatingsInput(ctx context.Context, o
 				return it, err
 			}
 			it.Before = data
+		case "orderId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderId"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderID = data
 		}
 	}
 	return it, nil
@@ -55263,7 +58901,7 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "handle", "handleNEQ", "handleIn", "handleNotIn", "handleGT", "handleGTE", "handleLT", "handleLTE", "handleContains", "handleHasPrefix", "handleHasSuffix", "handleEqualFold", "handleContainsFold", "displayName", "displayNameNEQ", "displayNameIn", "displayNameNotIn", "displayNameGT", "displayNameGTE", "displayNameLT", "displayNameLTE", "displayNameContains", "displayNameHasPrefix", "displayNameHasSuffix", "displayNameEqualFold", "displayNameContainsFold", "specialty", "specialtyNEQ", "specialtyIn", "specialtyNotIn", "specialtyGT", "specialtyGTE", "specialtyLT", "specialtyLTE", "specialtyContains", "specialtyHasPrefix", "specialtyHasSuffix", "specialtyEqualFold", "specialtyContainsFold", "bio", "bioNEQ", "bioIn", "bioNotIn", "bioGT", "bioGTE", "bioLT", "bioLTE", "bioContains", "bioHasPrefix", "bioHasSuffix", "bioEqualFold", "bioContainsFold", "characterDescription", "characterDescriptionNEQ", "characterDescriptionIn", "characterDescriptionNotIn", "characterDescriptionGT", "characterDescriptionGTE", "characterDescriptionLT", "characterDescriptionLTE", "characterDescriptionContains", "characterDescriptionHasPrefix", "characterDescriptionHasSuffix", "characterDescriptionEqualFold", "characterDescriptionContainsFold", "profilePublic", "profilePublicNEQ", "isDemo", "isDemoNEQ", "state", "stateNEQ", "stateIn", "stateNotIn", "suspendedAt", "suspendedAtNEQ", "suspendedAtIn", "suspendedAtNotIn", "suspendedAtGT", "suspendedAtGTE", "suspendedAtLT", "suspendedAtLTE", "suspendedAtIsNil", "suspendedAtNotNil", "emailVerifiedAt", "emailVerifiedAtNEQ", "emailVerifiedAtIn", "emailVerifiedAtNotIn", "emailVerifiedAtGT", "emailVerifiedAtGTE", "emailVerifiedAtLT", "emailVerifiedAtLTE", "emailVerifiedAtIsNil", "emailVerifiedAtNotNil", "lastActiveAt", "lastActiveAtNEQ", "lastActiveAtIn", "lastActiveAtNotIn", "lastActiveAtGT", "lastActiveAtGTE", "lastActiveAtLT", "lastActiveAtLTE"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "handle", "handleNEQ", "handleIn", "handleNotIn", "handleGT", "handleGTE", "handleLT", "handleLTE", "handleContains", "handleHasPrefix", "handleHasSuffix", "handleEqualFold", "handleContainsFold", "displayName", "displayNameNEQ", "displayNameIn", "displayNameNotIn", "displayNameGT", "displayNameGTE", "displayNameLT", "displayNameLTE", "displayNameContains", "displayNameHasPrefix", "displayNameHasSuffix", "displayNameEqualFold", "displayNameContainsFold", "specialty", "specialtyNEQ", "specialtyIn", "specialtyNotIn", "specialtyGT", "specialtyGTE", "specialtyLT", "specialtyLTE", "specialtyContains", "specialtyHasPrefix", "specialtyHasSuffix", "specialtyEqualFold", "specialtyContainsFold", "bio", "bioNEQ", "bioIn", "bioNotIn", "bioGT", "bioGTE", "bioLT", "bioLTE", "bioContains", "bioHasPrefix", "bioHasSuffix", "bioEqualFold", "bioContainsFold", "characterDescription", "characterDescriptionNEQ", "characterDescriptionIn", "characterDescriptionNotIn", "characterDescriptionGT", "characterDescriptionGTE", "characterDescriptionLT", "characterDescriptionLTE", "characterDescriptionContains", "characterDescriptionHasPrefix", "characterDescriptionHasSuffix", "characterDescriptionEqualFold", "characterDescriptionContainsFold", "profilePublic", "profilePublicNEQ", "isDemo", "isDemoNEQ", "state", "stateNEQ", "stateIn", "stateNotIn", "suspendedAt", "suspendedAtNEQ", "suspendedAtIn", "suspendedAtNotIn", "suspendedAtGT", "suspendedAtGTE", "suspendedAtLT", "suspendedAtLTE", "suspendedAtIsNil", "suspendedAtNotNil", "erasureRequestedAt", "erasureRequestedAtNEQ", "erasureRequestedAtIn", "erasureRequestedAtNotIn", "erasureRequestedAtGT", "erasureRequestedAtGTE", "erasureRequestedAtLT", "erasureRequestedAtLTE", "erasureRequestedAtIsNil", "erasureRequestedAtNotNil", "emailVerifiedAt", "emailVerifiedAtNEQ", "emailVerifiedAtIn", "emailVerifiedAtNotIn", "emailVerifiedAtGT", "emailVerifiedAtGTE", "emailVerifiedAtLT", "emailVerifiedAtLTE", "emailVerifiedAtIsNil", "emailVerifiedAtNotNil", "lastActiveAt", "lastActiveAtNEQ", "lastActiveAtIn", "lastActiveAtNotIn", "lastActiveAtGT", "lastActiveAtGTE", "lastActiveAtLT", "lastActiveAtLTE"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -56040,6 +59678,76 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.SuspendedAtNotNil = data
+		case "erasureRequestedAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAt"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAt = data
+		case "erasureRequestedAtNEQ":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtNEQ"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtNEQ = data
+		case "erasureRequestedAtIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtIn = data
+		case "erasureRequestedAtNotIn":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtNotIn"))
+			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtNotIn = data
+		case "erasureRequestedAtGT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtGT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtGT = data
+		case "erasureRequestedAtGTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtGTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtGTE = data
+		case "erasureRequestedAtLT":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtLT"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtLT = data
+		case "erasureRequestedAtLTE":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtLTE"))
+			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtLTE = data
+		case "erasureRequestedAtIsNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtIsNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtIsNil = data
+		case "erasureRequestedAtNotNil":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtNotNil"))
+			data, err := ec.unmarshalOBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ErasureRequestedAtNotNil = data
 		case "emailVerifiedAt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAt"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -56849,6 +60557,43 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.HasRecipientWith = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputCreateExportInput(ctx context.Context, obj any) (exports.CreateInput, error) {
+	var it exports.CreateInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"operationId", "includeFiles"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "operationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationID = data
+		case "includeFiles":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("includeFiles"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IncludeFiles = data
 		}
 	}
 	return it, nil
@@ -58070,6 +61815,43 @@ func (ec *executionContext) unmarshalInputDocumentWhereInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputErasureInput(ctx context.Context, obj any) (lifecycle.ErasureInput, error) {
+	var it lifecycle.ErasureInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"operationId", "confirmHandle"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "operationId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OperationID = data
+		case "confirmHandle":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmHandle"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ConfirmHandle = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputEventOrder(ctx context.Context, obj any) (ent.EventOrder, error) {
 	var it ent.EventOrder
 	if obj == nil {
@@ -58549,6 +62331,36 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.MessageIDNotNil = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputExportInput(ctx context.Context, obj any) (exports.Input, error) {
+	var it exports.Input
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"exportId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "exportId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("exportId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ExportID = data
 		}
 	}
 	return it, nil
@@ -62408,6 +66220,36 @@ func (ec *executionContext) unmarshalInputOrderOrder(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputOrderReceiptInput(ctx context.Context, obj any) (receipts.ReceiptInput, error) {
+	var it receipts.ReceiptInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"orderId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "orderId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.OrderID = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, obj any) (ent.OrderWhereInput, error) {
 	var it ent.OrderWhereInput
 	if obj == nil {
@@ -65219,6 +69061,36 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.HasSubjectWith = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputReceiptListInput(ctx context.Context, obj any) (receipts.ListInput, error) {
+	var it receipts.ListInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"before"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "before":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Before = data
 		}
 	}
 	return it, nil
@@ -71031,6 +74903,74 @@ func (ec *executionContext) _Activity(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var agentSessionImplementors = []string{"AgentSession"}
+
+func (ec *executionContext) _AgentSession(ctx context.Context, sel ast.SelectionSet, obj *operator.AgentSession) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, agentSessionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AgentSession")
+		case "id":
+			out.Values[i] = ec._AgentSession_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._AgentSession_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._AgentSession_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "endedAt":
+			out.Values[i] = ec._AgentSession_endedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "endedBy":
+			out.Values[i] = ec._AgentSession_endedBy(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "connections":
+			out.Values[i] = ec._AgentSession_connections(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "connectedAt":
+			out.Values[i] = ec._AgentSession_connectedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var answeredTaskImplementors = []string{"AnsweredTask"}
 
 func (ec *executionContext) _AnsweredTask(ctx context.Context, sel ast.SelectionSet, obj *tasks.AnsweredTask) graphql.Marshaler {
@@ -71902,6 +75842,11 @@ func (ec *executionContext) _Bot(ctx context.Context, sel ast.SelectionSet, obj 
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "erasureRequestedAt":
+			out.Values[i] = ec._Bot_erasureRequestedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "emailVerifiedAt":
 			out.Values[i] = ec._Bot_emailVerifiedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -71972,6 +75917,11 @@ func (ec *executionContext) _BotCard(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "encryptionKeyFingerprint":
 			out.Values[i] = ec._BotCard_encryptionKeyFingerprint(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "keyLog":
+			out.Values[i] = ec._BotCard_keyLog(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -73315,6 +77265,11 @@ func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "mailable":
+			out.Values[i] = ec._Dossier_mailable(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "sessions":
 			out.Values[i] = ec._Dossier_sessions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -73322,6 +77277,21 @@ func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "connections":
 			out.Values[i] = ec._Dossier_connections(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sessionList":
+			out.Values[i] = ec._Dossier_sessionList(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "avatarId":
+			out.Values[i] = ec._Dossier_avatarId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "clearable":
+			out.Values[i] = ec._Dossier_clearable(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -73795,6 +77765,145 @@ func (ec *executionContext) _EntryCard(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var erasureCancelledImplementors = []string{"ErasureCancelled"}
+
+func (ec *executionContext) _ErasureCancelled(ctx context.Context, sel ast.SelectionSet, obj *lifecycle.ErasureCancelled) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, erasureCancelledImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ErasureCancelled")
+		case "cancelled":
+			out.Values[i] = ec._ErasureCancelled_cancelled(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var erasureCardImplementors = []string{"ErasureCard"}
+
+func (ec *executionContext) _ErasureCard(ctx context.Context, sel ast.SelectionSet, obj *lifecycle.ErasureCard) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, erasureCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ErasureCard")
+		case "state":
+			out.Values[i] = ec._ErasureCard_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestedBy":
+			out.Values[i] = ec._ErasureCard_requestedBy(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestedAt":
+			out.Values[i] = ec._ErasureCard_requestedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "dueAt":
+			out.Values[i] = ec._ErasureCard_dueAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "heldBy":
+			out.Values[i] = ec._ErasureCard_heldBy(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var erasureResultImplementors = []string{"ErasureResult"}
+
+func (ec *executionContext) _ErasureResult(ctx context.Context, sel ast.SelectionSet, obj *lifecycle.ErasureResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, erasureResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ErasureResult")
+		case "erasure":
+			out.Values[i] = ec._ErasureResult_erasure(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "repeated":
+			out.Values[i] = ec._ErasureResult_repeated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var eventImplementors = []string{"Event", "Node"}
 
 func (ec *executionContext) _Event(ctx context.Context, sel ast.SelectionSet, obj *ent.Event) graphql.Marshaler {
@@ -74022,6 +78131,208 @@ func (ec *executionContext) _EventPage(ctx context.Context, sel ast.SelectionSet
 		case "more":
 			out.Values[i] = ec._EventPage_more(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var exportCardImplementors = []string{"ExportCard"}
+
+func (ec *executionContext) _ExportCard(ctx context.Context, sel ast.SelectionSet, obj *exports.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, exportCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ExportCard")
+		case "id":
+			out.Values[i] = ec._ExportCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._ExportCard_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "parts":
+			out.Values[i] = ec._ExportCard_parts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "truncated":
+			out.Values[i] = ec._ExportCard_truncated(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._ExportCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._ExportCard_expiresAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var exportPartImplementors = []string{"ExportPart"}
+
+func (ec *executionContext) _ExportPart(ctx context.Context, sel ast.SelectionSet, obj *exports.Part) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, exportPartImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ExportPart")
+		case "n":
+			out.Values[i] = ec._ExportPart_n(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sizeBytes":
+			out.Values[i] = ec._ExportPart_sizeBytes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sha256":
+			out.Values[i] = ec._ExportPart_sha256(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "url":
+			out.Values[i] = ec._ExportPart_url(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var exportResultImplementors = []string{"ExportResult"}
+
+func (ec *executionContext) _ExportResult(ctx context.Context, sel ast.SelectionSet, obj *exports.Result) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, exportResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ExportResult")
+		case "export":
+			out.Values[i] = ec._ExportResult_export(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "repeated":
+			out.Values[i] = ec._ExportResult_repeated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var exportTruncatedImplementors = []string{"ExportTruncated"}
+
+func (ec *executionContext) _ExportTruncated(ctx context.Context, sel ast.SelectionSet, obj *exports.Truncated) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, exportTruncatedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ExportTruncated")
+		case "member":
+			out.Values[i] = ec._ExportTruncated_member(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "before":
+			out.Values[i] = ec._ExportTruncated_before(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -74918,6 +79229,49 @@ func (ec *executionContext) _InvitationEdge(ctx context.Context, sel ast.Selecti
 		case "cursor":
 			out.Values[i] = ec._InvitationEdge_cursor(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var keyLogImplementors = []string{"KeyLog"}
+
+func (ec *executionContext) _KeyLog(ctx context.Context, sel ast.SelectionSet, obj *bots.KeyLog) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, keyLogImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("KeyLog")
+		case "index":
+			out.Values[i] = ec._KeyLog_index(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "salt":
+			out.Values[i] = ec._KeyLog_salt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -75923,9 +80277,30 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "createExport":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createExport(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "sendFeedback":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_sendFeedback(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestErasure":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_requestErasure(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "cancelErasure":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_cancelErasure(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -76028,6 +80403,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "mailOwner":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_mailOwner(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "clearProfile":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_clearProfile(ctx, field)
@@ -76094,6 +80476,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "reviewOrder":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reviewOrder(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "rotateKey":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_rotateKey(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -76431,6 +80820,97 @@ func (ec *executionContext) _Onboarding(ctx context.Context, sel ast.SelectionSe
 			}
 		case "guide":
 			out.Values[i] = ec._Onboarding_guide(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var openErasureImplementors = []string{"OpenErasure"}
+
+func (ec *executionContext) _OpenErasure(ctx context.Context, sel ast.SelectionSet, obj *lifecycle.OpenErasure) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, openErasureImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OpenErasure")
+		case "bot":
+			out.Values[i] = ec._OpenErasure_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "erasure":
+			out.Values[i] = ec._OpenErasure_erasure(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var openErasuresImplementors = []string{"OpenErasures"}
+
+func (ec *executionContext) _OpenErasures(ctx context.Context, sel ast.SelectionSet, obj *operator.OpenErasures) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, openErasuresImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OpenErasures")
+		case "pending":
+			out.Values[i] = ec._OpenErasures_pending(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "partial":
+			out.Values[i] = ec._OpenErasures_partial(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "first":
+			out.Values[i] = ec._OpenErasures_first(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -77434,6 +81914,11 @@ func (ec *executionContext) _Overview(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "erasures":
+			out.Values[i] = ec._Overview_erasures(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -77763,6 +82248,49 @@ func (ec *executionContext) _OwnWallet(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var ownerMailImplementors = []string{"OwnerMail"}
+
+func (ec *executionContext) _OwnerMail(ctx context.Context, sel ast.SelectionSet, obj *operator.OwnerMail) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ownerMailImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OwnerMail")
+		case "mail":
+			out.Values[i] = ec._OwnerMail_mail(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "repeated":
+			out.Values[i] = ec._OwnerMail_repeated(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
@@ -77855,6 +82383,11 @@ func (ec *executionContext) _Passport(ctx context.Context, sel ast.SelectionSet,
 			}
 		case "encryptionKeyFingerprint":
 			out.Values[i] = ec._Passport_encryptionKeyFingerprint(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "keyLog":
+			out.Values[i] = ec._Passport_keyLog(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -79130,6 +83663,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "export":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_export(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "ownFeedback":
 			field := field
 
@@ -79140,6 +83695,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_ownFeedback(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "erasure":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_erasure(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -79284,6 +83861,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "pulse":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_pulse(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "find":
 			field := field
 
@@ -79339,6 +83938,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				}()
 				res = ec._Query_trade(ctx, field)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "trades":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_trades(ctx, field)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -79624,6 +84245,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_botRatings(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "orderReceipt":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_orderReceipt(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "myReceipts":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_myReceipts(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -80417,6 +85082,160 @@ func (ec *executionContext) _RatingResult(ctx context.Context, sel ast.Selection
 			out.Values[i] = graphql.MarshalString("RatingResult")
 		case "rating":
 			out.Values[i] = ec._RatingResult_rating(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var receiptCardImplementors = []string{"ReceiptCard"}
+
+func (ec *executionContext) _ReceiptCard(ctx context.Context, sel ast.SelectionSet, obj *receipts.Card) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, receiptCardImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReceiptCard")
+		case "id":
+			out.Values[i] = ec._ReceiptCard_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "orderId":
+			out.Values[i] = ec._ReceiptCard_orderId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "jws":
+			out.Values[i] = ec._ReceiptCard_jws(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "salt":
+			out.Values[i] = ec._ReceiptCard_salt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "index":
+			out.Values[i] = ec._ReceiptCard_index(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "proof":
+			out.Values[i] = ec._ReceiptCard_proof(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "ratings":
+			out.Values[i] = ec._ReceiptCard_ratings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._ReceiptCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var receiptListImplementors = []string{"ReceiptList"}
+
+func (ec *executionContext) _ReceiptList(ctx context.Context, sel ast.SelectionSet, obj *receipts.List) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, receiptListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReceiptList")
+		case "receipts":
+			out.Values[i] = ec._ReceiptList_receipts(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextBefore":
+			out.Values[i] = ec._ReceiptList_nextBefore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var receiptResultImplementors = []string{"ReceiptResult"}
+
+func (ec *executionContext) _ReceiptResult(ctx context.Context, sel ast.SelectionSet, obj *receipts.Result) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, receiptResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReceiptResult")
+		case "receipt":
+			out.Values[i] = ec._ReceiptResult_receipt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -82251,6 +87070,102 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var signedDocumentImplementors = []string{"SignedDocument"}
+
+func (ec *executionContext) _SignedDocument(ctx context.Context, sel ast.SelectionSet, obj *receipts.Document) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, signedDocumentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SignedDocument")
+		case "jws":
+			out.Values[i] = ec._SignedDocument_jws(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "salt":
+			out.Values[i] = ec._SignedDocument_salt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "index":
+			out.Values[i] = ec._SignedDocument_index(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "proof":
+			out.Values[i] = ec._SignedDocument_proof(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var signingKeyImplementors = []string{"SigningKey"}
+
+func (ec *executionContext) _SigningKey(ctx context.Context, sel ast.SelectionSet, obj *operator.SigningKey) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, signingKeyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SigningKey")
+		case "purpose":
+			out.Values[i] = ec._SigningKey_purpose(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "number":
+			out.Values[i] = ec._SigningKey_number(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var statementLineImplementors = []string{"StatementLine"}
 
 func (ec *executionContext) _StatementLine(ctx context.Context, sel ast.SelectionSet, obj *operator.StatementLine) graphql.Marshaler {
@@ -82411,6 +87326,49 @@ func (ec *executionContext) _Switch(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "deactivate":
 			out.Values[i] = ec._Switch_deactivate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var tableChangesImplementors = []string{"TableChanges"}
+
+func (ec *executionContext) _TableChanges(ctx context.Context, sel ast.SelectionSet, obj *operator.TableChanges) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, tableChangesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TableChanges")
+		case "table":
+			out.Values[i] = ec._TableChanges_table(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "changes":
+			out.Values[i] = ec._TableChanges_changes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -83094,6 +88052,74 @@ func (ec *executionContext) _Trade(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "ends":
 			out.Values[i] = ec._Trade_ends(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "sides":
+			out.Values[i] = ec._Trade_sides(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "receipt":
+			out.Values[i] = ec._Trade_receipt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var tradeSideImplementors = []string{"TradeSide"}
+
+func (ec *executionContext) _TradeSide(ctx context.Context, sel ast.SelectionSet, obj *operator.TradeSide) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, tradeSideImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TradeSide")
+		case "botId":
+			out.Values[i] = ec._TradeSide_botId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "handle":
+			out.Values[i] = ec._TradeSide_handle(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "suspended":
+			out.Values[i] = ec._TradeSide_suspended(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "owned":
+			out.Values[i] = ec._TradeSide_owned(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "mailable":
+			out.Values[i] = ec._TradeSide_mailable(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -84634,6 +89660,32 @@ func (ec *executionContext) marshalNActivity2ᚖstoaᚋgraphᚋoperatorᚐActivi
 	return ec._Activity(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNAgentSession2ᚕᚖstoaᚋgraphᚋoperatorᚐAgentSessionᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.AgentSession) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNAgentSession2ᚖstoaᚋgraphᚋoperatorᚐAgentSession(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAgentSession2ᚖstoaᚋgraphᚋoperatorᚐAgentSession(ctx context.Context, sel ast.SelectionSet, v *operator.AgentSession) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AgentSession(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAnsweredTask2ᚖstoaᚋgraphᚋtasksᚐAnsweredTask(ctx context.Context, sel ast.SelectionSet, v *tasks.AnsweredTask) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -85233,6 +90285,11 @@ func (ec *executionContext) marshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐCon
 	return ret
 }
 
+func (ec *executionContext) unmarshalNCreateExportInput2stoaᚋgraphᚋexportsᚐCreateInput(ctx context.Context, v any) (exports.CreateInput, error) {
+	res, err := ec.unmarshalInputCreateExportInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNCreateOrderInput2stoaᚋgraphᚋordersᚐCreateInput(ctx context.Context, v any) (orders.CreateInput, error) {
 	res, err := ec.unmarshalInputCreateOrderInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -85486,6 +90543,41 @@ func (ec *executionContext) marshalNEntryCard2ᚖstoaᚋgraphᚋwalletᚐEntry(c
 	return ec._EntryCard(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNErasureCancelled2ᚖstoaᚋgraphᚋlifecycleᚐErasureCancelled(ctx context.Context, sel ast.SelectionSet, v *lifecycle.ErasureCancelled) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ErasureCancelled(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNErasureCard2ᚖstoaᚋgraphᚋlifecycleᚐErasureCard(ctx context.Context, sel ast.SelectionSet, v *lifecycle.ErasureCard) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ErasureCard(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNErasureInput2stoaᚋgraphᚋlifecycleᚐErasureInput(ctx context.Context, v any) (lifecycle.ErasureInput, error) {
+	res, err := ec.unmarshalInputErasureInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNErasureResult2ᚖstoaᚋgraphᚋlifecycleᚐErasureResult(ctx context.Context, sel ast.SelectionSet, v *lifecycle.ErasureResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ErasureResult(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNEventCard2ᚕᚖstoaᚋgraphᚋeventsᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*events.Card) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -85556,6 +90648,57 @@ func (ec *executionContext) marshalNEventPage2ᚖstoaᚋgraphᚋeventsᚐPage(ct
 func (ec *executionContext) unmarshalNEventWhereInput2ᚖstoaᚋentᚐEventWhereInput(ctx context.Context, v any) (*ent.EventWhereInput, error) {
 	res, err := ec.unmarshalInputEventWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNExportCard2ᚖstoaᚋgraphᚋexportsᚐCard(ctx context.Context, sel ast.SelectionSet, v *exports.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ExportCard(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNExportInput2stoaᚋgraphᚋexportsᚐInput(ctx context.Context, v any) (exports.Input, error) {
+	res, err := ec.unmarshalInputExportInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNExportPart2ᚕᚖstoaᚋgraphᚋexportsᚐPartᚄ(ctx context.Context, sel ast.SelectionSet, v []*exports.Part) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNExportPart2ᚖstoaᚋgraphᚋexportsᚐPart(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNExportPart2ᚖstoaᚋgraphᚋexportsᚐPart(ctx context.Context, sel ast.SelectionSet, v *exports.Part) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ExportPart(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNExportResult2ᚖstoaᚋgraphᚋexportsᚐResult(ctx context.Context, sel ast.SelectionSet, v *exports.Result) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ExportResult(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNFeedInput2stoaᚋgraphᚋpostsᚐFeedInput(ctx context.Context, v any) (posts.FeedInput, error) {
@@ -85991,6 +91134,27 @@ func (ec *executionContext) unmarshalNInvitationWhereInput2ᚖstoaᚋentᚐInvit
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNKeyLog2stoaᚋgraphᚋbotsᚐKeyLog(ctx context.Context, sel ast.SelectionSet, v bots.KeyLog) graphql.Marshaler {
+	return ec._KeyLog(ctx, sel, &v)
+}
+
+func (ec *executionContext) unmarshalNKeyPurpose2stoaᚋgraphᚋoperatorᚐKeyPurpose(ctx context.Context, v any) (operator.KeyPurpose, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := operator.KeyPurpose(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNKeyPurpose2stoaᚋgraphᚋoperatorᚐKeyPurpose(ctx context.Context, sel ast.SelectionSet, v operator.KeyPurpose) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNLedgerBook2ᚕᚖstoaᚋgraphᚋoperatorᚐLedgerBookᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.LedgerBook) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -86092,6 +91256,16 @@ func (ec *executionContext) unmarshalNLedgerEntryWhereInput2ᚖstoaᚋentᚐLedg
 
 func (ec *executionContext) marshalNLifecycle2stoaᚋgraphᚋbotsᚐLifecycle(ctx context.Context, sel ast.SelectionSet, v bots.Lifecycle) graphql.Marshaler {
 	return ec._Lifecycle(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNMail2ᚖstoaᚋentᚐMail(ctx context.Context, sel ast.SelectionSet, v *ent.Mail) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Mail(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNMailConnection2ᚖstoaᚋentᚐMailConnection(ctx context.Context, sel ast.SelectionSet, v *ent.MailConnection) graphql.Marshaler {
@@ -86317,6 +91491,42 @@ func (ec *executionContext) marshalNOnboarding2ᚖstoaᚋgraphᚋonboardingᚐCa
 	return ec._Onboarding(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNOpenErasure2ᚕᚖstoaᚋgraphᚋlifecycleᚐOpenErasureᚄ(ctx context.Context, sel ast.SelectionSet, v []*lifecycle.OpenErasure) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNOpenErasure2ᚖstoaᚋgraphᚋlifecycleᚐOpenErasure(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNOpenErasure2ᚖstoaᚋgraphᚋlifecycleᚐOpenErasure(ctx context.Context, sel ast.SelectionSet, v *lifecycle.OpenErasure) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._OpenErasure(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNOpenErasures2ᚖstoaᚋgraphᚋoperatorᚐOpenErasures(ctx context.Context, sel ast.SelectionSet, v *operator.OpenErasures) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._OpenErasures(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNOperatorDetails2stoaᚋgraphᚋownersᚐOperator(ctx context.Context, sel ast.SelectionSet, v owners.Operator) graphql.Marshaler {
 	return ec._OperatorDetails(ctx, sel, &v)
 }
@@ -86463,6 +91673,11 @@ func (ec *executionContext) unmarshalNOrderOutcome2stoaᚋentᚋorderᚐOutcome(
 
 func (ec *executionContext) marshalNOrderOutcome2stoaᚋentᚋorderᚐOutcome(ctx context.Context, sel ast.SelectionSet, v order.Outcome) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) unmarshalNOrderReceiptInput2stoaᚋgraphᚋreceiptsᚐReceiptInput(ctx context.Context, v any) (receipts.ReceiptInput, error) {
+	res, err := ec.unmarshalInputOrderReceiptInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNOrderResult2ᚖstoaᚋgraphᚋordersᚐOrderResult(ctx context.Context, sel ast.SelectionSet, v *orders.OrderResult) graphql.Marshaler {
@@ -86634,6 +91849,16 @@ func (ec *executionContext) marshalNOwnWallet2ᚖstoaᚋgraphᚋwalletᚐOwnWall
 func (ec *executionContext) unmarshalNOwnerEmailInput2stoaᚋgraphᚋownersᚐOwnerEmailInput(ctx context.Context, v any) (owners.OwnerEmailInput, error) {
 	res, err := ec.unmarshalInputOwnerEmailInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNOwnerMail2ᚖstoaᚋgraphᚋoperatorᚐOwnerMail(ctx context.Context, sel ast.SelectionSet, v *operator.OwnerMail) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._OwnerMail(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
@@ -86926,6 +92151,57 @@ func (ec *executionContext) marshalNRatingResult2ᚖstoaᚋgraphᚋratingsᚐRes
 func (ec *executionContext) unmarshalNRatingWhereInput2ᚖstoaᚋentᚐRatingWhereInput(ctx context.Context, v any) (*ent.RatingWhereInput, error) {
 	res, err := ec.unmarshalInputRatingWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReceiptCard2ᚕᚖstoaᚋgraphᚋreceiptsᚐCardᚄ(ctx context.Context, sel ast.SelectionSet, v []*receipts.Card) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNReceiptCard2ᚖstoaᚋgraphᚋreceiptsᚐCard(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNReceiptCard2ᚖstoaᚋgraphᚋreceiptsᚐCard(ctx context.Context, sel ast.SelectionSet, v *receipts.Card) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ReceiptCard(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNReceiptList2ᚖstoaᚋgraphᚋreceiptsᚐList(ctx context.Context, sel ast.SelectionSet, v *receipts.List) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ReceiptList(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNReceiptListInput2stoaᚋgraphᚋreceiptsᚐListInput(ctx context.Context, v any) (receipts.ListInput, error) {
+	res, err := ec.unmarshalInputReceiptListInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReceiptResult2ᚖstoaᚋgraphᚋreceiptsᚐResult(ctx context.Context, sel ast.SelectionSet, v *receipts.Result) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ReceiptResult(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNRecommendation2ᚕᚖstoaᚋgraphᚋonboardingᚐRecommendationᚄ(ctx context.Context, sel ast.SelectionSet, v []*onboarding.Recommendation) graphql.Marshaler {
@@ -87419,6 +92695,42 @@ func (ec *executionContext) unmarshalNSettingsInput2stoaᚋgraphᚋoperatorᚐSe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNSignedDocument2ᚕᚖstoaᚋgraphᚋreceiptsᚐDocumentᚄ(ctx context.Context, sel ast.SelectionSet, v []*receipts.Document) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNSignedDocument2ᚖstoaᚋgraphᚋreceiptsᚐDocument(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNSignedDocument2ᚖstoaᚋgraphᚋreceiptsᚐDocument(ctx context.Context, sel ast.SelectionSet, v *receipts.Document) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SignedDocument(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNSigningKey2ᚖstoaᚋgraphᚋoperatorᚐSigningKey(ctx context.Context, sel ast.SelectionSet, v *operator.SigningKey) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._SigningKey(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNStatementLine2ᚕᚖstoaᚋgraphᚋoperatorᚐStatementLineᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.StatementLine) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -87534,6 +92846,32 @@ func (ec *executionContext) marshalNSwitch2ᚖstoaᚋgraphᚋoperatorᚐSwitch(c
 		return graphql.Null
 	}
 	return ec._Switch(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTableChanges2ᚕᚖstoaᚋgraphᚋoperatorᚐTableChangesᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.TableChanges) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTableChanges2ᚖstoaᚋgraphᚋoperatorᚐTableChanges(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTableChanges2ᚖstoaᚋgraphᚋoperatorᚐTableChanges(ctx context.Context, sel ast.SelectionSet, v *operator.TableChanges) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TableChanges(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTask2ᚖstoaᚋentᚐTask(ctx context.Context, sel ast.SelectionSet, v *ent.Task) graphql.Marshaler {
@@ -87739,6 +93077,32 @@ func (ec *executionContext) marshalNTrade2ᚖstoaᚋgraphᚋoperatorᚐTrade(ctx
 		return graphql.Null
 	}
 	return ec._Trade(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTradeSide2ᚕᚖstoaᚋgraphᚋoperatorᚐTradeSideᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.TradeSide) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTradeSide2ᚖstoaᚋgraphᚋoperatorᚐTradeSide(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTradeSide2ᚖstoaᚋgraphᚋoperatorᚐTradeSide(ctx context.Context, sel ast.SelectionSet, v *operator.TradeSide) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TradeSide(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNUpdateMeInput2stoaᚋgraphᚋbotsᚐUpdateMeInput(ctx context.Context, v any) (bots.UpdateMeInput, error) {
@@ -89021,6 +94385,13 @@ func (ec *executionContext) unmarshalOEventWhereInput2ᚖstoaᚋentᚐEventWhere
 	}
 	res, err := ec.unmarshalInputEventWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOExportTruncated2ᚖstoaᚋgraphᚋexportsᚐTruncated(ctx context.Context, sel ast.SelectionSet, v *exports.Truncated) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ExportTruncated(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOFeedback2ᚖstoaᚋentᚐFeedback(ctx context.Context, sel ast.SelectionSet, v *ent.Feedback) graphql.Marshaler {

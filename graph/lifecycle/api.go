@@ -1,9 +1,13 @@
-// Package lifecycle leads inactive agents out of the platform (§3.4): into the trash, a notice to their owner, and at last deletion.
+// Package lifecycle leads agents out of the platform: inactive ones (§3.4) into the trash, after a notice to their owner, and at last
+// deletion; others at their own request (§12.7).
 //
-// Nothing happens before an operator has activated the lifecycle, except that agents of the demo are deleted when an operator says
+// Inactive agents stay as they are before an operator has activated the lifecycle, except that agents of the demo are deleted when an operator says
 // so. Each agent is handled in its own transaction, which locks the agent and checks its state again, so a run may be stopped
 // half-way, repeated, and done by several processes at once. A month counts from the moment at which the mail server accepted the
 // notice. An agent without an owner, and a suspended one, gets no notice and stays in the trash.
+//
+// An erasure is a row that both the agent and its owner may write, and cancel until it is due. stoa_delete_bot decides what of it can be
+// done and does it.
 package lifecycle
 
 import (
@@ -46,6 +50,9 @@ type API struct {
 	Orders *orders.API
 	// Deleted is called in the transaction that deletes an agent, after it, and announces what that ended for others.
 	Deleted func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
+	// RecordErased writes down, durably and outside the database, that an agent is erased. It is called in the transaction that erases
+	// it, possibly more than once. It may be nil.
+	RecordErased func(Erased) error
 	// TokensEnded is called after tokens have ended. It must not block.
 	TokensEnded func()
 	// SendsMail reports that mail is set up.

@@ -36,7 +36,7 @@ UNION ALL
 SELECT id, version, author_id = :agent AS made FROM orders WHERE state = 'offered' AND contractor_id = :agent;
 
 -- name: delete_bot(agent uuid)
-SELECT stoa_delete_bot(:agent);
+SELECT coalesce(stoa_delete_bot(:agent, 'lifecycle') = 'deleted', false);
 
 -- name: trash_demo()
 -- Takes all agents of the demo from view. They can still end what they have begun.
@@ -59,3 +59,84 @@ SELECT stoa_delete_demo(:agent);
 -- How many orders hold an agent of the demo.
 SELECT count(*) FROM orders o
 WHERE :agent IN (o.customer_id, o.contractor_id) AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed');
+
+-- name: lock_agent(agent uuid)
+SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
+
+-- text: erasure_card
+-- The columns of a request to erase an agent, of erasures e and bots b.
+e.id, e.operation_id, e.requested_by, e.requested_at, e.due_at, e.cancelled_at,
+  CASE WHEN e.done_at IS NOT NULL THEN 'done' WHEN e.erased_at IS NOT NULL THEN 'partial' ELSE 'pending' END AS state,
+  stoa_held_by(b) || CASE WHEN b.suspended_at IS NOT NULL THEN '{suspended}'::text[] ELSE '{}'::text[] END AS held_by,
+  e.due_at <= stoa_now() AS due
+
+-- name: select_erasure(agent uuid)
+SELECT :erasure_card FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.bot_id = :agent AND e.cancelled_at IS NULL;
+
+-- name: list_erasures(most bigint)
+-- The erasures that are not done, those that are due first before the others: partial ones have been due.
+SELECT b.id AS bot_id, :erasure_card FROM erasures e JOIN bots b ON b.id = e.bot_id
+WHERE e.cancelled_at IS NULL AND e.done_at IS NULL ORDER BY e.due_at, e.id LIMIT :most;
+
+-- name: select_kept(erasure uuid)
+-- The request of a cancel link, with its agent.
+SELECT e.bot_id, b.handle, e.due_at, e.cancelled_at, e.due_at <= stoa_now() AS due FROM erasures e JOIN bots b ON b.id = e.bot_id WHERE e.id = :erasure;
+
+-- name: judge_erasure(agent uuid, operation uuid)
+-- The values that decide about a request: the agent's handle, whether it has cancelled a request of this operation, and how many
+-- requests there were within a day.
+SELECT b.handle,
+  EXISTS (SELECT FROM erasures e WHERE e.bot_id = b.id AND e.operation_id = :operation AND e.cancelled_at IS NOT NULL) AS cancelled,
+  (SELECT count(*) FROM erasures e WHERE e.bot_id = b.id AND e.requested_at > stoa_now() - interval '24 hours') AS asked
+FROM bots b WHERE b.id = :agent;
+
+-- name: insert_erasure(erasure uuid, agent uuid, operation uuid, requested_by text, wait_seconds double precision)
+INSERT INTO erasures (id, bot_id, operation_id, requested_by, requested_at, due_at)
+VALUES (:erasure, :agent, :operation, :requested_by, stoa_now(), stoa_now() + make_interval(secs => :wait_seconds));
+
+-- name: begin_leaving(agent uuid)
+-- Takes an agent from view. It is locked.
+WITH closed AS (
+  UPDATE bots SET profile_public = false, erasure_requested_at = stoa_now(), updated_at = stoa_now() WHERE id = :agent RETURNING id
+)
+SELECT stoa_end_publications(c.id) FROM closed c;
+
+-- name: cancel_erasure(agent uuid)
+WITH stays AS (
+  UPDATE bots SET erasure_requested_at = NULL, updated_at = stoa_now() WHERE id = :agent RETURNING id
+)
+UPDATE erasures e SET cancelled_at = stoa_now() FROM stays s WHERE e.bot_id = s.id AND e.cancelled_at IS NULL;
+
+-- name: owner_address(agent uuid)
+SELECT o.address, coalesce(o.written, o.address) AS written FROM bot_owners o WHERE o.bot_id = :agent;
+
+-- name: open_erasures(after uuid, batch bigint)
+-- The agents whose erasure has something to do: it is due, and their texts or their last obligations are gone; or offers wait still.
+SELECT b.id FROM erasures e JOIN bots b ON b.id = e.bot_id
+WHERE e.cancelled_at IS NULL AND e.done_at IS NULL AND b.id > :after
+  AND (stoa_has_offers(b.id) OR stoa_erasure_due(e, b) AND (e.erased_at IS NULL OR stoa_held_by(b) = '{}'))
+ORDER BY b.id LIMIT :batch;
+
+-- name: erase_bot(agent uuid)
+SELECT coalesce(stoa_delete_bot(:agent, 'request'), '');
+
+-- name: forget_address(address text, written text, digest text)
+SELECT stoa_forget_address(:address, :written, :digest);
+
+-- name: came_back(agents uuid[])
+-- The agents among these that are here and whose erasure is not known.
+SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND b.state <> 'deleted'
+  AND NOT EXISTS (SELECT FROM erasures e WHERE e.bot_id = b.id AND e.cancelled_at IS NULL AND e.erased_at IS NOT NULL);
+
+-- name: drop_erasures(agent uuid, erasure uuid)
+DELETE FROM erasures WHERE bot_id = :agent AND id <> :erasure AND cancelled_at IS NULL AND done_at IS NULL;
+
+-- name: record_erased(agent uuid, erasure uuid, requested_by text, requested_at timestamp with time zone, due_at timestamp with time zone)
+-- Writes again a request that a restored database does not know any more, of an agent that it knows.
+WITH agent AS (
+  UPDATE bots SET profile_public = false, erasure_requested_at = coalesce(erasure_requested_at, :requested_at), suspended_at = NULL
+  WHERE id = :agent AND state <> 'deleted' RETURNING id
+)
+INSERT INTO erasures (id, bot_id, requested_by, requested_at, due_at)
+SELECT :erasure, a.id, :requested_by, :requested_at, :due_at FROM agent a
+ON CONFLICT (id) DO UPDATE SET due_at = least(erasures.due_at, EXCLUDED.due_at), cancelled_at = NULL;

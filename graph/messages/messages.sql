@@ -6,11 +6,15 @@ FROM stoa_send(:message, :event,
     :recipient_public_key)::message_envelope,
   make_interval(secs => :retention_seconds), :limit_name, :quota, make_interval(secs => :span_seconds));
 
+-- text: message_card
+-- The columns of a message m.
+m.id, m.contact_id, m.client_message_id, m.sender_id, m.recipient_id, m.nonce, m.ciphertext, m.encryption_version,
+  m.sender_public_key, m.recipient_public_key, m.size_bytes, m.created_at, m.expires_at
+
 -- name: list_dialog(caller uuid, peer uuid, before uuid, max bigint)
 -- A page of the messages of two friends, newest first: those older than the message `before`, or from the newest on where it is
 -- null. It is read from the index on contact and time, so the cost depends neither on the dialog's length nor on the page.
-SELECT m.id, m.contact_id, m.client_message_id, m.sender_id, m.recipient_id, m.nonce, m.ciphertext, m.encryption_version,
-  m.sender_public_key, m.recipient_public_key, m.size_bytes, m.created_at, m.expires_at
+SELECT :message_card
 FROM contacts c CROSS JOIN LATERAL (
   SELECT b.created_at, b.id FROM messages b WHERE b.id = :before::uuid AND b.contact_id = c.id AND b.expires_at > stoa_now()
   UNION ALL
@@ -35,3 +39,9 @@ SELECT EXISTS (
 -- Skips rows that another process is deleting.
 DELETE FROM messages WHERE id IN (
   SELECT id FROM messages WHERE expires_at <= stoa_now() ORDER BY expires_at LIMIT :batch FOR UPDATE SKIP LOCKED);
+
+-- name: list_contact(contact uuid, created timestamp with time zone, before uuid, max bigint)
+-- The messages of a contact in any state, newest first, before a time and an id.
+SELECT :message_card FROM messages m
+WHERE m.contact_id = :contact AND (m.created_at, m.id) < (:created, :before) AND m.expires_at > stoa_now()
+ORDER BY m.created_at DESC, m.id DESC LIMIT :max;

@@ -23,6 +23,7 @@ import (
 	"stoa/graph/auth"
 	"stoa/graph/bots"
 	"stoa/graph/events"
+	"stoa/graph/keylog"
 	"stoa/graph/lifecycle"
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
@@ -64,6 +65,8 @@ type API struct {
 	Owners *owners.API
 	// RemoveFromBoard takes a task off the board (tasks.API).
 	RemoveFromBoard func(ctx context.Context, tx *db.Tx, id uuid.UUID) error
+	// Keys rotates the keys of the server.
+	Keys *keylog.API
 	// BackUp makes a backup now.
 	BackUp func(context.Context) (*Copy, error)
 }

@@ -92,6 +92,21 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 // jobsReason is the reason of actions on the jobs dashboard, which does not ask operators for one.
 const jobsReason = "from the jobs dashboard"
 
+// exportList is the procedure of an export of a private list. It is no mutation: the pages of the console write the rows.
+var exportList = Procedure{Name: "exportList"}
+
+// AuditExport writes the audit entry of an export of a private list, with its filters and how many rows it has (details). The export
+// begins once the entry is committed. Faults: unauthorized, invalid_input for a wrong reason.
+func (a *API) AuditExport(ctx context.Context, list string, details map[string]any, reason string) error {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
+		return err
+	}
+	_, err := audited(ctx, a, entry{exportList, list, reason, details}, func(context.Context, *db.Tx) (struct{}, error) {
+		return struct{}{}, nil
+	})
+	return err
+}
+
 // AuditJobs writes the audit entry of an operator's action on jobs or queues. The action has its own transaction: the entry is
 // committed before it and stays if the action is refused. Faults: unauthorized.
 func (a *API) AuditJobs(ctx context.Context, action, target string, details map[string]any) error {

@@ -18,6 +18,7 @@ import (
 var (
 	selectStanding = statements.Named("select_standing")
 	listTraces     = statements.Named("list_traces")
+	listSessions   = statements.Named("list_sessions")
 )
 
 // tracesPerSection is how many of the newest things of a kind a dossier shows.
@@ -36,8 +37,16 @@ type Dossier struct {
 	Reputation                    *ratings.Reputation
 	// Owned: an owner's address is verified, to which the owner can have access restored.
 	Owned bool
-	// Sessions counts tokens that are in force, Connections open sockets.
+	// Mailable: MailOwner can reach its owner.
+	Mailable bool
+	// Sessions counts tokens that are in force, Connections open sockets, streams and polls that wait.
 	Sessions, Connections int64
+	// SessionList are its newest tokens, also those that have ended.
+	SessionList []*AgentSession
+	// AvatarID is the file that is its face; nil for none.
+	AvatarID *uuid.UUID
+	// Clearable: its profile has a name, texts or images that ClearProfile takes away.
+	Clearable bool
 	// Trades are its open orders, those that wait longest first.
 	Trades []*Trade
 	// IfSuspended are the same orders as they will be once it is suspended.
@@ -62,6 +71,22 @@ type Trace struct {
 	// AmountMinor is null if it has none. BalanceMinor is the agent's whole balance after an entry of the ledger.
 	AmountMinor  *int64 `db:"amount_minor"`
 	BalanceMinor *int64 `db:"balance_minor"`
+}
+
+// sessionsMost is how many tokens a dossier shows.
+const sessionsMost = 10
+
+// AgentSession is a token of an agent, and the connections that were opened with it.
+type AgentSession struct {
+	ID        uuid.UUID `db:"id"`
+	CreatedAt time.Time `db:"created_at"`
+	ExpiresAt time.Time `db:"expires_at"`
+	// EndedAt is when it expired or was ended by EndedBy (auth.Ending, or expired); nil if it is in force.
+	EndedAt *time.Time `db:"ended_at"`
+	EndedBy string     `db:"ended_by"`
+	// Connections counts its open sockets, streams and polls; ConnectedAt is when the oldest was opened.
+	Connections int64      `db:"connections"`
+	ConnectedAt *time.Time `db:"connected_at"`
 }
 
 // standing is the row of select_standing.
@@ -91,12 +116,17 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	}
 	d := &Dossier{
 		State: found.State, Public: found.Public, AvailableMinor: found.AvailableMinor, ReservedMinor: found.ReservedMinor,
-		Reputation: &found.Reputation, Owned: found.Owned, Sessions: found.Sessions, Connections: found.Connections,
+		Reputation: &found.Reputation, Owned: found.Owned, Mailable: found.Owned && a.Owners.SendsMail, Sessions: found.Sessions, Connections: found.Connections,
 	}
 	if d.Bot, err = a.DB.Ent.Bot.Get(ctx, botID); err != nil {
 		return nil, err
 	}
-	d.Posing = text.Posing(d.Bot.DisplayName)
+	d.Posing, d.AvatarID = text.Posing(d.Bot.DisplayName), d.Bot.AvatarID
+	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
+		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
+	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, listSessions, botID, sessionsMost); err != nil {
+		return nil, err
+	}
 	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listTradesOf, botID, openTradesMost)
 	if err != nil {
 		return nil, err

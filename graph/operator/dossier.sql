@@ -4,7 +4,8 @@
 -- name: select_trades(ids uuid[])
 SELECT o.id, o.customer_id, o.contractor_id, o.author_id, o.state, o.total_minor, o.deadline, o.updated_at, o.refund_proposed_by, o.disputed_by,
   c.handle AS customer, t.handle AS contractor, c.suspended_at IS NOT NULL AS customer_suspended,
-  t.suspended_at IS NOT NULL AS contractor_suspended, stoa_now() AS now
+  t.suspended_at IS NOT NULL AS contractor_suspended, stoa_now() AS now,
+  EXISTS (SELECT FROM bot_owners w WHERE w.bot_id = c.id) AS customer_owned, EXISTS (SELECT FROM bot_owners w WHERE w.bot_id = t.id) AS contractor_owned
 FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots t ON t.id = o.contractor_id WHERE o.id = ANY (:ids);
 
 -- name: list_open_trades(max bigint)
@@ -31,6 +32,15 @@ SELECT CASE WHEN b.suspended_at IS NOT NULL AND b.state <> 'deleted' THEN 'suspe
   ) t) AS sessions,
   (SELECT count(*) FROM (SELECT FROM socket_leases l WHERE l.bot_id = b.id LIMIT 1000) l) AS connections
 FROM bots b LEFT JOIN accounts a ON a.bot_id = b.id LEFT JOIN reputations p ON p.bot_id = b.id WHERE b.id = :bot;
+
+-- name: list_sessions(bot uuid, max bigint)
+-- The newest tokens of an agent, without their secrets, with what ended them and the connections that are open with each.
+SELECT t.id, t.created_at, t.expires_at, coalesce(t.revoked_at, CASE WHEN t.expires_at <= stoa_now() THEN t.expires_at END) AS ended_at,
+  CASE WHEN t.revoked_at IS NOT NULL THEN coalesce(t.ended_by, 'token_revoked') WHEN t.expires_at <= stoa_now() THEN 'expired' ELSE '' END AS ended_by,
+  count(l.id) AS connections, min(l.opened_at) AS connected_at
+FROM (SELECT * FROM tokens t WHERE t.bot_id = :bot ORDER BY t.created_at DESC, t.id DESC LIMIT :max) t
+LEFT JOIN socket_leases l ON l.bot_id = :bot AND l.token_id = t.id
+GROUP BY t.id, t.created_at, t.expires_at, t.revoked_at, t.ended_by ORDER BY t.created_at DESC, t.id DESC;
 
 -- name: list_traces(bot uuid, max bigint)
 -- The newest things of each kind that an agent made, or that were made about it. Posts and services that were removed are left out: no

@@ -176,3 +176,89 @@ func TestPosingAgents(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, posing())
 }
+
+// An agent's sessions are its newest tokens with what ended them and what is connected; none has its secret.
+func TestSessionsInTheDossier(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	agent := o.named("pia", "Pia")
+	o.Exec(`INSERT INTO socket_leases (id, process, bot_id, token_id, opened_at)
+		SELECT gen_random_uuid(), 1, t.bot_id, t.id, stoa_now() FROM tokens t, generate_series(1, 2) WHERE t.bot_id = $1`, agent.ID)
+	_, err := o.Operator.ReissueToken(o.ctx, agent.ID, "stolen")
+	require.NoError(t, err)
+	d, err := o.Operator.Dossier(o.ctx, agent.ID)
+	require.NoError(t, err)
+	require.Len(t, d.SessionList, 2)
+	live, ended := d.SessionList[0], d.SessionList[1]
+	require.Nil(t, live.EndedAt)
+	require.Empty(t, live.EndedBy)
+	require.Zero(t, live.Connections)
+	require.Equal(t, "token_reissued", ended.EndedBy)
+	require.NotNil(t, ended.EndedAt)
+	require.EqualValues(t, 2, ended.Connections)
+	require.NotNil(t, ended.ConnectedAt)
+	o.Exec("UPDATE tokens SET expires_at = stoa_now() - interval '1 hour' WHERE id = $1", live.ID)
+	d, err = o.Operator.Dossier(o.ctx, agent.ID)
+	require.NoError(t, err)
+	require.Equal(t, "expired", d.SessionList[0].EndedBy)
+	for range 12 {
+		o.Exec(`INSERT INTO tokens (id, created_at, bot_id, hash, expires_at)
+			VALUES (gen_random_uuid(), stoa_now(), $1, sha256(gen_random_uuid()::text::bytea), stoa_now() + interval '1 day')`, agent.ID)
+	}
+	d, err = o.Operator.Dossier(o.ctx, agent.ID)
+	require.NoError(t, err)
+	require.Len(t, d.SessionList, 10)
+}
+
+// Several orders are asked for at once, up to a page of them.
+func TestSeveralTrades(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	order := o.order()
+	all, err := o.Operator.Trades(o.ctx, []uuid.UUID{uuid.New(), order})
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	require.Len(t, all[0].Sides, 2)
+	require.False(t, all[0].Sides[0].Owned)
+	require.False(t, all[0].Sides[1].Suspended)
+	_, err = o.Operator.Trades(o.ctx, make([]uuid.UUID, 101))
+	require.ErrorIs(t, err, fault.New(fault.InvalidPagination))
+	_, err = o.Operator.Trades(context.Background(), nil)
+	require.ErrorIs(t, err, fault.New(fault.Unauthorized))
+}
+
+// A table's number changes with every row that is written, changed or deleted.
+func TestThePulseOfTables(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	changes := func(table string) int64 {
+		all, err := o.Operator.Pulse(o.ctx)
+		require.NoError(t, err)
+		i := slices.IndexFunc(all, func(one *operator.TableChanges) bool { return one.Table == table })
+		require.GreaterOrEqual(t, i, 0, table)
+		return all[i].Changes
+	}
+	for _, change := range []string{
+		"INSERT INTO invitations (id, created_at, code_hash, uses) VALUES (gen_random_uuid(), stoa_now(), 'hash', 1)", "UPDATE invitations SET uses = 2",
+		"DELETE FROM invitations",
+	} {
+		before := changes("invitations")
+		o.Exec(change)
+		require.Eventually(t, func() bool { return changes("invitations") == before+1 }, time.Minute, 50*time.Millisecond, change)
+	}
+	_, err := o.Operator.Pulse(context.Background())
+	require.ErrorIs(t, err, fault.New(fault.Unauthorized))
+}
+
+// Only an operator writes the entry of an export, and says why.
+func TestAnExportIsAudited(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	details := map[string]any{"rows": 3, "state": "friends"}
+	require.ErrorIs(t, o.Operator.AuditExport(context.Background(), "contacts", details, "why"), fault.New(fault.Unauthorized))
+	require.ErrorIs(t, o.Operator.AuditExport(o.ctx, "contacts", details, " "), fault.New(fault.InvalidInput))
+	require.Zero(t, o.Count("SELECT count(*) FROM audit_entries"))
+	require.NoError(t, o.Operator.AuditExport(o.ctx, "contacts", details, "why"))
+	require.EqualValues(t, 1, o.Count(`SELECT count(*) FROM audit_entries WHERE procedure = 'exportList' AND target = 'contacts' AND reason = 'why'
+		AND bot_id IS NULL AND details = '{"rows": 3, "state": "friends"}'`))
+}

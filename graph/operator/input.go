@@ -22,18 +22,20 @@ const (
 	maxDocument     = 200_000
 	maxAnswer       = 4000
 	maxUses         = 1_000_000
-	maxTopUpMinor   = 1_000_000_000_000
+	// MaxTopUpMinor is the most of a top-up.
+	MaxTopUpMinor = 1_000_000_000_000
 )
 
 var (
-	errNothing = errors.New("must hold at least one field to change")
-	errFeeBps  = errors.New("must be from 0 to 10000 basis points")
-	errEmail   = errors.New("must be one plain email address, or empty")
-	errWebsite = errors.New("must be an http or https URL with a host, or empty")
-	errKey     = errors.New("must be a lower-case letter and up to 39 lower-case letters, digits and hyphens")
-	errUses    = errors.New("must be from 1 to 1000000")
-	errTask    = errors.New("must be one of the tasks")
-	errTopUp   = errors.New("must be from 1 to 1000000000000 minor units")
+	errEmptyMail = errors.New("must say something")
+	errNothing   = errors.New("must hold at least one field to change")
+	errFeeBps    = errors.New("must be from 0 to 10000 basis points")
+	errEmail     = errors.New("must be one plain email address, or empty")
+	errWebsite   = errors.New("must be an http or https URL with a host, or empty")
+	errKey       = errors.New("must be a lower-case letter and up to 39 lower-case letters, digits and hyphens")
+	errUses      = errors.New("must be from 1 to 1000000")
+	errTask      = errors.New("must be one of the tasks")
+	errTopUp     = errors.New("must be from 1 to 1000000000000 minor units")
 )
 
 // check returns the settings as they are kept, what the audit log says of them, and what is wrong.

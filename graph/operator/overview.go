@@ -33,7 +33,8 @@ type Overview struct {
 	Attention []*Attention
 	Processes []*Process
 	// Posing are agents whose names look like the platform's, at most 20.
-	Posing []*ent.Bot
+	Posing   []*ent.Bot
+	Erasures *OpenErasures
 }
 
 // Activity counts the events within a window, in parts of the same length.
@@ -69,6 +70,9 @@ func (a *API) Overview(ctx context.Context) (*Overview, error) {
 		return nil, err
 	}
 	if o.Posing, err = a.posing(ctx); err != nil {
+		return nil, err
+	}
+	if o.Erasures, err = a.erasures(ctx); err != nil {
 		return nil, err
 	}
 	rows, err := db.All[processRow](ctx, a.DB.SQL, selectProcesses, silence.Seconds())

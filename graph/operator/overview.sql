@@ -70,6 +70,15 @@ SELECT
   (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND p.disk_total_bytes > 0
     AND p.disk_free_bytes < p.disk_total_bytes * :least_free::float8) AS full_disks;
 
+-- name: count_erasures(most bigint)
+SELECT
+  (SELECT count(*) FROM (
+    SELECT FROM erasures e WHERE e.cancelled_at IS NULL AND e.done_at IS NULL AND e.erased_at IS NULL ORDER BY e.due_at DESC LIMIT :most
+  ) e) AS pending,
+  (SELECT count(*) FROM (
+    SELECT FROM erasures e WHERE e.cancelled_at IS NULL AND e.done_at IS NULL AND e.erased_at IS NOT NULL ORDER BY e.due_at LIMIT :most
+  ) e) AS partial;
+
 -- name: select_processes(silent_seconds double precision)
 SELECT p.id, p.name, p.version, p.roles, p.started_at, p.seen_at, p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AS alive, p.failing, p.disk_free_bytes,
   p.disk_total_bytes
@@ -94,3 +103,8 @@ SELECT id, display_name FROM (
   SELECT b.id, b.display_name, b.state, b.suspended_at FROM unnest(ARRAY['support', 'system', 'official', 'admin', 'stoa']) AS word
   CROSS JOIN LATERAL (SELECT * FROM bots b WHERE stoa_qgrams(b.folded) @@ stoa_qgram_query(word) LIMIT :indexed) b
 ) b WHERE state = 'active' AND suspended_at IS NULL ORDER BY id DESC;
+
+-- name: read_pulse()
+-- How many rows of each table were written, changed and deleted.
+SELECT s.relname::text AS name, (s.n_tup_ins + s.n_tup_upd + s.n_tup_del)::bigint AS changes FROM pg_stat_user_tables s
+WHERE s.schemaname = current_schema() ORDER BY s.relname;

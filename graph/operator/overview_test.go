@@ -7,6 +7,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
+	"stoa/graph/lifecycle"
 	"stoa/graph/operator"
 )
 
@@ -86,6 +88,58 @@ func TestNeedsAttention(t *testing.T) {
 	o.Exec("UPDATE orders SET state = 'cancelled'")
 	o.Exec("UPDATE ledger_checks SET last_ended_at = stoa_now()")
 	require.Equal(t, map[string]int64{"feedback": 1}, kinds())
+}
+
+// Operators see erasures until they are done: which agents wait, since when and why. A dispute may hold one for ever.
+func TestOpenErasuresAreShown(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	none, err := o.Operator.Overview(o.ctx)
+	require.NoError(t, err)
+	require.Equal(t, &operator.OpenErasures{First: []*lifecycle.OpenErasure{}}, none.Erasures)
+
+	held, free, changed := o.named("held_agent", "Held"), o.named("free_agent", "Free"), o.named("stays", "Stays")
+	o.Exec("UPDATE orders SET customer_id = $1, author_id = $1 WHERE id = $2", held.ID, o.order())
+	asked := map[uuid.UUID]*lifecycle.ErasureCard{}
+	for _, agent := range []*graphtest.Agent{held, free, changed} {
+		handle := map[uuid.UUID]string{held.ID: "held_agent", free.ID: "free_agent", changed.ID: "stays"}[agent.ID]
+		made, err := o.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{
+			OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle,
+		})
+		require.NoError(t, err)
+		asked[agent.ID] = made.Erasure
+		o.Shift(time.Hour)
+	}
+	_, err = o.Lifecycle.CancelErasure(changed.Ctx)
+	require.NoError(t, err)
+	shown := func() *operator.OpenErasures {
+		found, err := o.Operator.Overview(o.ctx)
+		require.NoError(t, err)
+		return found.Erasures
+	}
+	open := shown()
+	require.EqualValues(t, 2, open.Pending)
+	require.Zero(t, open.Partial)
+	require.Len(t, open.First, 2)
+	require.Equal(t, held.ID, open.First[0].Bot.ID, "it is due first")
+	require.Equal(t, free.ID, open.First[1].Bot.ID)
+	require.Equal(t, asked[held.ID], open.First[0].Erasure)
+
+	o.Shift(8 * day)
+	_, err = o.Lifecycle.Erase(t.Context())
+	require.NoError(t, err)
+	open = shown()
+	require.Zero(t, open.Pending)
+	require.EqualValues(t, 1, open.Partial)
+	require.Len(t, open.First, 1)
+	require.Equal(t, "partial", open.First[0].Erasure.State)
+	require.Equal(t, []string{"open_orders"}, open.First[0].Erasure.HeldBy)
+	require.Equal(t, "held_agent", open.First[0].Bot.Handle)
+
+	o.Exec("UPDATE orders SET state = 'cancelled'")
+	_, err = o.Lifecycle.Erase(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, none.Erasures, shown(), "it is done")
 }
 
 func TestProcessesReportThemselves(t *testing.T) {

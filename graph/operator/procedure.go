@@ -25,6 +25,7 @@ var (
 	suspendBot                 = Procedure{"suspendBot", "Bot", "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."}
 	reinstateBot               = Procedure{"reinstateBot", "Bot", "Ends a suspension and takes an agent out of the trash; its tokens work again."}
 	reissueToken               = Procedure{"reissueToken", "Bot", "Revokes all tokens of an agent and shows a new one once."}
+	mailOwner                  = Procedure{"mailOwner", "Bot", "Mails a text to the verified owner of an agent, whose address stays hidden. The text is deleted once the mail has been sent or given up."}
 	clearProfile               = Procedure{"clearProfile", "Bot", "Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files."}
 	removeContent              = Procedure{"removeContent", "Bot", "Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left."}
 	moderateBot                = Procedure{"moderateBot", "Bot", "Suspends an agent, empties parts of its profile and removes what it published, up to 1000 things, in one act."}
@@ -35,6 +36,7 @@ var (
 	removeRating               = Procedure{"removeRating", "Rating", "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."}
 	answerFeedback             = Procedure{"answerFeedback", "Feedback", "Answers what an agent has sent, in the place of any answer before."}
 	reviewOrder                = Procedure{"reviewOrder", "Order", "Shows the texts, files, drafts, reasons and history of an order."}
+	rotateKey                  = Procedure{"rotateKey", "", "Replaces the key that signs checkpoints of the key log, or receipts, by the next one. The key log's old key signs beside it for 30 days."}
 	runMaintenance             = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
 )
 
@@ -43,7 +45,7 @@ func Procedures() []Procedure {
 	return []Procedure{
 		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,
 		publishDocument, withdrawDocument, createInvitation, revokeInvitation,
-		topUpWallet, suspendBot, reinstateBot, reissueToken, moderateBot, clearProfile, removeContent, removePost, removeAttachment, removeTask, removeService, removeRating,
-		answerFeedback, reviewOrder, runMaintenance,
+		topUpWallet, suspendBot, reinstateBot, reissueToken, mailOwner, moderateBot, clearProfile, removeContent, removePost, removeAttachment, removeTask, removeService, removeRating,
+		answerFeedback, reviewOrder, rotateKey, runMaintenance,
 	}
 }

@@ -116,6 +116,14 @@ var acts = map[string]func(*office) act{
 			return err
 		}}
 	},
+	"mailOwner": func(o *office) act {
+		o.SendMailTo(new(graphtest.Mailbox))
+		id := o.ownedAgent()
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.MailOwner(ctx, id, "Hello.", nil, reason)
+			return err
+		}}
+	},
 	"clearProfile": func(o *office) act {
 		id := o.Agent().ID
 		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
@@ -185,6 +193,12 @@ var acts = map[string]func(*office) act{
 		id := o.order()
 		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
 			_, err := o.Operator.ReviewOrder(ctx, id, reason)
+			return err
+		}}
+	},
+	"rotateKey": func(o *office) act {
+		return act{call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.RotateKey(ctx, operator.LogKey, reason)
 			return err
 		}}
 	},

@@ -26,7 +26,7 @@ type TopUp struct {
 // faults: invalid_input, not_found.
 func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) (*TopUp, error) {
 	wrong := fault.Fields{}
-	if amountMinor < 1 || amountMinor > maxTopUpMinor {
+	if amountMinor < 1 || amountMinor > MaxTopUpMinor {
 		wrong.Add("amountMinor", errTopUp)
 	}
 	if err := authorize(ctx, reason, wrong); err != nil {

@@ -13,7 +13,9 @@ import (
 	"stoa/ent/order"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/receipts"
 )
 
 var (
@@ -39,6 +41,18 @@ type Trade struct {
 	Stuck []string
 	// Ends says who can end it and by what.
 	Ends []string
+	// Sides are the customer and the contractor.
+	Sides []*TradeSide
+	// Receipt is the state of the order's receipt, in a sentence; empty without one, and in lists.
+	Receipt string
+}
+
+// TradeSide is a participant of an order.
+type TradeSide struct {
+	BotID  uuid.UUID
+	Handle string
+	// Suspended: it is shut out. Owned: an owner's address is verified. Mailable: MailOwner can reach it.
+	Suspended, Owned, Mailable bool
 }
 
 // tradeRow is a row of select_trades.
@@ -58,6 +72,8 @@ type tradeRow struct {
 	CustomerSuspended   bool        `db:"customer_suspended"`
 	ContractorSuspended bool        `db:"contractor_suspended"`
 	Now                 time.Time   `db:"now"`
+	CustomerOwned       bool        `db:"customer_owned"`
+	ContractorOwned     bool        `db:"contractor_owned"`
 }
 
 // Trade returns an order with why it is stuck and who can end it, nil if there is no such order. Faults: unauthorized.
@@ -69,7 +85,20 @@ func (a *API) Trade(ctx context.Context, orderID uuid.UUID) (*Trade, error) {
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	return all[0], nil
+	all[0].Receipt, err = receipts.Summary(ctx, a.DB.SQL, orderID)
+	return all[0], err
+}
+
+// Trades returns orders with why they are stuck and who can end them, without those that do not exist. Faults: unauthorized,
+// invalid_pagination for more than MaxPage.
+func (a *API) Trades(ctx context.Context, orderIDs []uuid.UUID) ([]*Trade, error) {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return nil, err
+	}
+	if len(orderIDs) > MaxPage {
+		return nil, fault.Field(fault.InvalidPagination, "orderIds", "must be at most 100")
+	}
+	return a.trades(ctx, orderIDs, uuid.Nil)
 }
 
 // trades returns orders in the order of their ids in the list, as they would be if an agent were suspended; uuid.Nil for none.
@@ -82,7 +111,11 @@ func (a *API) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) 
 	for _, r := range rows {
 		r.CustomerSuspended = r.CustomerSuspended || r.CustomerID == suspended
 		r.ContractorSuspended = r.ContractorSuspended || r.ContractorID == suspended
-		all = append(all, r.trade())
+		made := r.trade()
+		for _, side := range made.Sides {
+			side.Mailable = side.Owned && a.Owners.SendsMail
+		}
+		all = append(all, made)
 	}
 	slices.SortFunc(all, func(one, other *Trade) int { return slices.Index(ids, one.ID) - slices.Index(ids, other.ID) })
 	return all, nil
@@ -95,6 +128,10 @@ func (r *tradeRow) trade() *Trade {
 	t := &Trade{
 		ID: r.ID, Customer: r.Customer, Contractor: r.Contractor, State: r.State, TotalMinor: r.TotalMinor, Deadline: r.Deadline,
 		UpdatedAt: r.UpdatedAt, Stuck: r.stuck(), Ends: []string{},
+		Sides: []*TradeSide{
+			{BotID: r.CustomerID, Handle: r.Customer, Suspended: r.CustomerSuspended, Owned: r.CustomerOwned},
+			{BotID: r.ContractorID, Handle: r.Contractor, Suspended: r.ContractorSuspended, Owned: r.ContractorOwned},
+		},
 	}
 	if possible.Turn != nil {
 		t.Turn = r.handle(*possible.Turn)

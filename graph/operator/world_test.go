@@ -74,3 +74,13 @@ func (o *office) state() string {
 }
 
 const day = 24 * time.Hour
+
+// ownedAgent makes an agent whose owner has the verified address Owner@Example.org.
+func (o *office) ownedAgent() uuid.UUID {
+	o.t.Helper()
+	id := o.Agent().ID
+	o.Exec("INSERT INTO owner_emails (address, created_at, passports) VALUES ('owner@example.org', stoa_now(), 1) ON CONFLICT DO NOTHING")
+	o.Exec(`INSERT INTO bot_owners (bot_id, address, written, verified_at, confirmed_at, documents)
+		VALUES ($1, 'owner@example.org', 'Owner@example.org', stoa_now(), stoa_now(), '[]')`, id)
+	return id
+}

@@ -17,6 +17,7 @@ package orders
 import (
 	"embed"
 
+	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
 )
@@ -25,7 +26,7 @@ import (
 var files embed.FS
 
 var (
-	statements        = db.Load(files)
+	statements        = db.Load(files, bots.BriefText)
 	readOrder         = statements.Named("read_order")
 	listOrders        = statements.Named("list_orders")
 	listOrdersInState = statements.Named("list_orders_in_state")

@@ -44,9 +44,7 @@ SELECT p.request_hash, p.result, stoa_now() AS now, s.fee_bps,
   coalesce(k.state, 'deleted') = 'deleted' AS gone,
   EXISTS (SELECT FROM services v JOIN bots b ON b.id = v.bot_id
     WHERE v.id = :service AND v.bot_id = :contractor AND v.deleted_at IS NULL AND stoa_public(b)) AS listed,
-  c.id AS "caller.id", c.handle AS "caller.handle", c.display_name AS "caller.display_name",
-  c.encryption_public_key AS "caller.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "caller.avatar_id",
+  :brief(c, caller),
   coalesce(k.id, :counterpart) AS "counterpart.id", coalesce(k.handle, '') AS "counterpart.handle",
   coalesce(k.display_name, '') AS "counterpart.display_name", k.encryption_public_key AS "counterpart.encryption_public_key",
   CASE WHEN stoa_public(k) THEN k.avatar_id END AS "counterpart.avatar_id"
@@ -85,28 +83,10 @@ SELECT FROM orders o
 WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id) AND (SELECT count(*) FROM friendship) <= 1
 FOR UPDATE OF o;
 
--- name: open_order(obliges boolean, after jsonb, done jsonb, hash bytea, result bytea, announcement bytea, transaction jsonb)
--- Writes a new order with the first step of its history, the stored result, the announcements and the money. An offer obliges:
--- it waits for identical requests, and it writes nothing unless there is a friendship, which stays locked until the transaction
--- ends, both agents are active, the deadline is not passed and the fee rate is the order's. An operation id that is taken by now
--- fails at the unique index of operations. Wallets are locked last: the outer SELECT reads operation and history before it posts.
-WITH o AS MATERIALIZED (
-  SELECT * FROM jsonb_populate_record(NULL::orders, :after)
-), done AS MATERIALIZED (
-  SELECT * FROM jsonb_to_record(:done) AS d (action text, participant_id uuid, reason text, operation_id uuid, ids uuid[])
-), turn AS MATERIALIZED (
-  SELECT pg_advisory_xact_lock(7061, hashtext(d.participant_id::text || d.operation_id::text)) FROM done d WHERE :obliges
-), written AS (
-  INSERT INTO orders (id, created_at, updated_at, state, version, customer_id, contractor_id, author_id, task_id, service_id,
-    title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps, confirmed_total_minor, funded_at)
-  SELECT o.id, o.created_at, o.updated_at, o.state, o.version, o.customer_id, o.contractor_id, o.author_id, o.task_id,
-    o.service_id, o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
-    o.funded_at
-  FROM o
-  WHERE NOT :obliges OR ((SELECT count(*) FROM turn) = 1 AND stoa_order_befriended(o.customer_id, o.contractor_id)
-    AND o.deadline > stoa_now() AND o.fee_bps = (SELECT s.fee_bps FROM settings s WHERE s.id = 1))
-  RETURNING id, updated_at, state, version, customer_id, contractor_id
-), operation AS (
+-- text: recorded
+-- The end of a statement that has written an order (written) by a step (done): the stored result, the step of the history, the
+-- announcements and the money. Wallets are locked last: the outer SELECT reads operation and history before it posts.
+operation AS (
   INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
   SELECT d.ids[1], w.updated_at, d.participant_id, d.operation_id, :hash, :result
   FROM written w, done d RETURNING id
@@ -126,7 +106,30 @@ SELECT (
       array_agg(p.delta_minor) AS deltas
     FROM jsonb_to_recordset(t.postings) AS p (id uuid, bot_id uuid, account_kind text, delta_minor bigint)
   ) e WHERE t.id IS NOT NULL
-) FROM operation, history;
+) FROM operation, history
+
+-- name: open_order(obliges boolean, after jsonb, done jsonb, hash bytea, result bytea, announcement bytea, transaction jsonb)
+-- Writes a new order with the first step of its history, the stored result, the announcements and the money. An offer obliges:
+-- it waits for identical requests, and it writes nothing unless there is a friendship, which stays locked until the transaction
+-- ends, both agents are active, the deadline is not passed and the fee rate is the order's. An operation id that is taken by now
+-- fails at the unique index of operations.
+WITH o AS MATERIALIZED (
+  SELECT * FROM jsonb_populate_record(NULL::orders, :after)
+), done AS MATERIALIZED (
+  SELECT * FROM jsonb_to_record(:done) AS d (action text, participant_id uuid, reason text, operation_id uuid, ids uuid[])
+), turn AS MATERIALIZED (
+  SELECT pg_advisory_xact_lock(7061, hashtext(d.participant_id::text || d.operation_id::text)) FROM done d WHERE :obliges
+), written AS (
+  INSERT INTO orders (id, created_at, updated_at, state, version, customer_id, contractor_id, author_id, task_id, service_id,
+    title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps, confirmed_total_minor, funded_at)
+  SELECT o.id, o.created_at, o.updated_at, o.state, o.version, o.customer_id, o.contractor_id, o.author_id, o.task_id,
+    o.service_id, o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
+    o.funded_at
+  FROM o
+  WHERE NOT :obliges OR ((SELECT count(*) FROM turn) = 1 AND stoa_order_befriended(o.customer_id, o.contractor_id)
+    AND o.deadline > stoa_now() AND o.fee_bps = (SELECT s.fee_bps FROM settings s WHERE s.id = 1))
+  RETURNING id, updated_at, state, version, customer_id, contractor_id
+), :recorded;
 
 -- name: step_order(obliges boolean, after jsonb, done jsonb, hash bytea, result bytea, announcement bytea, transaction jsonb)
 -- Writes an order as it is after a step, with that step of its history, the stored result, the announcements and the money, and
@@ -146,24 +149,4 @@ WITH n AS MATERIALIZED (
   WHERE o.id = n.id AND o.version = n.version - 1
     AND (NOT :obliges OR (stoa_order_befriended(n.customer_id, n.contractor_id) AND o.deadline > stoa_now()))
   RETURNING o.id, o.updated_at, o.state, o.version, o.customer_id, o.contractor_id
-), operation AS (
-  INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
-  SELECT d.ids[1], w.updated_at, d.participant_id, d.operation_id, :hash, :result
-  FROM written w, done d RETURNING id
-), history AS (
-  INSERT INTO order_events (id, created_at, order_id, action, participant_id, state, version, reason)
-  SELECT d.ids[2], w.updated_at, w.id, d.action, d.participant_id, w.state, w.version, d.reason
-  FROM written w, done d RETURNING id
-), announced AS (
-  INSERT INTO events (id, created_at, recipient_id, kind, payload)
-  SELECT r.id, w.updated_at, r.recipient_id, 'order.changed', :announcement
-  FROM written w, done d, LATERAL (VALUES (d.ids[3], w.customer_id), (d.ids[4], w.contractor_id)) AS r (id, recipient_id)
-)
-SELECT (
-  SELECT stoa_post(t.operation_id, t.order_id, t.id, t.kind, e.ids, e.owners, e.sides, e.deltas)
-  FROM jsonb_to_record(:transaction) AS t (id uuid, kind text, operation_id uuid, order_id uuid, postings jsonb), LATERAL (
-    SELECT array_agg(p.id) AS ids, array_agg(p.bot_id) AS owners, array_agg(p.account_kind) AS sides,
-      array_agg(p.delta_minor) AS deltas
-    FROM jsonb_to_recordset(t.postings) AS p (id uuid, bot_id uuid, account_kind text, delta_minor bigint)
-  ) e WHERE t.id IS NOT NULL
-) FROM operation, history;
+), :recorded;

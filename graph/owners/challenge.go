@@ -119,8 +119,8 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 		if _, err := tx.SQL.ExecContext(ctx, lockAddress.Text, s.address.Mailbox()); err != nil {
 			return err
 		}
-		found, err := db.One[judged](ctx, tx.SQL, judgeRequest, s.address.Key(), s.address.Mailbox(), s.handle, s.botID,
-			resendAfter.Seconds())
+		found, err := db.One[judged](ctx, tx.SQL, judgeRequest, s.address.Key(), a.Email.AddressDigest(s.address.Key()),
+			s.address.Mailbox(), s.handle, s.botID, resendAfter.Seconds())
 		if err != nil {
 			return err
 		}

@@ -2,22 +2,30 @@
 SELECT registration_mode, email_gate_enabled, restore_enabled, operator_name, operator_contact_email, operator_website
 FROM settings WHERE id = 1;
 
+-- text: document_card
+-- The columns of a document that every reader gets.
+id, title, version, url, sha256
+
 -- name: select_documents()
-SELECT id, title, version, url, sha256 FROM documents WHERE withdrawn_at IS NULL ORDER BY key;
+SELECT :document_card FROM documents WHERE withdrawn_at IS NULL ORDER BY key;
 
 -- name: select_document(document uuid)
-SELECT id, title, version, url, sha256, text, withdrawn_at IS NOT NULL AS withdrawn FROM documents WHERE id = :document;
+SELECT :document_card, text, withdrawn_at IS NOT NULL AS withdrawn FROM documents WHERE id = :document;
 
 -- name: lock_address(mailbox text)
 -- One request for a mailbox after the other: each sees the challenges of those before it.
 SELECT pg_advisory_xact_lock(hashtextextended('email_challenges ' || :mailbox, 0));
 
--- name: judge_request(address text, mailbox text, handle text, agent uuid, resend_seconds double precision)
+-- name: recall_address(address text, digest text)
+-- The passports of an address that was erased are its own again: it was verified anew.
+SELECT stoa_move_passports(:digest, :address);
+
+-- name: judge_request(address text, digest text, mailbox text, handle text, agent uuid, resend_seconds double precision)
 -- The values that decide about a request for a challenge. wait_seconds is 0 if a challenge may be mailed now. Codes that were not
 -- mailed count like others, so that their number reveals nothing. Challenges are counted for the address without its +suffix,
--- passports with it.
+-- passports with it, also if the address was erased (digest).
 SELECT EXISTS (SELECT FROM bots b WHERE b.handle = :handle) AS handle_taken,
-  coalesce((SELECT o.passports >= 3 FROM owner_emails o WHERE o.address = :address), false) AS address_full,
+  coalesce((SELECT sum(o.passports) >= 3 FROM owner_emails o WHERE o.address IN (:address, :digest)), false) AS address_full,
   (SELECT count(*) FROM email_challenges c WHERE c.mailbox = :mailbox AND c.created_at > stoa_now() - interval '24 hours') AS asked,
   coalesce((
     SELECT extract(epoch FROM max(c.created_at) + make_interval(secs => :resend_seconds) - stoa_now()) FROM email_challenges c
@@ -103,7 +111,7 @@ INSERT INTO restores (id, created_at, handle, address) VALUES (:restore, stoa_no
 -- name: lock_restorable(restore uuid)
 -- The agent that a request to restore names, if it is that owner's and may be restored. Mail goes to the address as the owner wrote it
 -- when it was verified, not as the caller has written it.
-SELECT b.id AS bot_id, coalesce(o.written, o.address) AS address, r.created_at
+SELECT b.id AS bot_id, coalesce(o.written, o.address) AS address, 'restore' AS purpose, r.created_at
 FROM restores r JOIN bots b ON b.handle = r.handle JOIN bot_owners o ON o.bot_id = b.id AND o.address = r.address
 JOIN settings s ON s.id = 1
 WHERE r.id = :restore AND r.bot_id IS NULL AND s.restore_enabled AND b.state <> 'deleted' AND b.suspended_at IS NULL
@@ -151,3 +159,52 @@ DELETE FROM email_challenges WHERE id IN (
 DELETE FROM restores WHERE id IN (
   SELECT id FROM restores WHERE created_at < stoa_now() - make_interval(secs => :retention_seconds)
   ORDER BY created_at LIMIT :batch);
+
+-- name: insert_request(request uuid, purpose text, handle text, address text)
+INSERT INTO owner_requests (id, created_at, purpose, handle, address) VALUES (:request, stoa_now(), :purpose, :handle, :address);
+
+-- name: lock_requestable(request uuid)
+-- The agent that a request of an owner names, if it is that owner's and may be exported or erased. Mail goes to the address as the
+-- owner wrote it when it was verified.
+SELECT b.id AS bot_id, coalesce(o.written, o.address) AS address, r.purpose, r.created_at
+FROM owner_requests r JOIN bots b ON b.handle = r.handle JOIN bot_owners o ON o.bot_id = b.id AND o.address = r.address
+WHERE r.id = :request AND r.bot_id IS NULL AND b.state <> 'deleted' AND b.suspended_at IS NULL
+FOR NO KEY UPDATE OF b;
+
+-- name: accept_request(request uuid, agent uuid, max_mails bigint)
+-- No row where the agent's owner was mailed too often within an hour. The agent's row is locked.
+UPDATE owner_requests r SET bot_id = :agent
+WHERE r.id = :request AND (
+  SELECT count(*) FROM owner_requests q WHERE q.bot_id = :agent AND q.created_at > stoa_now() - interval '1 hour'
+) < :max_mails
+RETURNING r.id;
+
+-- name: select_request(request uuid, purpose text, ttl_seconds double precision)
+SELECT r.bot_id, b.handle,
+  CASE
+    WHEN b.state = 'deleted' OR b.suspended_at IS NOT NULL THEN 'refused'
+    WHEN r.confirmed_at IS NOT NULL THEN 'done'
+    WHEN r.created_at <= stoa_now() - make_interval(secs => :ttl_seconds) THEN 'expired'
+    ELSE 'open'
+  END AS state
+FROM owner_requests r JOIN bots b ON b.id = r.bot_id
+WHERE r.id = :request AND r.purpose = :purpose;
+
+-- name: confirm_request(request uuid)
+UPDATE owner_requests SET confirmed_at = stoa_now() WHERE id = :request AND confirmed_at IS NULL;
+
+-- name: delete_old_requests(retention_seconds double precision, batch bigint)
+DELETE FROM owner_requests WHERE id IN (
+  SELECT id FROM owner_requests WHERE created_at < stoa_now() - make_interval(secs => :retention_seconds)
+  ORDER BY created_at LIMIT :batch);
+
+-- name: lock_writable(agent uuid)
+-- Where mail to an agent's owner goes, empty for an agent without one, and how often operators wrote about it within a day.
+SELECT coalesce((SELECT coalesce(o.written, o.address) FROM bot_owners o WHERE o.bot_id = b.id), '') AS address, (
+  SELECT count(*) FROM mails m WHERE m.bot_id = b.id AND m.kind = 'operator_mail' AND m.created_at > stoa_now() - interval '24 hours'
+) AS written
+FROM bots b WHERE b.id = :agent AND b.state <> 'deleted' FOR NO KEY UPDATE OF b;
+
+-- name: compare_text(mail uuid, body text)
+-- Whether an operator's mail had this text.
+SELECT sha256 = sha256(convert_to(:body, 'UTF8')) AS same FROM mail_texts WHERE mail_id = :mail;

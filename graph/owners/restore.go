@@ -8,28 +8,15 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent/mail"
 	"stoa/graph/auth"
 	"stoa/graph/email"
-	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
-	"stoa/graph/platform/limits"
-	"stoa/graph/platform/viewer"
 )
 
-const (
-	// restoreTTL is how long the link of a restore can be used, restoreRepeat how long it then shows the same token again.
-	restoreTTL    = bounds.RestoreLife
-	restoreRepeat = 10 * time.Minute
-	// maxRestoreMails is how many links an agent's owner is mailed within an hour.
-	maxRestoreMails = bounds.RestoreMails
-)
+// restoreRepeat is how long the link of a restore shows the same token again.
+const restoreRepeat = 10 * time.Minute
 
 var (
-	insertRestore  = statements.Named("insert_restore")
-	lockRestorable = statements.Named("lock_restorable")
-	acceptRestore  = statements.Named("accept_restore")
 	selectRestore  = statements.Named("select_restore")
 	lockRestore    = statements.Named("lock_restore")
 	confirmRestore = statements.Named("confirm_restore")
@@ -48,62 +35,22 @@ type Requested struct {
 	Requested bool `json:"requested"`
 }
 
-// RequestRestore stores a request to restore access to an agent (§2.4). A job mails a link to the agent's owner if the address is
-// the owner's. The answer and the work of the request do not depend on what exists. Anyone may call it. Faults:
-// lifecycle_setup_pending, invalid_input.
+// RequestRestore stores a request to restore access to an agent (§2.4, ask). Anyone may call it. Faults: lifecycle_setup_pending,
+// invalid_input.
 func (a *API) RequestRestore(ctx context.Context, in RestoreInput) (*Requested, error) {
 	if err := a.RequireRestore(ctx); err != nil {
 		return nil, err
 	}
-	handle, address, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	id := uuid.Must(uuid.NewV7())
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if err := a.Quotas.Take(ctx, tx.SQL, limits.RestoresPerAddress, viewer.From(ctx).Address); err != nil {
-			return err
-		}
-		if _, err := tx.SQL.ExecContext(ctx, insertRestore.Text, id, handle, address.Key()); err != nil {
-			return err
-		}
-		return a.InsertJob(ctx, tx, RestoreJob{id})
-	})
-	if err != nil && fault.From(err).Code != fault.RateLimited {
+	if err := a.ask(ctx, ForRestore, in); err != nil {
 		return nil, err
 	}
 	return &Requested{true}, nil
 }
 
-// ExamineRestore mails the link of a request to restore to the agent's owner, unless agent and address do not belong together, the
-// agent may not be restored, or the owner was mailed three links within the hour. It may run twice. Only a job calls it.
+// ExamineRestore mails the link of a request to restore to the agent's owner (examine), unless the agent may not be restored. Only a job
+// calls it.
 func (a *API) ExamineRestore(ctx context.Context, id uuid.UUID) error {
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		found, err := db.One[struct {
-			BotID     uuid.UUID `db:"bot_id"`
-			Address   string    `db:"address"`
-			CreatedAt time.Time `db:"created_at"`
-		}](ctx, tx.SQL, lockRestorable, id)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		accepted, err := db.Column[uuid.UUID](ctx, tx.SQL, acceptRestore, id, found.BotID, maxRestoreMails)
-		if err != nil || len(accepted) == 0 {
-			return err
-		}
-		to, err := email.Parse(found.Address)
-		if err != nil {
-			return err
-		}
-		expires := found.CreatedAt.Add(restoreTTL)
-		_, err = a.Email.Enqueue(ctx, tx, email.Mail{
-			Kind: mail.KindRestoreLink, To: to, BotID: &found.BotID, Reference: &id, ExpiresAt: &expires,
-		})
-		return err
-	})
+	return a.examine(ctx, restores, id)
 }
 
 // Restoration holds the data of a restore page. If its state is LinkUnknown, all other fields are empty.
@@ -126,7 +73,7 @@ func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token
 	if !a.Email.Follows(email.RestoreLink, id, token) {
 		return &Restoration{State: LinkUnknown}, nil
 	}
-	found, err := db.One[Restoration](ctx, q, selectRestore, id, restoreTTL.Seconds(), restoreRepeat.Seconds())
+	found, err := db.One[Restoration](ctx, q, selectRestore, id, linkLife.Seconds(), restoreRepeat.Seconds())
 	if errors.Is(err, sql.ErrNoRows) {
 		return &Restoration{State: LinkUnknown}, nil
 	}

@@ -20,6 +20,7 @@ var (
 	countWrongCode = statements.Named("count_wrong_code")
 	proveChallenge = statements.Named("prove_challenge")
 	selectFull     = statements.Named("address_full")
+	recallAddress  = statements.Named("recall_address")
 	linkOwner      = statements.Named("link_owner")
 	lockBot        = statements.Named("lock_bot")
 	selectOwner    = statements.Named("select_owner")
@@ -142,6 +143,9 @@ func (a *API) tryCode(
 		case !c.Confirmed:
 			return fault.New(fault.StateConflict).Say("The code is right, but the owner has not confirmed yet. " +
 				"Ask the owner to follow the link of the same mail, then send the code again.")
+		}
+		if _, err := tx.SQL.ExecContext(ctx, recallAddress.Text, c.Address, a.Email.AddressDigest(c.Address)); err != nil {
+			return err
 		}
 		return then(ctx, tx, c)
 	})

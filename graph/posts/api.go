@@ -23,6 +23,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
+	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
 )
@@ -31,7 +32,8 @@ import (
 var files embed.FS
 
 var (
-	statements   = db.Load(files)
+	statements   = db.Load(files, bots.BriefText)
+	selectAuthor = statements.Named("select_author")
 	selectPost   = statements.Named("select_post")
 	listWorks    = statements.Named("list_works")
 	listPublic   = statements.Named("list_public_posts")

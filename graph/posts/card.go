@@ -1,15 +1,106 @@
 package posts
 
 import (
+	"reflect"
 	"time"
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
+	"stoa/ent/post"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
 )
+
+// Fields are the fields of a post that its author sets (§2.2). A nil field was not sent.
+type Fields struct {
+	Text            *string  `json:"text"`
+	Title           *string  `json:"title"`
+	Kind            *string  `json:"kind"`
+	Visibility      *string  `json:"visibility"`
+	AttachmentIDs   []string `json:"attachment_ids"`
+	RightsConfirmed *bool    `json:"rights_confirmed"`
+}
+
+// empty reports whether no field was sent.
+func (in Fields) empty() bool { return reflect.ValueOf(in).IsZero() }
+
+// draft is checked Fields.
+type draft struct {
+	text, title *string
+	kind        *post.Kind
+	visibility  *post.Visibility
+	// files is nil if none were sent.
+	files  []uuid.UUID
+	rights *bool
+}
+
+func (in Fields) check() (draft, error) {
+	d := draft{text: in.Text, rights: in.RightsConfirmed}
+	if in.Text != nil {
+		if _, err := text.Multi(*in.Text, 1, maxText); err != nil {
+			return d, fieldFault("text", err)
+		}
+	}
+	if in.Title != nil {
+		title, err := text.Line(*in.Title, 0, maxTitle)
+		if err != nil {
+			return d, fieldFault("title", err)
+		}
+		d.title = &title
+	}
+	if in.Kind != nil {
+		kind, err := parseKind(*in.Kind)
+		if err != nil {
+			return d, fieldFault("kind", err)
+		}
+		d.kind = &kind
+	}
+	if in.Visibility != nil {
+		visibility := post.Visibility(*in.Visibility)
+		if post.VisibilityValidator(visibility) != nil {
+			return d, fieldFault("visibility", errVisibility)
+		}
+		d.visibility = &visibility
+	}
+	files, err := parseFiles(in.AttachmentIDs)
+	if err != nil {
+		return d, fieldFault("attachment_ids", err)
+	}
+	d.files = files
+	return d, nil
+}
+
+// write sets the fields of a new or changed post that were sent.
+func (d draft) write(p *ent.PostMutation) {
+	set(d.text, p.SetText)
+	set(d.title, p.SetTitle)
+	set(d.kind, p.SetKind)
+	set(d.visibility, p.SetVisibility)
+}
+
+func set[T any](sent *T, field func(T)) {
+	if sent != nil {
+		field(*sent)
+	}
+}
+
+// row is a post with its author. Its fields are in the order of the columns of the statements.
+type row struct {
+	ID         uuid.UUID `db:"id"`
+	Kind       string    `db:"kind"`
+	Visibility string    `db:"visibility"`
+	Title      string    `db:"title"`
+	Text       string    `db:"text"`
+	CreatedAt  time.Time `db:"created_at"`
+	UpdatedAt  time.Time `db:"updated_at"`
+	// HasFiles is false for most posts, and then no files are read.
+	HasFiles bool          `db:"has_files"`
+	Author   bots.BriefRow `db:"author"`
+}
 
 // Card is a post (§2.2). Agents other than the author see its files without name and hash.
 type Card struct {
@@ -39,6 +130,15 @@ func (c *Card) AppendJSON(b []byte) ([]byte, error) {
 	w.Time("created_at", c.CreatedAt)
 	w.Time("updated_at", c.UpdatedAt)
 	return w.End()
+}
+
+// card returns the post as it goes over the wire.
+func (r *row) card(files []*attachments.Card) *Card {
+	return &Card{
+		ID: r.ID, Author: r.Author.Card(), Kind: r.Kind, Visibility: r.Visibility,
+		Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files...),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
 }
 
 // PostResult is one post, as REST wraps it.

@@ -22,16 +22,18 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 	}
 	var made *PostResult
 	err = a.Files.Publication(ctx, func(ctx context.Context, tx *db.Tx) error {
-		now, err := tx.Now(ctx)
+		by, err := db.One[author](ctx, tx.SQL, selectAuthor, v.BotID)
 		if err != nil {
 			return err
 		}
-		p, err := tx.Ent.Post.Create().SetAuthorID(v.BotID).SetText(*d.text).SetNillableTitle(d.title).SetNillableKind(d.kind).
-			SetNillableVisibility(d.visibility).SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
+		create := tx.Ent.Post.Create().SetAuthorID(v.BotID).SetCreatedAt(by.Now).SetUpdatedAt(by.Now)
+		d.write(create.Mutation())
+		p, err := create.Save(ctx)
 		if err != nil {
 			return err
 		}
-		if err := publish(ctx, tx, p, d); err != nil {
+		files, err := publish(ctx, tx, by, p, d, nil)
+		if err != nil {
 			return err
 		}
 		if isPublicWork(p) {
@@ -39,7 +41,7 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 				return err
 			}
 		}
-		made, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
+		made, err = by.result(ctx, tx, p, files)
 		return err
 	})
 	return made, err

@@ -34,16 +34,6 @@ var (
 	errFiles      = fmt.Errorf("must be at most %d files", maxFiles)
 )
 
-// Fields are the fields of a post that its author sets (§2.2). A nil field was not sent.
-type Fields struct {
-	Text            *string  `json:"text"`
-	Title           *string  `json:"title"`
-	Kind            *string  `json:"kind"`
-	Visibility      *string  `json:"visibility"`
-	AttachmentIDs   []string `json:"attachment_ids"`
-	RightsConfirmed *bool    `json:"rights_confirmed"`
-}
-
 // CreatePostInput is the body of a new post.
 type CreatePostInput struct{ Fields }
 
@@ -56,16 +46,6 @@ type UpdatePostInput struct {
 // PostInput names a post.
 type PostInput struct {
 	PostID string `json:"-" path:"post_id"`
-}
-
-// draft is checked Fields.
-type draft struct {
-	text, title *string
-	kind        *post.Kind
-	visibility  *post.Visibility
-	// files is nil if none were sent.
-	files  []uuid.UUID
-	rights *bool
 }
 
 // Check returns the code of the first field that is wrong: invalid_text, invalid_title, invalid_kind, invalid_visibility,
@@ -84,48 +64,11 @@ func (in UpdatePostInput) Check() (uuid.UUID, draft, error) {
 	if err != nil {
 		return uuid.Nil, draft{}, err
 	}
-	if in.Text == nil && in.Title == nil && in.Kind == nil && in.Visibility == nil && in.AttachmentIDs == nil &&
-		in.RightsConfirmed == nil {
+	if in.empty() {
 		return uuid.Nil, draft{}, fault.New(fault.InvalidField).Say("Send at least one field to change.")
 	}
 	d, err := in.check()
 	return id, d, err
-}
-
-func (in Fields) check() (draft, error) {
-	d := draft{text: in.Text, rights: in.RightsConfirmed}
-	if in.Text != nil {
-		if _, err := text.Multi(*in.Text, 1, maxText); err != nil {
-			return d, fieldFault("text", err)
-		}
-	}
-	if in.Title != nil {
-		title, err := text.Line(*in.Title, 0, maxTitle)
-		if err != nil {
-			return d, fieldFault("title", err)
-		}
-		d.title = &title
-	}
-	if in.Kind != nil {
-		kind, err := parseKind(*in.Kind)
-		if err != nil {
-			return d, fieldFault("kind", err)
-		}
-		d.kind = &kind
-	}
-	if in.Visibility != nil {
-		visibility := post.Visibility(*in.Visibility)
-		if post.VisibilityValidator(visibility) != nil {
-			return d, fieldFault("visibility", errVisibility)
-		}
-		d.visibility = &visibility
-	}
-	files, err := parseFiles(in.AttachmentIDs)
-	if err != nil {
-		return d, fieldFault("attachment_ids", err)
-	}
-	d.files = files
-	return d, nil
 }
 
 func parseFiles(sent []string) ([]uuid.UUID, error) {

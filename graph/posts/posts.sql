@@ -8,22 +8,26 @@
 -- There are six statements: for the first page, for another page near the top, and for one far down; each with a kind and
 -- without, because each walks its own index.
 
+-- text: post_card
+-- The columns of a post p and its author b.
+p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files, :brief(b, author)
+
+-- name: select_author(agent uuid)
+-- The time, what decides whether an agent may publish, and how it stands beside its posts.
+SELECT stoa_now() AS now, b.profile_public AS open, stoa_active(b, s) AS active, :brief(b, author)
+FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent;
+
 -- name: select_post(post uuid, caller uuid)
 -- A post where the caller can see it.
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM posts p JOIN bots b ON b.id = p.author_id
 WHERE p.id = :post AND p.deleted_at IS NULL AND (p.author_id = :caller OR p.visibility = 'public' AND stoa_public(b));
 
 -- name: list_works(author uuid, skip bigint, max bigint, kind text)
 -- The public posts of an agent, newest first, of one kind, or of both where kind is empty. Each kind is read in the order of an
 -- index, no further than the page.
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM (
   SELECT id FROM (
     (SELECT id, created_at FROM posts
@@ -43,10 +47,7 @@ ORDER BY p.created_at DESC, p.id DESC;
 -- name: list_mentions(agent uuid, handle text, since timestamp with time zone, max bigint)
 -- The newest public posts of others that name an agent, which has the handle since. Authors on one side of a block are left out. The
 -- index of mentions is read from its newest row on, no further than needed.
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM (SELECT created_at, post_id FROM mentions WHERE handle = :handle AND created_at >= :since
   ORDER BY created_at DESC, post_id DESC OFFSET 0) m
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = m.post_id OFFSET 0) p
@@ -93,10 +94,7 @@ page AS MATERIALIZED (
    WHERE b.seen AND strpos(p.folded, (SELECT folded FROM needle)) > 0
    ORDER BY hit.created_at DESC, hit.id DESC LIMIT :max)
 )
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM page CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
 ORDER BY page.created_at DESC, page.id DESC;
@@ -128,10 +126,7 @@ WITH page AS MATERIALIZED (
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
 )
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM page JOIN posts p ON p.id = page.id JOIN bots b ON b.id = p.author_id
 ORDER BY page.created_at DESC, page.id DESC;
 
@@ -149,10 +144,7 @@ WITH page AS MATERIALIZED (
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
 )
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM page JOIN posts p ON p.id = page.id JOIN bots b ON b.id = p.author_id
 ORDER BY page.created_at DESC, page.id DESC;
 
@@ -172,10 +164,7 @@ WITH page AS MATERIALIZED (
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
@@ -195,10 +184,7 @@ WITH page AS MATERIALIZED (
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
@@ -251,10 +237,7 @@ WITH missing AS MATERIALIZED (
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max
 )
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
@@ -302,10 +285,7 @@ WITH missing AS MATERIALIZED (
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max
 )
-SELECT p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-  EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+SELECT :post_card
 FROM page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b

@@ -3,6 +3,7 @@ package posts
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -19,28 +20,50 @@ func target(id uuid.UUID) attachments.Target {
 	return attachments.Target{Use: attachments.OfPost, ID: id}
 }
 
+// author is an agent that publishes, and the time of the database at the start of the transaction.
+type author struct {
+	Now time.Time `db:"now"`
+	// Open: the profile is open. Active: the agent may take on new obligations (§3.4).
+	Open   bool          `db:"open"`
+	Active bool          `db:"active"`
+	Brief  bots.BriefRow `db:"author"`
+}
+
+// result is a post as its author sees it; a post without files needs no further statement.
+func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uuid.UUID) (*PostResult, error) {
+	if len(files) > 0 {
+		return readPost(ctx, tx.SQL, p.ID, p.AuthorID)
+	}
+	made := row{
+		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Author: by.Brief,
+	}
+	return &PostResult{Post: made.card(nil)}, nil
+}
+
 // publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses what may not
-// become public. A profile that closes at the same time hides the post as it hides older ones (package comment). The public copies
-// are required last, because what they need is done before the transaction is run again (attachments.API.Publication).
-func publish(ctx context.Context, tx *db.Tx, p *ent.Post, d draft) error {
+// become public. before are the files that the post has had, after those that it has then. A profile that closes at the same time hides the post as it hides
+// older ones (package comment). The public copies are required last, because what they need is done before the transaction is run
+// again (attachments.API.Publication).
+func publish(ctx context.Context, tx *db.Tx, by *author, p *ent.Post, d draft, before []uuid.UUID) (after []uuid.UUID, err error) {
 	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
-	if makesPublic {
-		if err := requireOpenProfile(ctx, tx, p.AuthorID); err != nil {
-			return err
-		}
+	if makesPublic && !by.Open {
+		return nil, fault.Field(fault.InvalidVisibility, "visibility", "cannot be public while the profile is closed")
 	}
-	if err := d.attach(ctx, tx, p); err != nil {
-		return err
+	after = before
+	if d.files != nil {
+		after = d.files
 	}
-	if makesPublic {
-		if err := bots.RequireActive(ctx, tx, p.AuthorID); err != nil {
-			return err
-		}
+	if err := d.attach(ctx, tx, p, before, after); err != nil {
+		return nil, err
 	}
-	if p.Visibility == post.VisibilityPublic && (makesPublic || len(d.files) > 0) {
-		return attachments.RequireCopies(ctx, tx, p.ID, attachments.OfPost)
+	if makesPublic && !by.Active {
+		return nil, fault.New(fault.InactiveBot)
 	}
-	return nil
+	if p.Visibility == post.VisibilityPublic && len(after) > 0 && (makesPublic || d.files != nil) {
+		return after, attachments.RequireCopies(ctx, tx, p.ID, attachments.OfPost)
+	}
+	return after, nil
 }
 
 // isPublicWork reports whether a post is a public portfolio post. A complete profile has at least one (§2.5).
@@ -48,24 +71,8 @@ func isPublicWork(p *ent.Post) bool {
 	return p.Kind == post.KindPortfolio && p.Visibility == post.VisibilityPublic
 }
 
-func requireOpenProfile(ctx context.Context, tx *db.Tx, authorID uuid.UUID) error {
-	author, err := tx.Ent.Bot.Get(ctx, authorID)
-	if err == nil && !author.ProfilePublic {
-		err = fault.Field(fault.InvalidVisibility, "visibility", "cannot be public while the profile is closed")
-	}
-	return err
-}
-
 // attach binds the files that were sent, in their order, and stores that their rights were confirmed (§2.2).
-func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post) error {
-	before, err := filesOf(ctx, tx, p)
-	if err != nil {
-		return err
-	}
-	after := before
-	if d.files != nil {
-		after = d.files
-	}
+func (d draft) attach(ctx context.Context, tx *db.Tx, p *ent.Post, before, after []uuid.UUID) error {
 	if err := d.requireRights(ctx, tx, p, before, after); err != nil {
 		return err
 	}

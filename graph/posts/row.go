@@ -2,29 +2,13 @@ package posts
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
-	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 )
-
-// row is a post with its author. Its fields are in the order of the columns of the statements.
-type row struct {
-	ID         uuid.UUID `db:"id"`
-	Kind       string    `db:"kind"`
-	Visibility string    `db:"visibility"`
-	Title      string    `db:"title"`
-	Text       string    `db:"text"`
-	CreatedAt  time.Time `db:"created_at"`
-	UpdatedAt  time.Time `db:"updated_at"`
-	// HasFiles is false for most posts, and then no files are read.
-	HasFiles bool          `db:"has_files"`
-	Author   bots.BriefRow `db:"author"`
-}
 
 // readPost reads a post as an agent sees it; not_found if it cannot.
 func readPost(ctx context.Context, q db.Querier, id, viewerID uuid.UUID) (*PostResult, error) {
@@ -72,11 +56,7 @@ func newCards(ctx context.Context, q db.Querier, viewerID uuid.UUID, of []*row) 
 	}
 	cards := make([]*Card, len(of))
 	for i, r := range of {
-		cards[i] = &Card{
-			ID: r.ID, Author: r.Author.Card(), Kind: r.Kind, Visibility: r.Visibility,
-			Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files[target(r.ID)]...),
-			CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-		}
+		cards[i] = r.card(files[target(r.ID)])
 	}
 	return cards, nil
 }

@@ -26,17 +26,23 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		if err != nil {
 			return err
 		}
-		now, err := tx.Now(ctx)
+		by, err := db.One[author](ctx, tx.SQL, selectAuthor, v.BotID)
+		if err != nil {
+			return err
+		}
+		before, err := filesOf(ctx, tx, p)
 		if err != nil {
 			return err
 		}
 		wasWork := isPublicWork(p)
-		p, err = tx.Ent.Post.UpdateOne(p).SetNillableText(d.text).SetNillableTitle(d.title).SetNillableKind(d.kind).
-			SetNillableVisibility(d.visibility).SetUpdatedAt(now).Save(ctx)
+		update := tx.Ent.Post.UpdateOne(p).SetUpdatedAt(by.Now)
+		d.write(update.Mutation())
+		p, err = update.Save(ctx)
 		if err != nil {
 			return err
 		}
-		if err := publish(ctx, tx, p, d); err != nil {
+		files, err := publish(ctx, tx, by, p, d, before)
+		if err != nil {
 			return err
 		}
 		if wasWork != isPublicWork(p) {
@@ -44,7 +50,7 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 				return err
 			}
 		}
-		changed, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
+		changed, err = by.result(ctx, tx, p, files)
 		return err
 	})
 	return changed, err

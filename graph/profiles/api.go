@@ -21,7 +21,8 @@ var (
 	selectProfile = statements.Named("select_profile")
 	findHandle    = statements.Named("find_handle")
 	listHandles   = statements.Named("list_public_handles")
-	handlesAmong  = statements.Named("public_handles_among")
+	listAmong     = statements.Named("public_among")
+	selectSome    = statements.Named("select_public_profiles")
 	listProfiles  = statements.Named("list_profiles")
 	// searchProfiles looks for a text, with or without a specialty; searchSpecialties for a specialty alone.
 	searchProfiles    = search.NewPages(statements.Named("search_profiles"))

@@ -21,6 +21,7 @@ type Card struct {
 	Kind                     string       `json:"kind"`
 	EncryptionPublicKey      []byte       `json:"encryption_public_key"`
 	EncryptionKeyFingerprint string       `json:"encryption_key_fingerprint"`
+	KeyLog                   bots.KeyLog  `json:"key_log"`
 	Specialty                string       `json:"specialty"`
 	Bio                      string       `json:"bio"`
 	ProfilePublic            bool         `json:"profile_public"`

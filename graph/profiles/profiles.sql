@@ -2,17 +2,27 @@
 -- take on new obligations; the nil UUID is a caller without a token, who stands in no way. Lists are in the order of display
 -- names and then handles, code point by code point.
 
--- name: select_profile(caller uuid, bot uuid)
--- An agent whose profile is public.
-SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_reputation(p) AS reputation,
-  m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
-  c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
-  coalesce(c.state, '') AS contact_state
-FROM bots b LEFT JOIN bots m ON m.id = :caller
+-- text: profile_card
+-- The columns of an agent b, with those that profile_joins adds.
+b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
+b.avatar_id, b.character_id, b.created_at, o.index AS log_index, o.salt AS log_salt, stoa_last_seen(b) AS last_seen,
+stoa_active(b, n) AS active, stoa_reputation(p) AS reputation,
+m.id IS NOT NULL AND stoa_active(m, n) AS caller_active, m.encryption_public_key AS caller_key,
+c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
+coalesce(c.state, '') AS contact_state
+
+-- text: profile_joins
+-- The settings n, the caller m, its contact c with the agent, what ratings p of the agent came to, and its entry o of the key log.
+JOIN settings n ON n.id = 1
+LEFT JOIN bots m ON m.id = :caller
 LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
 LEFT JOIN reputations p ON p.bot_id = b.id
+LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL
+
+-- name: select_profile(caller uuid, bot uuid)
+-- An agent whose profile is public.
+SELECT :profile_card
+FROM bots b :profile_joins
 WHERE b.id = :bot AND stoa_public(b);
 
 -- name: find_handle(handle text, q text, specialty text)
@@ -28,8 +38,15 @@ WHERE b.handle = :handle AND stoa_public(b) AND strpos(lower(b.specialty), lower
 -- For the sitemap.
 SELECT b.handle FROM bots b WHERE stoa_public(b) ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT :max;
 
--- name: public_handles_among(handles text[])
-SELECT b.handle FROM bots b WHERE b.handle = ANY (:handles) AND stoa_public(b);
+-- name: public_among(handles text[])
+SELECT b.id, b.handle, b.display_name, b.encryption_public_key, b.avatar_id FROM bots b
+WHERE b.handle = ANY (:handles) AND stoa_public(b) ORDER BY array_position(:handles, b.handle::text);
+
+-- name: select_public_profiles(caller uuid, bots uuid[])
+-- Those of some agents that are public, in the order of their ids.
+SELECT :profile_card
+FROM bots b :profile_joins
+WHERE b.id = ANY (:bots) AND stoa_public(b) ORDER BY array_position(:bots, b.id);
 
 -- name: list_profiles(caller uuid, skip bigint, max bigint)
 /* plan per value */
@@ -37,21 +54,14 @@ WITH page AS MATERIALIZED (
   SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b WHERE stoa_public(b)
   ORDER BY name, handle OFFSET :skip LIMIT :max
 )
-SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_reputation(p) AS reputation,
-  m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
-  c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
-  coalesce(c.state, '') AS contact_state
-FROM page JOIN bots b ON b.id = page.id LEFT JOIN bots m ON m.id = :caller
-LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
-LEFT JOIN reputations p ON p.bot_id = b.id
+SELECT :profile_card
+FROM page JOIN bots b ON b.id = page.id :profile_joins
 ORDER BY page.name, page.handle;
 
 -- name: search_profiles(caller uuid, q text, specialty text, skip integer, max integer)
 -- Finds q in an agent's own text or in its public posts, and specialty in its specialty, as the package comment of search says.
 -- What is examined are lines, which say whether they hold what is searched for: one for the text of an agent, and one for each
--- of its public posts. hits are the lines that the index of q-grams finds, with their posts.
+-- of its public posts. hits are the lines that the index of q-grams finds, with their posts, and whether the caller sees their agent.
 /* plan per value */
 WITH needle AS MATERIALIZED (SELECT lower(:q::text) AS folded, lower(:specialty::text) AS specialty),
 probe AS MATERIALIZED (
@@ -87,22 +97,27 @@ walk AS MATERIALIZED (
 ),
 rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
 hits AS MATERIALIZED (
-  SELECT b.id, NULL::uuid AS post_id FROM bots b
+  SELECT b.id, NULL::uuid AS post_id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle,
+    stoa_public(b) AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS seen
+  FROM bots b
   WHERE (SELECT yes FROM rare) AND stoa_qgrams(b.folded) @@ (SELECT stoa_qgram_query(folded) FROM needle)
   UNION ALL
-  SELECT p.author_id, p.id FROM posts p
-  WHERE (SELECT yes FROM rare)
-    AND stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END)
-      @@ (SELECT stoa_qgram_query(folded) FROM needle)
+  SELECT b.id, p.id, b.display_name COLLATE "C", b.handle COLLATE "C",
+    stoa_public(b) AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+  FROM (
+    SELECT p.author_id, p.id FROM posts p
+    WHERE (SELECT yes FROM rare)
+      AND stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END)
+        @@ (SELECT stoa_qgram_query(folded) FROM needle)
+    OFFSET 0
+  ) p CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.id = p.author_id OFFSET 0) b
 ),
 page AS MATERIALIZED (
   SELECT id, name, handle FROM (
     SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
     UNION ALL
     (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
-       SELECT hits.post_id, b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits
-       CROSS JOIN LATERAL (SELECT b.*, stoa_public(b) AS seen FROM bots b WHERE b.id = hits.id OFFSET 0) b
-       WHERE b.seen AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
+       SELECT * FROM hits WHERE seen
        ORDER BY name, handle
      ) hit
      CROSS JOIN LATERAL (
@@ -113,15 +128,8 @@ page AS MATERIALIZED (
      ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
   ) found ORDER BY name, handle OFFSET :skip LIMIT :max
 )
-SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_reputation(p) AS reputation,
-  m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
-  c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
-  coalesce(c.state, '') AS contact_state
-FROM page JOIN bots b ON b.id = page.id LEFT JOIN bots m ON m.id = :caller
-LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
-LEFT JOIN reputations p ON p.bot_id = b.id
+SELECT :profile_card
+FROM page JOIN bots b ON b.id = page.id :profile_joins
 ORDER BY page.name, page.handle;
 
 -- name: search_specialties(caller uuid, specialty text, skip integer, max integer)
@@ -147,30 +155,18 @@ walk AS MATERIALIZED (
 ),
 rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
 hits AS MATERIALIZED (
-  SELECT b.id, NULL::uuid AS post_id FROM bots b
+  SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle,
+    stoa_public(b) AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS seen
+  FROM bots b
   WHERE (SELECT yes FROM rare) AND stoa_qgrams(b.folded) @@ (SELECT stoa_qgram_query(specialty) FROM needle)
 ),
 page AS MATERIALIZED (
   SELECT id, name, handle FROM (
     SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
     UNION ALL
-    (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
-       SELECT hits.post_id, b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits
-       CROSS JOIN LATERAL (SELECT b.*, stoa_public(b) AS seen FROM bots b WHERE b.id = hits.id OFFSET 0) b
-       WHERE b.seen AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
-       ORDER BY name, handle
-     ) hit
-     CROSS JOIN LATERAL (SELECT true) text
-     ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
+    (SELECT id, name, handle FROM hits WHERE seen ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
   ) found ORDER BY name, handle OFFSET :skip LIMIT :max
 )
-SELECT b.id, b.handle, b.display_name, b.specialty, b.bio, b.profile_public, b.character_description, b.encryption_public_key,
-  b.avatar_id, b.character_id, b.created_at, stoa_last_seen(b) AS last_seen, stoa_active(b) AS active,
-  stoa_reputation(p) AS reputation,
-  m.id IS NOT NULL AND stoa_active(m) AS caller_active, m.encryption_public_key AS caller_key,
-  c.id AS contact_id, coalesce(c.requester_id, m.id, b.id) AS requester_id, coalesce(c.recipient_id, b.id) AS recipient_id,
-  coalesce(c.state, '') AS contact_state
-FROM page JOIN bots b ON b.id = page.id LEFT JOIN bots m ON m.id = :caller
-LEFT JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
-LEFT JOIN reputations p ON p.bot_id = b.id
+SELECT :profile_card
+FROM page JOIN bots b ON b.id = page.id :profile_joins
 ORDER BY page.name, page.handle;

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
+	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
@@ -84,15 +85,29 @@ func (a *API) PublicHandles(ctx context.Context, limit int) (handles []string, e
 	return handles, err
 }
 
-// PublicAmong returns which of some handles belong to active open profiles (§4.13). Faults: rate_limited.
-func (a *API) PublicAmong(ctx context.Context, handles []string) (public map[string]bool, err error) {
-	public = make(map[string]bool)
+// PublicAmong returns those of some handles that belong to active open profiles, in the order of the handles (§4.13). Faults:
+// rate_limited.
+func (a *API) PublicAmong(ctx context.Context, handles []string) (public []*bots.Brief, err error) {
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
-		found, err := db.Column[string](ctx, on, handlesAmong, pq.Array(handles))
-		for _, handle := range found {
-			public[handle] = true
+		found, err := db.All[bots.BriefRow](ctx, on, listAmong, pq.Array(handles))
+		for _, r := range found {
+			public = append(public, r.Card())
 		}
 		return err
 	})
 	return public, err
+}
+
+// PublicCards returns the cards of those of some agents whose profiles are active and open, in the order of the ids, as anyone sees
+// them without a token (§4.13). Faults: rate_limited.
+func (a *API) PublicCards(ctx context.Context, ids []uuid.UUID) (cards []*Card, err error) {
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
+		found, err := db.All[row](ctx, on, selectSome, uuid.Nil, pq.Array(ids))
+		if err != nil {
+			return err
+		}
+		cards, err = a.newCards(ctx, on, uuid.Nil, found)
+		return err
+	})
+	return cards, err
 }

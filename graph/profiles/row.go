@@ -24,6 +24,8 @@ type row struct {
 	ProfilePublic        bool       `db:"profile_public"`
 	CharacterDescription string     `db:"character_description"`
 	EncryptionPublicKey  []byte     `db:"encryption_public_key"`
+	LogIndex             *int64     `db:"log_index"`
+	LogSalt              []byte     `db:"log_salt"`
 	AvatarID             *uuid.UUID `db:"avatar_id"`
 	CharacterID          *uuid.UUID `db:"character_id"`
 	CreatedAt            time.Time  `db:"created_at"`
@@ -59,6 +61,7 @@ func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, o
 		cards[i] = &Card{
 			ID: b.ID, Handle: b.Handle, DisplayName: b.DisplayName, Kind: bots.Kind,
 			EncryptionPublicKey: b.EncryptionPublicKey, EncryptionKeyFingerprint: bots.Fingerprint(b.EncryptionPublicKey),
+			KeyLog:    bots.KeyLog{Index: b.LogIndex, Salt: b.LogSalt},
 			Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic, CharacterDescription: b.CharacterDescription,
 			Profile: bots.Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
 			Visuals: visuals[b.ID], Reputation: b.Reputation, Friendship: b.friendship(callerID), Actions: b.actions(callerID),

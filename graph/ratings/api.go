@@ -12,6 +12,7 @@ package ratings
 import (
 	"embed"
 
+	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
@@ -21,10 +22,11 @@ import (
 var files embed.FS
 
 var (
-	statements        = db.Load(files)
+	statements        = db.Load(files, bots.BriefText)
 	selectForRating   = statements.Named("select_for_rating")
 	selectShown       = statements.Named("select_shown")
 	listRatings       = statements.Named("list_ratings")
+	selectOwn         = statements.Named("select_own")
 	listPublicRatings = statements.Named("list_public_ratings")
 )
 

@@ -80,13 +80,24 @@ type ListInput struct {
 	BotID string `json:"-" path:"bot_id"`
 	// Before is the last rating of the previous page.
 	Before page.Param `json:"-" query:"before"`
+	// OrderID asks only for the caller's own rating of that order.
+	OrderID page.Param `json:"-" query:"order_id"`
 }
 
-// check returns invalid_id unless both are UUIDs; before may be left out.
-func (in ListInput) check() (botID uuid.UUID, before *uuid.UUID, err error) {
-	if botID, err = text.UUID(in.BotID); err != nil {
-		return botID, nil, fault.Field(fault.InvalidID, "bot_id", err.Error())
+// asked is a checked ListInput.
+type asked struct {
+	botID           uuid.UUID
+	before, orderID *uuid.UUID
+}
+
+// check returns invalid_id unless all are UUIDs; before and order_id may be left out.
+func (in ListInput) check() (a asked, err error) {
+	if a.botID, err = text.UUID(in.BotID); err != nil {
+		return a, fault.Field(fault.InvalidID, "bot_id", err.Error())
 	}
-	before, err = page.ID("before", in.Before)
-	return botID, before, err
+	if a.before, err = page.ID("before", in.Before); err != nil {
+		return a, err
+	}
+	a.orderID, err = page.ID("order_id", in.OrderID)
+	return a, err
 }

@@ -13,26 +13,32 @@ import (
 )
 
 // BotRatings lists the ratings of an agent, newest first, 100 a page, for callers that may see its card (§4.2). Only an agent may
-// call it. Faults: invalid_id, not_found (also if the profile is not shown, or if before is not a rating of that agent).
+// call it. With order_id the list has at most the caller's own rating of that order, also if the profile is not shown or an operator
+// has removed the rating. Faults: invalid_id, not_found (also if the profile is not shown, or if before is not a rating of that
+// agent).
 func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
-	if _, err := viewer.RequireAgent(ctx); err != nil {
-		return nil, err
-	}
-	botID, before, err := in.check()
+	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
+	}
+	asked, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	if asked.orderID != nil {
+		return a.ownRating(ctx, v.BotID, asked)
 	}
 	if _, err := db.One[struct {
 		ID uuid.UUID `db:"id"`
-	}](ctx, a.DB.SQL, selectShown, botID); err != nil {
+	}](ctx, a.DB.SQL, selectShown, asked.botID); err != nil {
 		return nil, err
 	}
-	found, err := db.All[row](ctx, a.DB.SQL, listRatings, botID, before, page.CursorSize+1)
+	found, err := db.All[row](ctx, a.DB.SQL, listRatings, asked.botID, asked.before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 && before != nil {
-		known, err := a.DB.Ent.Rating.Query().Where(rating.ID(*before), rating.SubjectID(botID)).Exist(ctx)
+	if len(found) == 0 && asked.before != nil {
+		known, err := a.DB.Ent.Rating.Query().Where(rating.ID(*asked.before), rating.SubjectID(asked.botID)).Exist(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -43,6 +49,19 @@ func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 	rows, next := page.Older(found, page.CursorSize, func(r *row) uuid.UUID { return r.ID })
 	list := &List{Ratings: make([]*Card, len(rows)), NextBefore: next}
 	for i, r := range rows {
+		list.Ratings[i] = r.card()
+	}
+	return list, nil
+}
+
+// ownRating lists the caller's rating of an order, if there is one.
+func (a *API) ownRating(ctx context.Context, caller uuid.UUID, asked asked) (*List, error) {
+	found, err := db.All[row](ctx, a.DB.SQL, selectOwn, asked.botID, asked.orderID, caller)
+	if err != nil {
+		return nil, err
+	}
+	list := &List{Ratings: make([]*Card, len(found))}
+	for i, r := range found {
 		list.Ratings[i] = r.card()
 	}
 	return list, nil

@@ -20,6 +20,8 @@ type PublicCard struct {
 	Stars      int       `json:"stars"`
 	Text       string    `json:"text"`
 	CreatedAt  time.Time `json:"created_at"`
+	// Signed reports that anyone can read the signed document of the rating (§12.5).
+	Signed bool `json:"-"`
 }
 
 // PublicRatings lists the newest ratings of an agent for the public site, limit at most (§4.13): none while its profile is not
@@ -37,7 +39,7 @@ func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]
 	for i, r := range rows {
 		list[i] = &PublicCard{
 			ID: r.ID, Author: r.Author.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
-			CreatedAt: r.CreatedAt,
+			CreatedAt: r.CreatedAt, Signed: r.Signed,
 		}
 	}
 	return list, nil

@@ -9,8 +9,7 @@ SELECT p.request_hash, p.result,
   coalesce(o.contractor_id = b.id, false) AS by_contractor,
   CASE WHEN stoa_public(b) AND (SELECT stoa_public(t) FROM bots t
     WHERE t.id = CASE b.id WHEN o.customer_id THEN o.contractor_id ELSE o.customer_id END) THEN o.title END AS order_title,
-  b.id AS "author.id", b.handle AS "author.handle", b.display_name AS "author.display_name",
-  b.encryption_public_key AS "author.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "author.avatar_id"
+  :brief(b, author)
 FROM bots b LEFT JOIN orders o ON o.id = :order_id AND b.id IN (o.customer_id, o.contractor_id)
 LEFT JOIN operations p ON p.bot_id = b.id AND p.operation_id = :operation_id
 WHERE b.id = :caller;
@@ -31,10 +30,27 @@ SELECT r.* FROM start s CROSS JOIN LATERAL (
   ORDER BY r.created_at DESC, r.id DESC LIMIT :max
 ) page JOIN stoa_rating_cards r ON r.id = page.id ORDER BY r.created_at DESC, r.id DESC;
 
+-- name: select_own(bot uuid, order_id uuid, caller uuid)
+-- The caller's rating of an order whose other participant is the agent.
+SELECT r.* FROM stoa_rating_cards r JOIN ratings own ON own.id = r.id
+WHERE own.order_id = :order_id AND own.author_id = :caller AND own.subject_id = :bot;
+
 -- name: list_public_ratings(bot uuid, max bigint)
 -- The newest ratings of an agent whose authors' profiles are shown, out of its newest 100, while its own is.
-SELECT r.* FROM bots s CROSS JOIN LATERAL (
+SELECT r.*, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed FROM bots s CROSS JOIN LATERAL (
   SELECT r.id FROM ratings r WHERE r.subject_id = s.id AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 100
 ) page JOIN stoa_rating_cards r ON r.id = page.id
 WHERE s.id = :bot AND stoa_public(s) AND r.author_shown
 ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
+
+-- name: list_given(agent uuid, after uuid, max bigint)
+-- The ratings that an agent has given, in the order of their ids.
+SELECT r.* FROM (
+  SELECT g.id FROM ratings g WHERE g.author_id = :agent AND g.id > :after ORDER BY g.id LIMIT :max
+) page JOIN stoa_rating_cards r ON r.id = page.id ORDER BY r.id;
+
+-- name: list_received(agent uuid, after uuid, max bigint)
+-- The ratings that an agent has received, in the order of their ids.
+SELECT r.* FROM (
+  SELECT g.id FROM ratings g WHERE g.subject_id = :agent AND g.removed_at IS NULL AND g.id > :after ORDER BY g.id LIMIT :max
+) page JOIN stoa_rating_cards r ON r.id = page.id ORDER BY r.id;

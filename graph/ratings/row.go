@@ -23,6 +23,8 @@ type row struct {
 	OrderTitle *string `db:"order_title"`
 	// AuthorShown reports whether others see the author's profile.
 	AuthorShown bool `db:"author_shown"`
+	// Signed reports that the rating has a signed document; only list_public_ratings reads it.
+	Signed bool `db:"signed"`
 }
 
 // role is the author's in the order.

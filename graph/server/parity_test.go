@@ -19,7 +19,7 @@ import (
 // stories go through every operation of an agent, over both transports at once.
 var stories = map[string]func(*twins){"identity": identity, "friendship": friendship, "money": money, "work": work, "publication": publication,
 	"catalogue": catalogue, "assignment": assignment, "opinion": opinion, "ownership": ownership, "outbox": outbox,
-	"hooks": hooks}
+	"hooks": hooks, "leaving": leaving}
 
 func TestRestAndGraphQLAgree(t *testing.T) {
 	t.Parallel()
@@ -335,6 +335,17 @@ func work(w *twins) {
 	w.refused(fault.InvalidInput, rate)
 	rate.path, rate.more = "/orders/x/rating", variables{"orderId": "x"}
 	w.refused(fault.InvalidID, rate)
+	receipt := operation{method: "GET", path: "/orders/" + offered + "/receipt", field: "orderReceipt", more: variables{"orderId": twin}}
+	w.refused(fault.NotFound, receipt)
+	_, err := w.Receipts.Sign(w.t.Context())
+	require.NoError(w.t, err)
+	require.Len(w.t, w.same(receipt)["receipt"].(map[string]any)["ratings"], 1)
+	receipt.path, receipt.more = "/orders/x/receipt", variables{"orderId": "x"}
+	w.refused(fault.InvalidID, receipt)
+	receipts := operation{method: "GET", path: "/receipts", field: "myReceipts"}
+	require.Len(w.t, w.same(receipts)["receipts"], 1)
+	receipts.path, receipts.more = receipts.path+"?before=5", variables{"before": 5}
+	w.refused(fault.InvalidID, receipts)
 	ratings := operation{method: "GET", path: "/bots/" + peer.ID.String() + "/ratings", field: "botRatings", more: variables{"botId": peer.ID}}
 	require.Len(w.t, w.same(ratings)["ratings"], 2)
 	ratings.path, ratings.more = ratings.path+"?before=5", variables{"botId": peer.ID, "before": 5}

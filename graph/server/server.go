@@ -69,6 +69,8 @@ type server struct {
 	Config
 	byPath   map[string]methods
 	sessions sessions
+	// underWay are the requests of sessions, which end with them.
+	underWay underWay
 	throttle loginThrottle
 	// forOperators runs documents with introspection and suggestions, forOthers without.
 	forOperators, forOthers *executor.Executor
@@ -201,7 +203,9 @@ func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 			s.failPage(w, r, err)
 			return
 		}
-		r = r.WithContext(viewer.With(r.Context(), v))
+		ctx, done := s.withinSession(r)
+		defer done()
+		r = r.WithContext(viewer.With(ctx, v))
 	}
 	setPageHeaders(w, mount.Policy)
 	mount.Handler.ServeHTTP(w, r)

@@ -16,9 +16,10 @@ func TestSessionLastsItsTime(t *testing.T) {
 	value := s.issue("Ada “the first”", begin)
 	require.NotContains(t, value, "token")
 	for _, later := range []time.Duration{0, time.Hour, sessionLifetime - time.Second} {
-		name, ok := s.verify(value, begin.Add(later))
+		claims, ok := s.verify(value, begin.Add(later))
 		require.True(t, ok)
-		require.Equal(t, "Ada “the first”", name)
+		require.Equal(t, "Ada “the first”", claims.Name)
+		require.Equal(t, begin.Add(sessionLifetime).Unix(), claims.Expires)
 	}
 	_, ok := s.verify(value, begin.Add(sessionLifetime))
 	require.False(t, ok)

@@ -36,14 +36,14 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 	if len(sent) != 1 {
 		return viewer.Viewer{}, false, nil
 	}
-	name, ok := s.sessions.verify(sent[0].Value, time.Now())
+	claims, ok := s.sessions.verify(sent[0].Value, time.Now())
 	if !ok {
 		return viewer.Viewer{}, false, nil
 	}
 	if !isRead(r) && !sameOrigin(r) {
 		return viewer.Viewer{}, false, fault.New(fault.Forbidden).Say("Another site may not act with an operator's session.")
 	}
-	v, err = operatorOf(r.Header, name)
+	v, err = operatorOf(r.Header, claims.Name)
 	return v, err == nil, err
 }
 
@@ -102,6 +102,9 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 	if !sameOrigin(r) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator out."))
 		return
+	}
+	for _, sent := range r.CookiesNamed(s.cookieName(r)) {
+		s.underWay.end(sent.Value)
 	}
 	s.setCookie(w, r, "", -1)
 	redirect(w, signInPath)
@@ -200,22 +203,21 @@ func (s sessions) issue(name string, now time.Time) string {
 	return payload + "." + sessionEncoding.EncodeToString(s.sign(payload))
 }
 
-// verify returns the name of the operator, unless the value was not made with this token or has expired.
-func (s sessions) verify(value string, now time.Time) (name string, ok bool) {
+// verify returns the content of a session, unless the value was not made with this token or has expired.
+func (s sessions) verify(value string, now time.Time) (claims sessionClaims, ok bool) {
 	payload, signature, found := strings.Cut(value, ".")
 	sent, err := sessionEncoding.DecodeString(signature)
 	if !found || err != nil || len(s.key) == 0 || !hmac.Equal(sent, s.sign(payload)) {
-		return "", false
+		return sessionClaims{}, false
 	}
 	raw, err := sessionEncoding.DecodeString(payload)
 	if err != nil {
-		return "", false
+		return sessionClaims{}, false
 	}
-	var claims sessionClaims
 	if json.Unmarshal(raw, &claims) != nil || now.Unix() >= claims.Expires {
-		return "", false
+		return sessionClaims{}, false
 	}
-	return claims.Name, true
+	return claims, true
 }
 
 func (s sessions) sign(payload string) []byte {

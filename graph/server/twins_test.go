@@ -179,6 +179,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`^SHA256:.{43}$`), "a fingerprint"},
 	{regexp.MustCompile(`^[0-9a-f]{64}$`), "a hash"},
 	{regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`), "a proof"},
+	{regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$`), "a signed document"},
+	{regexp.MustCompile(`^[A-Za-z0-9+/]{22}==$`), "a salt"},
 	{regexp.MustCompile(`^[ab]\*\*\*@example.org$`), "an address"},
 }
 

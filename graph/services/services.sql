@@ -78,3 +78,9 @@ SELECT stoa_active(m) AS active, c.requester_id, c.recipient_id, coalesce(c.stat
 LEFT JOIN LATERAL (
   SELECT c.* FROM unnest(:bots::uuid[]) AS b (id) JOIN contacts c ON c.low_id = least(b.id, m.id) AND c.high_id = greatest(b.id, m.id)
 ) c ON true WHERE m.id = :caller;
+
+-- name: list_own_services(agent uuid, after uuid, max bigint)
+-- The services of an agent in the order of their ids, its profile open or closed.
+SELECT s.* FROM (
+  SELECT r.id FROM services r WHERE r.bot_id = :agent AND r.deleted_at IS NULL AND r.id > :after ORDER BY r.id LIMIT :max
+) page JOIN stoa_service_cards s ON s.id = page.id ORDER BY s.id;

@@ -14,6 +14,7 @@ package tasks
 import (
 	"embed"
 
+	"stoa/graph/bots"
 	"stoa/graph/events"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
@@ -25,13 +26,14 @@ import (
 var files embed.FS
 
 var (
-	statements       = db.Load(files)
+	statements       = db.Load(files, bots.BriefText)
 	selectTask       = statements.Named("select_task")
 	lockTask         = statements.Named("lock_task")
 	selectForChange  = statements.Named("select_for_change")
 	listTasks        = statements.Named("list_tasks")
 	listOwnTasks     = statements.Named("list_own_tasks")
 	searchTasks      = search.NewPages(statements.Named("search_tasks"))
+	listOpenOf       = statements.Named("list_open_tasks_of")
 	listReferences   = statements.Named("list_open_tasks")
 	selectTerms      = statements.Named("select_terms")
 	closeTask        = statements.Named("close_task")

@@ -26,6 +26,19 @@ func (a *API) PublicBoard(ctx context.Context, in TaskBoardInput) (*TaskList, er
 	return list, err
 }
 
+// PublicTasksOf lists the newest open tasks of an agent, limit at most, for its page of the public site (§4.13). Faults: rate_limited.
+func (a *API) PublicTasksOf(ctx context.Context, agent uuid.UUID, limit int) (cards []*Card, err error) {
+	cards = []*Card{}
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
+		found, err := db.All[snapshot](ctx, on, listOpenOf, agent, limit)
+		for _, s := range found {
+			cards = append(cards, newCard(s))
+		}
+		return err
+	})
+	return cards, err
+}
+
 // PublicTask is Task for the public site (§4.13). Faults: invalid_id, not_found, rate_limited.
 func (a *API) PublicTask(ctx context.Context, in TaskInput) (*TaskResult, error) {
 	id, err := in.Check()

@@ -1,7 +1,6 @@
 package tasks_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -20,30 +19,10 @@ func TestSearchReadsFewTexts(t *testing.T) {
 		    || CASE WHEN n = 7 THEN 'zebrafish' ELSE '' END, stoa_now(), 1, 0, 1, 0
 		FROM generate_series(1, $2) AS n`, w.customer.ID, count)
 	w.Exec("VACUUM ANALYZE tasks")
-	// examined counts the rows of tasks that a search reads: those of walks, and those that the index is right or wrong about.
 	examined := func(q string) int64 {
-		conn, err := w.DB.SQL.Conn(t.Context())
-		require.NoError(t, err)
-		defer conn.Close()
-		// counted includes what the connection did before and has not reported yet.
-		counted := func() (rows int64) {
-			require.NoError(t, conn.QueryRowContext(t.Context(),
-				"SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'tasks'").Scan(&rows))
-			return rows
-		}
-		_, err = conn.ExecContext(t.Context(), "BEGIN") // within a transaction nothing is reported
-		require.NoError(t, err)
-		defer conn.ExecContext(context.Background(), "ROLLBACK")
-		before := counted()
 		statement, args, err := tasks.SearchStatement(w.customer.ID, q)
 		require.NoError(t, err)
-		rows, err := conn.QueryContext(t.Context(), statement.Text, args...)
-		require.NoError(t, err)
-		for rows.Next() {
-		}
-		require.NoError(t, rows.Err())
-		require.NoError(t, rows.Close())
-		return counted() - before
+		return w.RowsRead("tasks", statement, args...)
 	}
 	const page, probe, top = 21, 64, 64 + 1000 + 2*21
 	for _, c := range []struct {

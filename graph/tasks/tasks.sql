@@ -16,8 +16,7 @@ SELECT id FROM tasks WHERE id = :task FOR UPDATE;
 
 -- name: select_for_change(caller uuid, task uuid)
 -- A locked task, visible or not, with the caller's brief.
-SELECT t.*, m.id AS "caller.id", m.handle AS "caller.handle", m.display_name AS "caller.display_name",
-  m.encryption_public_key AS "caller.encryption_public_key", CASE WHEN stoa_public(m) THEN m.avatar_id END AS "caller.avatar_id"
+SELECT t.*, :brief(m, caller)
 FROM stoa_task_cards t JOIN bots m ON m.id = t.caller_id WHERE t.id = :task AND t.caller_id = :caller;
 
 -- name: list_tasks(caller uuid, state text, skip bigint, max bigint)
@@ -42,6 +41,17 @@ WITH page AS MATERIALIZED (
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :caller
+ORDER BY page.created_at DESC, page.id DESC;
+
+-- name: list_open_tasks_of(customer uuid, max bigint)
+-- An agent's open tasks, newest first, as no agent in particular sees them.
+/* plan per value */
+WITH page AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM tasks r WHERE r.customer_id = :customer AND r.removed_at IS NULL AND r.state = 'open'
+  ORDER BY r.created_at DESC, r.id DESC LIMIT :max
+)
+SELECT t.* FROM page JOIN stoa_task_cards t USING (id)
+WHERE t.caller_id = '00000000-0000-0000-0000-000000000000' AND t.visible AND t.present
 ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_open_tasks(max bigint)
@@ -99,9 +109,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- name: select_terms(caller uuid)
 -- What a new task depends on: the clock, the fee rate, and its customer, with whether it may take on obligations.
 SELECT stoa_now() AS now, s.fee_bps, stoa_active(c) AS active,
-  c.id AS "customer.id", c.handle AS "customer.handle", c.display_name AS "customer.display_name",
-  c.encryption_public_key AS "customer.encryption_public_key",
-  CASE WHEN stoa_public(c) THEN c.avatar_id END AS "customer.avatar_id", stoa_public(c) AS customer_public
+  :brief(c, customer), stoa_public(c) AS customer_public
 FROM settings s JOIN bots c ON c.id = :caller;
 
 -- name: close_task(task uuid, now timestamp with time zone)

@@ -2,6 +2,44 @@
 -- after :after ends, no row where nothing more comes; the other statement of a walk returns what is wrong in the slice after
 -- :after up to :until. An order holds its customer's money while it is funded, in progress, delivered or disputed.
 
+-- text: sums
+-- What the entries of an agent come to.
+coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
+coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
+count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
+
+-- text: wallets_wrong
+-- Compares wallets with their entries and orders: s has a row for each, with what was found and what should be.
+SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
+FROM s CROSS JOIN LATERAL (VALUES
+  ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
+  ('reserved_balance', s.reserved, s.reserved_minor, s.reserved <> s.reserved_minor),
+  ('entry_count', s.entries, s.entry_count, s.entries <> s.entry_count),
+  ('entry_numbers', s.entries, s.last, s.last <> s.entries OR s.unnumbered),
+  ('order_reserve', s.held, s.reserved_minor, s.held <> s.reserved_minor)
+) AS c (invariant, expected, found, wrong) WHERE c.wrong ORDER BY s.bot_id LIMIT 1000
+
+-- text: transactions_wrong
+-- s has a row for each transaction, with the total of its entries. Each total is zero, and so is their sum.
+SELECT 'ledger_balance' AS invariant, NULL::uuid AS bot_id, NULL::uuid AS transaction_id,
+  0 AS expected, sum(total)::bigint AS found
+FROM s HAVING sum(total) <> 0
+UNION ALL
+(SELECT 'transaction_balance', NULL, transaction_id, 0, total FROM s WHERE total <> 0 ORDER BY transaction_id LIMIT 100)
+
+-- text: customers_without_reserve
+-- The end of a statement: of the customers t it leaves those without a reserve whose orders hold money.
+LEFT JOIN accounts a ON a.bot_id = t.customer_id AND a.reserved_minor > 0
+CROSS JOIN LATERAL (
+  SELECT coalesce(sum(total_minor), 0)::bigint AS total
+  FROM orders WHERE customer_id = t.customer_id AND state IN ('funded', 'in_progress', 'delivered', 'disputed')
+) h
+WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000
+
+-- text: reserve_missing
+-- The columns of a customer t whose orders hold what h says.
+'order_reserve' AS invariant, t.customer_id AS bot_id, NULL::uuid AS transaction_id, h.total AS expected, 0 AS found
+
 -- The whole ledger.
 
 -- name: wallets_end(after uuid)
@@ -15,10 +53,7 @@ SELECT bot_id FROM (
 -- name: wallets_discrepancies(after uuid, until uuid)
 -- An agent's wallet is compared with the sums of its entries and with the total of its orders.
 WITH entries AS (
-  SELECT bot_id,
-    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
-    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
-    count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
+  SELECT bot_id, :sums
   FROM ledger_entries WHERE bot_id > :after AND bot_id <= :until GROUP BY bot_id
 ), held AS (
   SELECT customer_id AS bot_id, sum(total_minor)::bigint AS total
@@ -34,14 +69,7 @@ WITH entries AS (
     coalesce(e.first <> 1 OR e.numbers <> e.entries, false) AS unnumbered, coalesce(h.total, 0) AS held
   FROM wallets w FULL JOIN entries e USING (bot_id) FULL JOIN held h USING (bot_id)
 )
-SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
-FROM s CROSS JOIN LATERAL (VALUES
-  ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
-  ('reserved_balance', s.reserved, s.reserved_minor, s.reserved <> s.reserved_minor),
-  ('entry_count', s.entries, s.entry_count, s.entries <> s.entry_count),
-  ('entry_numbers', s.entries, s.last, s.last <> s.entries OR s.unnumbered),
-  ('order_reserve', s.held, s.reserved_minor, s.held <> s.reserved_minor)
-) AS c (invariant, expected, found, wrong) WHERE c.wrong ORDER BY s.bot_id LIMIT 1000;
+:wallets_wrong;
 
 -- name: transactions_end(after uuid)
 SELECT transaction_id FROM (
@@ -54,11 +82,7 @@ WITH s AS (
   SELECT transaction_id, sum(delta_minor)::bigint AS total FROM ledger_entries
   WHERE transaction_id > :after AND transaction_id <= :until GROUP BY transaction_id
 )
-SELECT 'ledger_balance' AS invariant, NULL::uuid AS bot_id, NULL::uuid AS transaction_id,
-  0 AS expected, sum(total)::bigint AS found
-FROM s HAVING sum(total) <> 0
-UNION ALL
-(SELECT 'transaction_balance', NULL, transaction_id, 0, total FROM s WHERE total <> 0 ORDER BY transaction_id LIMIT 100);
+:transactions_wrong;
 
 -- What is new since the last check, and every wallet: the entries behind a wallet's checkpoint are added to it.
 
@@ -84,9 +108,7 @@ WITH changed AS (
     c.reserved + e.reserved AS reserved, c.number + e.entries AS entries, greatest(c.number, e.last) AS last,
     e.entries > 0 AND (e.first <> c.number + 1 OR e.numbers <> e.entries) AS unnumbered, h.total AS held
   FROM changed c CROSS JOIN LATERAL (
-    SELECT coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
-    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
-    count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
+    SELECT :sums
     FROM ledger_entries WHERE bot_id = c.bot_id AND number > c.number
   ) e CROSS JOIN LATERAL (
     SELECT coalesce(sum(total_minor), 0)::bigint AS total
@@ -101,14 +123,7 @@ WITH changed AS (
     SET number = excluded.number, available_minor = excluded.available_minor, reserved_minor = excluded.reserved_minor
     WHERE m.number <> excluded.number
 )
-SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
-FROM s CROSS JOIN LATERAL (VALUES
-  ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
-  ('reserved_balance', s.reserved, s.reserved_minor, s.reserved <> s.reserved_minor),
-  ('entry_count', s.entries, s.entry_count, s.entries <> s.entry_count),
-  ('entry_numbers', s.entries, s.last, s.last <> s.entries OR s.unnumbered),
-  ('order_reserve', s.held, s.reserved_minor, s.held <> s.reserved_minor)
-) AS c (invariant, expected, found, wrong) WHERE c.wrong ORDER BY s.bot_id LIMIT 1000;
+:wallets_wrong;
 
 -- name: new_entries_end(after uuid)
 SELECT id FROM (SELECT id FROM ledger_entries WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
@@ -119,11 +134,7 @@ WITH s AS MATERIALIZED (
   FROM (SELECT DISTINCT transaction_id FROM ledger_entries WHERE id > :after AND id <= :until) t
   CROSS JOIN LATERAL (SELECT sum(delta_minor)::bigint AS total FROM ledger_entries WHERE transaction_id = t.transaction_id) e
 )
-SELECT 'ledger_balance' AS invariant, NULL::uuid AS bot_id, NULL::uuid AS transaction_id,
-  0 AS expected, sum(total)::bigint AS found
-FROM s HAVING sum(total) <> 0
-UNION ALL
-(SELECT 'transaction_balance', NULL, transaction_id, 0, total FROM s WHERE total <> 0 ORDER BY transaction_id LIMIT 100);
+:transactions_wrong;
 
 -- name: new_entries_without_wallet(after uuid, until uuid)
 -- The walk over wallets does not see the entries of agents that have neither a wallet nor a checkpoint.
@@ -135,52 +146,33 @@ WITH s AS (
       AND NOT EXISTS (SELECT FROM accounts a WHERE a.bot_id = l.bot_id)
       AND NOT EXISTS (SELECT FROM ledger_checkpoints m WHERE m.bot_id = l.bot_id)
   ) b CROSS JOIN LATERAL (
-    SELECT coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'available'), 0)::bigint AS available,
-    coalesce(sum(delta_minor) FILTER (WHERE account_kind = 'reserved'), 0)::bigint AS reserved,
-    count(*) AS entries, coalesce(min(number), 0) AS first, coalesce(max(number), 0) AS last, count(DISTINCT number) AS numbers
+    SELECT :sums
     FROM ledger_entries WHERE bot_id = b.bot_id
   ) e
 )
-SELECT c.invariant, s.bot_id, NULL::uuid AS transaction_id, c.expected, c.found
-FROM s CROSS JOIN LATERAL (VALUES
-  ('available_balance', s.available, s.available_minor, s.available <> s.available_minor),
-  ('reserved_balance', s.reserved, s.reserved_minor, s.reserved <> s.reserved_minor),
-  ('entry_count', s.entries, s.entry_count, s.entries <> s.entry_count),
-  ('entry_numbers', s.entries, s.last, s.last <> s.entries OR s.unnumbered),
-  ('order_reserve', s.held, s.reserved_minor, s.held <> s.reserved_minor)
-) AS c (invariant, expected, found, wrong) WHERE c.wrong ORDER BY s.bot_id LIMIT 1000;
+:wallets_wrong;
 
 -- name: new_orders_end(after uuid)
 SELECT id FROM (SELECT id FROM orders WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
 
 -- name: new_orders_discrepancies(after uuid, until uuid)
 -- The walk over wallets passes over customers without a reserve.
-SELECT 'order_reserve' AS invariant, t.customer_id AS bot_id, NULL::uuid AS transaction_id, h.total AS expected, 0 AS found
+SELECT :reserve_missing
 FROM (
   SELECT DISTINCT customer_id FROM orders WHERE id > :after AND id <= :until
 ) t
-LEFT JOIN accounts a ON a.bot_id = t.customer_id AND a.reserved_minor > 0
-CROSS JOIN LATERAL (
-  SELECT coalesce(sum(total_minor), 0)::bigint AS total
-  FROM orders WHERE customer_id = t.customer_id AND state IN ('funded', 'in_progress', 'delivered', 'disputed')
-) h
-WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000;
+:customers_without_reserve;
 
 -- name: new_order_events_end(after uuid)
 SELECT id FROM (SELECT id FROM order_events WHERE id > :after ORDER BY id LIMIT 20000) s ORDER BY id DESC LIMIT 1;
 
 -- name: new_order_events_discrepancies(after uuid, until uuid)
 -- As for new orders, for older ones that have changed.
-SELECT 'order_reserve' AS invariant, t.customer_id AS bot_id, NULL::uuid AS transaction_id, h.total AS expected, 0 AS found
+SELECT :reserve_missing
 FROM (
   SELECT DISTINCT o.customer_id FROM order_events e JOIN orders o ON o.id = e.order_id WHERE e.id > :after AND e.id <= :until
 ) t
-LEFT JOIN accounts a ON a.bot_id = t.customer_id AND a.reserved_minor > 0
-CROSS JOIN LATERAL (
-  SELECT coalesce(sum(total_minor), 0)::bigint AS total
-  FROM orders WHERE customer_id = t.customer_id AND state IN ('funded', 'in_progress', 'delivered', 'disputed')
-) h
-WHERE a.bot_id IS NULL AND h.total <> 0 ORDER BY t.customer_id LIMIT 1000;
+:customers_without_reserve;
 
 -- name: disabled_triggers()
 -- The triggers that checking only new entries relies on.

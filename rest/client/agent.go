@@ -22,6 +22,12 @@ type Agent struct {
 	Outbox *Outbox
 	// Trust is the file named like the key file with .trust behind it.
 	Trust *Trust
+	// Nonces is the folder named like the key file with .nonces behind it.
+	Nonces *Nonces
+	// Log checks the server's key log, by what Trust keeps of it.
+	Log *KeyLog
+	// RequireBound refuses messages of clients that do not bind theirs, as ErrUnbound.
+	RequireBound bool
 
 	file     string
 	identity Identity
@@ -58,10 +64,17 @@ func OpenAgent(file, origin string, options Options) (*Agent, error) {
 	if err != nil {
 		return nil, err
 	}
+	nonces, err := OpenNonces(file + ".nonces")
+	if err != nil {
+		return nil, err
+	}
 	options.Token = identity.Token
-	return &Agent{
-		Client: New(identity.Origin, options), Keys: keys, Outbox: outbox, Trust: trust, file: file, identity: identity,
-	}, nil
+	c := New(identity.Origin, options)
+	log, err := newKeyLog(c, trust, file+".watch")
+	if err != nil {
+		return nil, err
+	}
+	return &Agent{Client: c, Keys: keys, Outbox: outbox, Trust: trust, Nonces: nonces, Log: log, file: file, identity: identity}, nil
 }
 
 // Identity returns the content of the key file.
@@ -88,16 +101,21 @@ func (a *Agent) Register(ctx context.Context, handle string, fields map[string]a
 		body = make(map[string]any)
 	}
 	body["handle"], body["encryption_public_key"] = handle, a.Keys.Public()
-	var made struct {
-		Bot   Bot    `json:"bot"`
-		Token string `json:"token"`
+	var answer members
+	if err := a.Do(ctx, http.MethodPost, "/bots/register", body, &answer); err != nil {
+		return Bot{}, err
 	}
-	if err := a.Do(ctx, http.MethodPost, "/bots/register", body, &made); err != nil {
-		return made.Bot, err
+	made, err := member[Bot](answer, "bot", http.MethodPost, "/bots/register")
+	if err != nil {
+		return made, err
 	}
-	a.identity.ID, a.identity.Handle = made.Bot.ID, made.Bot.Handle
-	a.SetToken(made.Token)
-	return made.Bot, a.Identity().Save(a.file)
+	token, err := member[string](answer, "token", http.MethodPost, "/bots/register")
+	if err != nil {
+		return made, err
+	}
+	a.identity.ID, a.identity.Handle = made.ID, made.Handle
+	a.SetToken(token)
+	return made, a.Identity().Save(a.file)
 }
 
 // Rotate replaces the token (§3.3) and keeps the new one. It is not safe for concurrent use.
@@ -128,6 +146,16 @@ func (a *Agent) Act(ctx context.Context, path string, body Fields, result any) (
 		return false, err
 	}
 	return answer.Replayed(), answer.decode(http.MethodPost, path, result)
+}
+
+// act is Act for an answer that holds a record under a name.
+func act[T any](ctx context.Context, a *Agent, path, name string, body Fields) (record T, replayed bool, err error) {
+	var answer members
+	if replayed, err = a.Act(ctx, path, body, &answer); err != nil {
+		return record, replayed, err
+	}
+	record, err = member[T](answer, name, http.MethodPost, path)
+	return record, replayed, err
 }
 
 // renewal is how long Renew waits, and the pause before it looks again.

@@ -42,6 +42,9 @@ type Options struct {
 	Retries int
 	// MaxWait is how long the client waits before one retry: 0 for 30 s. Where the server asks for more, the fault is returned.
 	MaxWait time.Duration
+
+	// Checks says how an Agent checks the server's key log.
+	Checks Checks
 }
 
 // Client makes the requests of one agent, or anonymous ones.
@@ -101,8 +104,15 @@ func (c *Client) Once(ctx context.Context, method, path string, body []byte) (*A
 }
 
 func (c *Client) once(ctx context.Context, method, path, contentType string, body []byte) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.options.Timeout+waitOf(path))
-	defer cancel()
+	request, err := c.request(ctx, method, path, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	return c.exchange(request, path)
+}
+
+// request is a request to a path below /api/v1, with the token.
+func (c *Client) request(ctx context.Context, method, path, contentType string, body []byte) (*http.Request, error) {
 	var reader io.Reader
 	if body != nil {
 		reader = bytes.NewReader(body)
@@ -117,16 +127,34 @@ func (c *Client) once(ctx context.Context, method, path, contentType string, bod
 	if token := c.Token(); token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	response, err := c.options.HTTP.Do(request)
+	return request, nil
+}
+
+// exchange makes a request, and waits for its answer as long as path says.
+func (c *Client) exchange(request *http.Request, path string) (*Answer, error) {
+	ctx, cancel := context.WithTimeout(request.Context(), c.options.Timeout+waitOf(path))
+	defer cancel()
+	response, err := c.options.HTTP.Do(request.WithContext(ctx)) //nolint:gosec // to the server that the caller has named
 	if err != nil {
 		return nil, err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return nil, fmt.Errorf("%s %s: %w", method, path, err)
+		return nil, fmt.Errorf("%s %s: %w", request.Method, path, err)
 	}
 	return &Answer{response.StatusCode, response.Header, raw}, nil
+}
+
+// public reads a path below the origin that needs no token.
+func (c *Client) public(ctx context.Context, path string) (*Answer, error) {
+	return c.repeat(ctx, true, func() (*Answer, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.origin+path, nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.exchange(request, path)
+	})
 }
 
 // waitOf is how long the server may keep a poll waiting (§4.10).
@@ -169,12 +197,9 @@ func (a *Answer) decode(method, path string, result any) error {
 
 // one makes a request whose answer holds a record under its name.
 func one[T any](ctx context.Context, c *Client, method, path, name string, body any) (record T, err error) {
-	var answer map[string]json.RawMessage
+	var answer members
 	if err := c.Do(ctx, method, path, body, &answer); err != nil {
 		return record, err
 	}
-	if err := json.Unmarshal(answer[name], &record); err != nil {
-		return record, fmt.Errorf("%s in the answer to %s %s: %w", name, method, path, err)
-	}
-	return record, nil
+	return member[T](answer, name, method, path)
 }

@@ -260,6 +260,8 @@ func TestEnvelopesAreKeptBeforeSending(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, client.Identity{Origin: server.URL, ID: me, Token: "t", PrivateKey: keys.Private()}.Save(file))
 
+	require.NoError(t, openTrust(t, file+".trust").Check(to))
+
 	_, _, err = openAgent(t, file, server.URL).SendMessage(t.Context(), to, "hello", id)
 	require.Error(t, err)
 	a := openAgent(t, file, "") // the program starts anew

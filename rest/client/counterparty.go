@@ -20,7 +20,7 @@ func (a *Agent) Find(ctx context.Context, idOrHandle string) (Brief, error) {
 	if err != nil {
 		return found, err
 	}
-	return found, a.check(found)
+	return found, a.check(ctx, found)
 }
 
 // Befriend asks for friendship (§3.2). A repeat returns the existing record.
@@ -32,7 +32,7 @@ func (a *Agent) Befriend(ctx context.Context, botID string) (Contact, error) {
 	if err != nil {
 		return contact, err
 	}
-	return contact, a.check(contact.Bot)
+	return contact, a.check(ctx, contact.Bot)
 }
 
 // Accept accepts a request for friendship.
@@ -41,7 +41,7 @@ func (a *Agent) Accept(ctx context.Context, contactID string) (Contact, error) {
 	if err != nil {
 		return contact, err
 	}
-	return contact, a.check(contact.Bot)
+	return contact, a.check(ctx, contact.Bot)
 }
 
 // Order reads an order.
@@ -50,16 +50,16 @@ func (a *Agent) Order(ctx context.Context, id string) (Order, error) {
 	if err != nil {
 		return order, err
 	}
-	return order, a.check(order.Customer, order.Contractor)
+	return order, a.check(ctx, order.Customer, order.Contractor)
 }
 
 // check pins agents, or refuses one whose key has changed.
-func (a *Agent) check(agents ...Brief) error {
+func (a *Agent) check(ctx context.Context, agents ...Brief) error {
 	for _, agent := range agents {
 		if strings.EqualFold(agent.ID, a.identity.ID) {
 			continue
 		}
-		if err := a.Trust.Check(agent); err != nil {
+		if err := a.Meet(ctx, agent); err != nil {
 			return err
 		}
 	}
@@ -76,7 +76,7 @@ func (a *Agent) compare(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	return a.check(found)
+	return a.check(ctx, found)
 }
 
 // meets says which members of a body name the agents that a request is about, by its path.
@@ -140,7 +140,7 @@ func (a *Agent) meetResponder(ctx context.Context, target string, members map[st
 			return err
 		}
 		if strings.EqualFold(response.ID, chosen) {
-			return a.check(response.Bot)
+			return a.check(ctx, response.Bot)
 		}
 	}
 	return nil
@@ -165,21 +165,17 @@ func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmed
 
 // act makes a change of an order. The answer to a change that was made before may be older than the order, which is then read.
 func (a *Agent) act(ctx context.Context, target string, body Fields) (Acted, error) {
-	var answer struct {
-		Order Order `json:"order"`
-	}
-	replayed, err := a.Act(ctx, target, body, &answer)
-	made := Acted{Order: answer.Order, Replayed: replayed}
+	stored, replayed, err := act[Order](ctx, a, target, "order", body)
+	made := Acted{Order: stored, Replayed: replayed}
 	if err != nil {
 		return made, err
 	}
 	if replayed {
-		stored := answer.Order
 		made.Stored = &stored
 		if made.Order, err = a.Client.Order(ctx, stored.ID); err != nil {
 			made.Order = stored
 			return made, errors.Join(errors.New("this was done before, and how the order stands now is not known"), err)
 		}
 	}
-	return made, a.check(made.Customer, made.Contractor)
+	return made, a.check(ctx, made.Customer, made.Contractor)
 }

@@ -14,6 +14,7 @@ const (
 	OrderChanged           = "order.changed"
 	OrderDraft             = "order.draft"
 	OrderDraftReply        = "order.draft_reply"
+	OrderReceipt           = "order.receipt"
 	OrderRated             = "order.rated"
 	TaskResponded          = "task.responded"
 	TaskSelected           = "task.selected"
@@ -21,6 +22,30 @@ const (
 	FeedbackAnswered       = "feedback.answered"
 	ProfileRecommendations = "profile.recommendations"
 )
+
+// EventKind is a kind of events with the members of its payload (§6).
+type EventKind struct {
+	Name    string
+	Members []string
+}
+
+// EventKinds lists every kind of version 2. message.created also has message, the sealed record.
+var EventKinds = []EventKind{
+	{ContactRequested, []string{"contact_id", "bot_id", "friendship_status"}},
+	{ContactAccepted, []string{"contact_id", "bot_id", "friendship_status"}},
+	{ContactBlocked, []string{"contact_id", "bot_id", "friendship_status"}},
+	{MessageCreated, []string{"message_id", "contact_id", "sender_id", "client_message_id", "created_at"}},
+	{OrderChanged, []string{"order_id", "status", "version", "action", "actor_id"}},
+	{ProfileRecommendations, []string{"bot_id", "revision"}},
+	{OrderRated, []string{"order_id", "rating_id", "stars"}},
+	{OrderDraft, []string{"order_id", "draft_id"}},
+	{OrderDraftReply, []string{"order_id", "draft_id", "verdict"}},
+	{OrderReceipt, []string{"order_id", "receipt_id"}},
+	{TaskResponded, []string{"task_id", "response_id", "bot_id"}},
+	{TaskSelected, []string{"task_id", "response_id", "order_id"}},
+	{TaskDeclined, []string{"task_id", "response_id"}},
+	{FeedbackAnswered, []string{"feedback_id"}},
+}
 
 // Event is an event of an agent (§6).
 type Event struct {

@@ -15,6 +15,26 @@ import (
 // Upload sends a file (§4.8). A repeat under the same id with the same bytes, name and purpose returns the same file, in its
 // present state; replayed reports that it was uploaded before.
 func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []byte) (made Attachment, replayed bool, err error) {
+	made, answer, err := c.upload(ctx, purpose, name, id, file)
+	return made, err == nil && answer.Replayed(), err
+}
+
+// UploadUnused sends a file under the first derived id (UploadID) whose upload is not in use. A repeat returns the same upload until
+// that is used, and then a new one.
+func (c *Client) UploadUnused(ctx context.Context, purpose, name string, file []byte) (made Attachment, replayed bool, err error) {
+	for number := 0; ; number++ {
+		made, answer, err := c.upload(ctx, purpose, name, UploadID(purpose, name, file, number), file)
+		if err != nil {
+			return made, false, err
+		}
+		inUse := answer.Header.Get("Attachment-Bound") != "" || !made.Available
+		if !answer.Replayed() || !inUse {
+			return made, answer.Replayed(), nil
+		}
+	}
+}
+
+func (c *Client) upload(ctx context.Context, purpose, name, id string, file []byte) (Attachment, *Answer, error) {
 	var form bytes.Buffer // writes to it cannot fail
 	writer := multipart.NewWriter(&form)
 	_ = writer.WriteField("purpose", purpose)
@@ -24,13 +44,26 @@ func (c *Client) Upload(ctx context.Context, purpose, name, id string, file []by
 	_ = writer.Close()
 	answer, err := c.sendUpload(ctx, writer.FormDataContentType(), form.Bytes())
 	if err != nil {
-		return made, false, err
+		return Attachment{}, nil, err
 	}
-	var body struct {
-		Attachment Attachment `json:"attachment"`
+	var body members
+	if err := answer.decode(http.MethodPost, "/attachments", &body); err != nil {
+		return Attachment{}, nil, err
 	}
-	err = answer.decode(http.MethodPost, "/attachments", &body)
-	return body.Attachment, answer.Replayed(), err
+	made, err := member[Attachment](body, "attachment", http.MethodPost, "/attachments")
+	return made, answer, err
+}
+
+// UploadID derives the upload_id of a file from its purpose, name and bytes. number counts the uploads of one file, from 0: an upload
+// that is in use cannot be used elsewhere, but another one of the same file can.
+func UploadID(purpose, name string, file []byte, number int) string {
+	sum := sha256.Sum256(file)
+	content := Fields{"purpose": purpose, "file_name": name, "sha256": hex.EncodeToString(sum[:])}
+	if number > 0 {
+		content["copy"] = number
+	}
+	id, _ := DeriveID(http.MethodPost, Prefix+"/attachments", content) // what it is made of can be written
+	return id
 }
 
 // uploadWait is how long an upload waits altogether for the server to inspect the files of other uploads, or the first one of its id.

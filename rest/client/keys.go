@@ -165,15 +165,15 @@ func (k Keys) Open(e Envelope) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: the other's key: %w", ErrSealed, err)
 	}
-	nonce, err := base64.StdEncoding.Strict().DecodeString(e.Nonce)
-	if err != nil || len(nonce) != nonceSize {
-		return "", fmt.Errorf("%w: the nonce is not %d bytes of base64", ErrSealed, nonceSize)
+	nonce, err := decodeNonce(e.Nonce)
+	if err != nil {
+		return "", err
 	}
 	ciphertext, err := base64.StdEncoding.Strict().DecodeString(e.Ciphertext)
 	if err != nil {
 		return "", fmt.Errorf("%w: the ciphertext: %w", ErrSealed, err)
 	}
-	text, ok := box.Open(nil, ciphertext, (*[nonceSize]byte)(nonce), peer, k.private)
+	text, ok := box.Open(nil, ciphertext, nonce, peer, k.private)
 	if !ok {
 		return "", ErrSealed
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -30,7 +29,7 @@ type Listener struct {
 	PollOnly bool
 	// Renew, unless nil, is called when the server refuses the token, and reports whether another one is in use now: see Agent.Renew.
 	Renew func(ctx context.Context, refused string) bool
-	// Report, unless nil, gets every failure that the listener recovers from.
+	// Report, unless nil, gets every failure that the listener recovers from; one of Handle is an *UnhandledError.
 	Report func(error)
 
 	// failures in a row.
@@ -97,16 +96,32 @@ func isTokens(err error) bool {
 	return CloseCode(err) == closedForToken || ok && fault.Status == http.StatusUnauthorized
 }
 
-// renewed reports that a new token is in use because the server refused the old one.
+// renewed reports that another token is in use because the server refused the old one.
 type renewed struct{ refused error }
 
-// Error implements error.
-func (r *renewed) Error() string {
-	return strings.TrimRight(r.refused.Error(), ".") + "; going on with the new token"
-}
+// Error implements error. A rotation is no failure, so the refusal is not repeated.
+func (*renewed) Error() string { return "the token was rotated; going on with the new one" }
 
 // Unwrap implements the method that errors.Is needs.
 func (r *renewed) Unwrap() error { return r.refused }
+
+// UnhandledError reports that Handle has failed, and when it gets the same event again. Later events wait until it succeeds.
+type UnhandledError struct {
+	Event Event
+	// Attempts counts the failures of this event since the listener has started.
+	Attempts int
+	Next     time.Time
+	Err      error
+}
+
+// Error implements error.
+func (u *UnhandledError) Error() string {
+	return fmt.Sprintf("handling %s %s: %v; it is tried again in %.1f s, and later events wait behind it", u.Event.Kind, u.Event.ID, u.Err,
+		time.Until(u.Next).Seconds())
+}
+
+// Unwrap implements the method that errors.Is needs.
+func (u *UnhandledError) Unwrap() error { return u.Err }
 
 func isHopeless(err error) bool {
 	fault, ok := errors.AsType[*Fault](err)
@@ -198,8 +213,9 @@ func (l *Listener) take(ctx context.Context, event Event) error {
 		if err == nil {
 			break
 		}
-		l.report(fmt.Errorf("handling %s %s: %w", event.Kind, event.ID, err))
-		if err := sleep(ctx, backoff(attempt, maxDelay)); err != nil {
+		delay := backoff(attempt, maxDelay)
+		l.report(&UnhandledError{Event: event, Attempts: attempt + 1, Next: time.Now().Add(delay), Err: err})
+		if err := sleep(ctx, delay); err != nil {
 			return err
 		}
 	}

@@ -35,18 +35,22 @@ func list[T any](ctx context.Context, c *Client, path, name string, query url.Va
 			if len(query) > 0 {
 				target += "?" + query.Encode()
 			}
-			var answer map[string]json.RawMessage
+			var answer members
 			if err := c.Do(ctx, http.MethodGet, target, nil, &answer); err != nil {
 				yield(zero, err)
 				return
 			}
-			var records []T
-			if err := json.Unmarshal(answer[name], &records); err != nil {
-				yield(zero, fmt.Errorf("%s in the answer to GET %s: %w", name, target, err))
+			records, err := member[[]json.RawMessage](answer, name, http.MethodGet, target)
+			if err != nil {
+				yield(zero, err)
 				return
 			}
-			for _, record := range records {
-				if !yield(record, nil) {
+			for _, raw := range records {
+				record, err := decodeRecord[T](raw)
+				if err != nil {
+					err = fmt.Errorf("%s in the answer to GET %s: %w", name, target, err)
+				}
+				if !yield(record, err) || err != nil {
 					return
 				}
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -18,11 +19,19 @@ type Opened struct {
 	// Bound reports that the sender's client has bound the message to its sender and its id (see Message.Bound). Of an unbound one
 	// only the pair of keys is sure: a server could show it as the other side's, or under another id.
 	Bound bool
+	// SealedAt is when the sender's clock says that it sealed a bound message, the zero time for an unbound one.
+	SealedAt time.Time
 }
 
 // Open opens a message between this agent and a peer, whose id is given where one conversation was asked for, else empty. It
-// returns ErrKeyChanged, ErrReflected, ErrAltered or ErrSealed for a message that does not match its record.
-func (a *Agent) Open(m Message, peerID string) (Opened, error) {
+// returns ErrKeyChanged, ErrSealed, or one of the errors that Refusal names, for a message that does not match its record. The same
+// message may be opened again, under the same id. If the peer is not pinned yet it is met first (see Meet).
+func (a *Agent) Open(ctx context.Context, m Message, peerID string) (Opened, error) {
+	return a.open(ctx, m, peerID, "")
+}
+
+// open opens a message, which an event has brought unless eventID is empty.
+func (a *Agent) open(ctx context.Context, m Message, peerID, eventID string) (Opened, error) {
 	me, keys := a.identity.ID, a.Keys.Public()
 	peer, own, key := m.SenderID, m.RecipientKey, m.SenderKey
 	if strings.EqualFold(m.SenderID, me) {
@@ -44,16 +53,41 @@ func (a *Agent) Open(m Message, peerID string) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
-	bound, err := m.Bound()
+	bound, sealed, err := a.judge(m)
 	if err != nil {
 		return Opened{}, err
 	}
-	return Opened{text, bound}, a.Trust.Check(other)
+	if err := a.Meet(ctx, other); err != nil {
+		return Opened{}, err
+	}
+	if err := a.Nonces.Claim(key, m.Nonce, m.ID, eventID, sealed); err != nil {
+		return Opened{}, err
+	}
+	return Opened{text, bound, sealed}, nil
 }
 
-// Text opens the message of an event; ok is false for an event that brings none.
-func (a *Agent) Text(e Event) (opened Opened, ok bool, err error) {
-	if e.Kind != "message.created" {
+// judge reports whether a message is bound, and when it was sealed, or returns why it is refused whenever it comes.
+func (a *Agent) judge(m Message) (bound bool, sealed time.Time, err error) {
+	bound, err = m.Bound()
+	switch {
+	case err != nil:
+		return false, sealed, err
+	case !bound && a.RequireBound:
+		return false, sealed, ErrUnbound
+	case !bound:
+		return false, sealed, nil
+	}
+	sealed = m.SealedAt()
+	if time.Since(sealed) > staleAfter {
+		return true, sealed, fmt.Errorf("%w: on %s", ErrStale, sealed.Format(time.DateOnly))
+	}
+	return true, sealed, nil
+}
+
+// Text opens the message of an event; ok is false for an event that brings none. The same event may be opened again, and so may its
+// message in a list; another event that brings the message is ErrReplayed.
+func (a *Agent) Text(ctx context.Context, e Event) (opened Opened, ok bool, err error) {
+	if e.Kind != MessageCreated {
 		return Opened{}, false, nil
 	}
 	var payload struct {
@@ -62,13 +96,16 @@ func (a *Agent) Text(e Event) (opened Opened, ok bool, err error) {
 		Message   Message `json:"message"`
 	}
 	if err := json.Unmarshal(e.Payload, &payload); err != nil {
-		return Opened{}, true, err
+		return Opened{}, true, fmt.Errorf("%w: %w", ErrAltered, err)
 	}
 	m := payload.Message
 	if payload.SenderID != m.SenderID || payload.MessageID != m.ID || strings.EqualFold(m.SenderID, a.identity.ID) {
 		return Opened{}, true, fmt.Errorf("%w: the event is of another message", ErrAltered)
 	}
-	opened, err = a.Open(m, "")
+	if _, err := parseID(e.ID); err != nil {
+		return Opened{}, true, fmt.Errorf("%w: the event has no id", ErrAltered)
+	}
+	opened, err = a.open(ctx, m, "", e.ID)
 	return opened, true, err
 }
 
@@ -82,7 +119,7 @@ func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sen
 	if err := errors.Join(a.Registered(), checkText(text)); err != nil {
 		return sent, false, err
 	}
-	if err := a.Trust.Check(to); err != nil {
+	if err := a.Meet(ctx, to); err != nil {
 		return sent, false, err
 	}
 	id = cmp.Or(id, uuid.NewString())
@@ -94,13 +131,13 @@ func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sen
 	if err != nil {
 		return sent, false, err
 	}
-	var body struct {
-		Message Message `json:"message"`
-	}
+	var body members
 	if err := answer.decode(http.MethodPost, "/messages", &body); err != nil {
 		return sent, false, err
 	}
-	sent = body.Message
+	if sent, err = member[Message](body, "message", http.MethodPost, "/messages"); err != nil {
+		return sent, false, err
+	}
 	if !envelope.same(sent.Envelope) || !strings.EqualFold(sent.SenderID, a.identity.ID) {
 		return sent, false, refuse(ErrAltered, http.StatusBadGateway, "no_answer", "the server answered with another message than the one sent")
 	}

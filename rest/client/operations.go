@@ -151,11 +151,7 @@ func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string
 	if text != "" {
 		body["text"] = text
 	}
-	var answer struct {
-		Rating Rating `json:"rating"`
-	}
-	replayed, err = a.Act(ctx, at("/orders/", orderID, "/rating"), body, &answer)
-	return answer.Rating, replayed, err
+	return act[Rating](ctx, a, at("/orders/", orderID, "/rating"), "rating", body)
 }
 
 // Ratings returns the ratings that an agent has got, newest first (§4.2).

@@ -60,11 +60,11 @@ func (a *Agent) AskOwnOwner(ctx context.Context, email string) (Challenge, error
 
 // LinkOwner exchanges the code of that mail for the link between owner and agent. It waits like Prove.
 func (a *Agent) LinkOwner(ctx context.Context, asked Challenge, code string) (EmailVerification, error) {
-	var answer struct {
-		Verification EmailVerification `json:"email_verification"`
+	var answer members
+	if err := a.verify(ctx, "/bots/me/owner-email/verify", asked, code, &answer); err != nil {
+		return EmailVerification{}, err
 	}
-	err := a.verify(ctx, "/bots/me/owner-email/verify", asked, code, &answer)
-	return answer.Verification, err
+	return member[EmailVerification](answer, "email_verification", http.MethodPost, "/bots/me/owner-email/verify")
 }
 
 // Fields are the members with which Register brings the proof.

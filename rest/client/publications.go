@@ -25,12 +25,17 @@ func (c *Client) DeletePost(ctx context.Context, id string) error {
 
 // Works returns an agent's card with the posts that the caller may see (§4.2).
 func (c *Client) Works(ctx context.Context, botID string) (Bot, []Post, error) {
-	var answer struct {
-		Bot   Bot    `json:"bot"`
-		Posts []Post `json:"posts"`
+	var answer members
+	path := at("/bots/", botID, "")
+	if err := c.Do(ctx, http.MethodGet, path, nil, &answer); err != nil {
+		return Bot{}, nil, err
 	}
-	err := c.Do(ctx, http.MethodGet, at("/bots/", botID, ""), nil, &answer)
-	return answer.Bot, answer.Posts, err
+	bot, err := member[Bot](answer, "bot", http.MethodGet, path)
+	if err != nil {
+		return bot, nil, err
+	}
+	posts, err := member[[]Post](answer, "posts", http.MethodGet, path)
+	return bot, posts, err
 }
 
 // ServicesOf returns the services of one agent, newest first.
@@ -60,6 +65,8 @@ func (c *Client) Task(ctx context.Context, id string) (Task, error) {
 
 // EmailVerification says whether an owner has confirmed its address, and when the agent is restricted without one (§4.1).
 type EmailVerification struct {
+	Whole
+
 	Status         string  `json:"status"`
 	Hint           *string `json:"email_hint"`
 	Restricted     bool    `json:"restricted"`

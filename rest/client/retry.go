@@ -15,6 +15,7 @@ import (
 var repeatable = []string{
 	"/messages", "/attachments", "/orders", "/orders/quote", "/orders/*/*", "/tasks/*/select", "/tasks/*/close", "/tasks/*/responses",
 	"/orders/*/drafts/*/reply", "/contacts/requests", "/contacts/blocks", "/contacts/*/accept", "/contacts/*/block", "/events/acks",
+	"/exports", "/bots/me/erasure",
 }
 
 // Repeatable reports whether a request may be sent again, unchanged, if its result is unknown. Registration is only with the
@@ -56,9 +57,15 @@ func (c *Client) SendAs(ctx context.Context, method, target, contentType string,
 }
 
 func (c *Client) send(ctx context.Context, method, target, contentType string, body []byte) (*Answer, error) {
-	again := Repeatable(method, target, body)
+	return c.repeat(ctx, Repeatable(method, target, body), func() (*Answer, error) {
+		return c.once(ctx, method, target, contentType, body)
+	})
+}
+
+// repeat repeats a request as Send says; again reports whether it may be sent again if its result is unknown.
+func (c *Client) repeat(ctx context.Context, again bool, once func() (*Answer, error)) (*Answer, error) {
 	for attempt := 0; ; attempt++ {
-		answer, err := c.once(ctx, method, target, contentType, body)
+		answer, err := once()
 		var after time.Duration
 		retry := err != nil && again
 		if err == nil {

@@ -13,6 +13,11 @@ func (c *Client) OwnTasks(ctx context.Context) iter.Seq2[Task, error] {
 	return Pages[Task](ctx, c, "/tasks", "tasks", url.Values{"mine": {"true"}})
 }
 
+// OwnOpenTasks returns the agent's own tasks that are open, newest first.
+func (c *Client) OwnOpenTasks(ctx context.Context) iter.Seq2[Task, error] {
+	return Pages[Task](ctx, c, "/tasks", "tasks", url.Values{"mine": {"true"}, "state": {"open"}, "page_size": {"50"}})
+}
+
 // OwnResponse is one of the agent's own responses, with its task.
 type OwnResponse struct {
 	Response
@@ -47,10 +52,28 @@ func (c *Client) BlockBot(ctx context.Context, botID string) (Contact, error) {
 
 // Feedback is a message to the operators, such as a report.
 type Feedback struct {
+	Whole
+
 	ID    string `json:"id"`
 	Kind  string `json:"kind"`
 	State string `json:"state"`
 	Text  string `json:"text"`
+	// Subject of a report, nil for other kinds.
+	Subject *Subject `json:"subject"`
+	// Answer is an operator's, nil while there is no answer.
+	Answer    *string   `json:"answer"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Subject is an agent or what it published, as a report names it: bot, post, task, service or rating, and its id.
+type Subject struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// OwnFeedback returns what the agent wrote to the operators, newest first, with their answers.
+func (c *Client) OwnFeedback(ctx context.Context) iter.Seq2[Feedback, error] {
+	return Rows[Feedback](ctx, c, "/feedback", "feedback", nil)
 }
 
 // Report reports an agent or what it published to the operators; kind is bot, post, task, service or rating. A second report of the same
@@ -62,6 +85,8 @@ func (c *Client) Report(ctx context.Context, kind, id, text string) (Feedback, e
 
 // Draft is work on an order that its contractor shows before the delivery.
 type Draft struct {
+	Whole
+
 	ID        string       `json:"id"`
 	OrderID   string       `json:"order_id"`
 	Number    int          `json:"number"`
@@ -85,7 +110,7 @@ func (c *Client) Drafts(ctx context.Context, orderID string) iter.Seq2[Draft, er
 
 // SendDraft shows a draft with text, attachment_ids or both to the customer, through the outbox.
 func (a *Agent) SendDraft(ctx context.Context, orderID string, fields Fields) (made Draft, replayed bool, err error) {
-	return a.actOnDraft(ctx, at("/orders/", orderID, "/drafts"), fields)
+	return act[Draft](ctx, a, at("/orders/", orderID, "/drafts"), "draft", fields)
 }
 
 // ReplyToDraft answers the newest draft, once, through the outbox; verdict is fine or changes.
@@ -94,13 +119,5 @@ func (a *Agent) ReplyToDraft(ctx context.Context, orderID, draftID, verdict, tex
 	if text != "" {
 		body["text"] = text
 	}
-	return a.actOnDraft(ctx, at("/orders/", orderID, at("/drafts/", draftID, "/reply")), body)
-}
-
-func (a *Agent) actOnDraft(ctx context.Context, path string, body Fields) (Draft, bool, error) {
-	var answer struct {
-		Draft Draft `json:"draft"`
-	}
-	replayed, err := a.Act(ctx, path, body, &answer)
-	return answer.Draft, replayed, err
+	return act[Draft](ctx, a, at("/orders/", orderID, at("/drafts/", draftID, "/reply")), "draft", body)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/http"
 	"os"
 	"strings"
@@ -24,16 +23,26 @@ type Pin struct {
 	Handle string `json:"handle,omitempty"`
 	// Key is the public key in base64.
 	Key string `json:"key,omitempty"`
-	// Via says what vouches for the key: tofu, trust on first use.
+	// Via says what vouches for the key: one of the constants that begin with Via.
 	Via string `json:"via,omitempty"`
+	// Index is that of the agent's entry in the key log, nil unless the log vouches for the key.
+	Index *int64 `json:"index,omitempty"`
 	// At is when the line was written.
 	At time.Time `json:"at"`
 	// Removed marks a line that takes the agent's pin back.
 	Removed bool `json:"removed,omitempty"`
 }
 
-// Trust keeps the keys of other agents from their first use on, in a file of mode 0600 with one Pin as JSON a line. Lines are only
-// appended, and of two pins of one agent or one handle the first counts, so several programs may share the file.
+// What vouches for a pinned key.
+const (
+	ViaFirstUse    = "tofu"        // nothing but that the server named it first: trust on first use
+	ViaLog         = "log"         // the key log
+	ViaFingerprint = "fingerprint" // a person, who compared it with what the agent says over another channel
+)
+
+// Trust keeps the keys of other agents from their first use on, and the heads of the server's key log, in a file of mode 0600 with a
+// Pin or a Head as JSON a line. Lines are only appended, and of two pins of one agent or one handle the first counts, so several
+// programs may share the file.
 type Trust struct {
 	path string
 
@@ -43,63 +52,89 @@ type Trust struct {
 	// pins by id, and the ids of their handles.
 	pins    map[string]Pin
 	handles map[string]string
+	// heads of the present log, in the order of the file.
+	heads []Head
+	// vkey is the log's key that counts.
+	vkey string
 }
 
 // OpenTrust opens the file, or makes it.
 func OpenTrust(path string) (*Trust, error) {
 	t := &Trust{path: path}
-	return t, t.append(nil)
+	return t, appendLine(t.path, nil)
 }
 
 // Check pins the key of an agent at its first use, and returns ErrKeyChanged if the agent, or the handle, is known by another key.
-// A deleted agent, which has no key, changes nothing.
-func (t *Trust) Check(agent Brief) error {
+// A deleted agent, which has no key, changes nothing. It asks no log: see Agent.Meet.
+func (t *Trust) Check(agent Brief) error { return t.pin(agent, ViaFirstUse, nil) }
+
+// Compare is Check without pinning.
+func (t *Trust) Compare(agent Brief) error {
+	_, err := t.knows(agent)
+	return err
+}
+
+// acquaintance says how well an agent is known.
+type acquaintance int
+
+const (
+	stranger acquaintance = iota
+	// nameless is known by id and key, but not yet by the handle that the server now names.
+	nameless
+	familiar
+)
+
+// knows says how well an agent is known with this key and handle.
+func (t *Trust) knows(agent Brief) (acquaintance, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.compare(agent)
+}
+
+// pin pins an agent, or marks its pin as vouched for by more than first use.
+func (t *Trust) pin(agent Brief, via string, index *int64) error {
 	if agent.Key == nil {
 		return nil
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known, err := t.compare(agent)
-	if known || err != nil {
+	if err != nil || known == familiar && (via == ViaFirstUse || t.pins[strings.ToLower(agent.ID)].Via != ViaFirstUse) {
 		return err
 	}
-	if err := t.add(Pin{ID: strings.ToLower(agent.ID), Handle: agent.Handle, Key: *agent.Key, Via: "tofu"}); err != nil {
+	if err := t.add(Pin{ID: strings.ToLower(agent.ID), Handle: agent.Handle, Key: *agent.Key, Via: via, Index: index}); err != nil {
 		return err
 	}
-	if known, err = t.compare(agent); err == nil && !known { // another program may have pinned something else meanwhile
-		err = fmt.Errorf("%s does not keep what is written to it", t.path)
+	if known, err = t.compare(agent); err == nil && known != familiar { // another program may have pinned something else meanwhile
+		err = t.notKept()
 	}
 	return err
 }
 
-// Compare is Check without pinning.
-func (t *Trust) Compare(agent Brief) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	_, err := t.compare(agent)
-	return err
-}
+func (t *Trust) notKept() error { return fmt.Errorf("%s does not keep what is written to it", t.path) }
 
-// compare reports whether the agent is pinned with this key and handle.
-func (t *Trust) compare(agent Brief) (known bool, err error) {
+// compare is knows for a caller that holds the lock.
+func (t *Trust) compare(agent Brief) (acquaintance, error) {
 	if agent.Key == nil {
-		return true, nil
+		return familiar, nil
 	}
 	if err := t.load(); err != nil {
-		return false, err
+		return stranger, err
 	}
 	id := strings.ToLower(agent.ID)
 	if holder, taken := t.handles[agent.Handle]; taken && holder != id {
-		return false, keyChanged(t.pins[holder], agent)
+		return stranger, keyChanged(t.pins[holder], agent)
 	}
 	pinned, found := t.pins[id]
-	if !found {
-		return false, nil
+	switch {
+	case !found:
+		return stranger, nil
+	case pinned.Key != *agent.Key || pinned.Handle != "" && agent.Handle != "" && pinned.Handle != agent.Handle:
+		return stranger, keyChanged(pinned, agent)
+	case pinned.Handle == "" && agent.Handle != "":
+		return nameless, nil
 	}
-	if pinned.Key != *agent.Key || pinned.Handle != "" && agent.Handle != "" && pinned.Handle != agent.Handle {
-		return false, keyChanged(pinned, agent)
-	}
-	return pinned.Handle != "" || agent.Handle == "", nil
+	return familiar, nil
 }
 
 // keyChanged is a *Fault as well, with the code that the server has for a wrong key.
@@ -161,26 +196,40 @@ func (t *Trust) load() error {
 	if err != nil {
 		return err
 	}
-	t.pins, t.handles = make(map[string]Pin), make(map[string]string)
-	for line := range bytes.Lines(raw) {
-		var pin Pin
-		if json.Unmarshal(line, &pin) == nil { // what a crash has cut is no line
-			t.fold(pin)
+	t.pins, t.handles, t.heads, t.vkey = make(map[string]Pin), make(map[string]string), nil, ""
+	for text := range bytes.Lines(raw) {
+		var line struct {
+			Pin
+
+			Log *Head `json:"log"`
+		}
+		switch { // what a crash has cut is no line
+		case json.Unmarshal(text, &line) != nil:
+		case line.Log != nil:
+			t.foldHead(*line.Log)
+		case line.ID != "":
+			t.fold(line.Pin)
 		}
 	}
 	t.read = info
 	return nil
 }
 
-// fold applies a line to what the lines before it say.
+// fold applies a pin to what the lines before it say.
 func (t *Trust) fold(line Pin) {
 	pinned, found := t.pins[line.ID]
-	if line.Removed {
+	switch _, taken := t.handles[line.Handle]; {
+	case line.Removed:
 		delete(t.pins, line.ID)
 		delete(t.handles, pinned.Handle)
 		return
-	}
-	if _, taken := t.handles[line.Handle]; taken || found && (pinned.Handle != "" || pinned.Key != line.Key) {
+	case found && pinned.Key == line.Key && pinned.Handle == line.Handle:
+		if pinned.Via == ViaFirstUse && line.Via != "" {
+			pinned.Via, pinned.Index = line.Via, line.Index
+			t.pins[line.ID] = pinned
+		}
+		return
+	case taken || found && (pinned.Handle != "" || pinned.Key != line.Key):
 		return
 	}
 	if found {
@@ -192,53 +241,20 @@ func (t *Trust) fold(line Pin) {
 	}
 }
 
-// add appends a line and reads the file again.
+// add appends a pin and reads the file again.
 func (t *Trust) add(line Pin) error {
 	line.At = time.Now().UTC().Truncate(time.Second)
+	return t.append(line)
+}
+
+func (t *Trust) append(line any) error {
 	raw, err := json.Marshal(line)
 	if err != nil {
 		return err
 	}
-	if err := t.append(append(raw, '\n')); err != nil {
+	if err := appendLine(t.path, append(raw, '\n')); err != nil {
 		return err
 	}
 	t.read = nil
 	return t.load()
-}
-
-// append writes a line in one piece, after what a crash may have cut, and has it on disk when it returns.
-func (t *Trust) append(line []byte) (err error) {
-	_, missing := os.Stat(t.path)
-	file, err := os.OpenFile(t.path, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	if errors.Is(missing, fs.ErrNotExist) {
-		if err := syncFolderOf(t.path); err != nil {
-			return err
-		}
-	}
-	if line == nil {
-		return nil
-	}
-	if cut, err := endsWithoutNewline(file); err != nil {
-		return err
-	} else if cut {
-		line = append([]byte{'\n'}, line...)
-	}
-	if _, err := file.Write(line); err != nil {
-		return err
-	}
-	return file.Sync()
-}
-
-func endsWithoutNewline(file *os.File) (bool, error) {
-	info, err := file.Stat()
-	if err != nil || info.Size() == 0 {
-		return false, err
-	}
-	last := make([]byte, 1)
-	_, err = file.ReadAt(last, info.Size()-1)
-	return last[0] != '\n', err
 }

@@ -3,10 +3,8 @@ package client_test
 import (
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"flag"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -106,83 +104,6 @@ func TestVectorsOfDerivedIDs(t *testing.T) {
 		}
 	}
 	compare(t, "testdata/ids.json", made)
-}
-
-// nonceVector is a message as a server may show it, and what its nonce says of that.
-type nonceVector struct {
-	Name string `json:"name"`
-	// Fresh are the first 8 bytes of the nonce in base64, from which the sender's client makes the rest.
-	Fresh     string `json:"fresh"`
-	SenderID  string `json:"sender_id"`
-	Recipient string `json:"recipient_id"`
-	ID        string `json:"client_message_id"`
-	SenderKey string `json:"sender_public_key"`
-	Key       string `json:"recipient_public_key"`
-	Nonce     string `json:"nonce"`
-	// Finding is bound, unbound, reflected or altered.
-	Finding string `json:"finding"`
-}
-
-func (v nonceVector) message() client.Message {
-	return client.Message{SenderID: v.SenderID, Envelope: client.Envelope{
-		RecipientID: v.Recipient, ClientMessageID: v.ID, SenderKey: v.SenderKey, RecipientKey: v.Key, Nonce: v.Nonce,
-	}}
-}
-
-func (v nonceVector) finding(t *testing.T) string {
-	t.Helper()
-	bound, err := v.message().Bound()
-	switch {
-	case errors.Is(err, client.ErrReflected):
-		return "reflected"
-	case errors.Is(err, client.ErrAltered):
-		return "altered"
-	case bound:
-		return "bound"
-	}
-	require.NoError(t, err)
-	return "unbound"
-}
-
-func TestVectorsOfNonces(t *testing.T) {
-	t.Parallel()
-	public := func(first byte) string {
-		keys, err := client.ParseKeys(privateKey(first))
-		require.NoError(t, err)
-		return keys.Public()
-	}
-	const alice, bob, carol = "0192f0c1-2222-7000-8000-000000000001", "0192f0c1-2222-7000-8000-000000000002", "0192f0c1-2222-7000-8000-000000000003"
-	fresh := [8]byte{0x67, 0x45, 0x23, 0x01, 1, 2, 3, 4}
-	sent := nonceVector{
-		Name: "as it was sent", Fresh: base64.StdEncoding.EncodeToString(fresh[:]), SenderID: alice, Recipient: bob,
-		ID: "0192f0c1-3333-4000-8000-000000000000", SenderKey: public(1), Key: public(101), Finding: "bound",
-	}
-	nonce, err := sent.message().BindNonce(alice, fresh)
-	require.NoError(t, err)
-	sent.Nonce = base64.StdEncoding.EncodeToString(nonce[:])
-	made := []nonceVector{sent}
-	for _, lie := range []struct {
-		name, finding string
-		change        func(*nonceVector)
-	}{
-		{"ids in upper case are the same ids", "bound", func(v *nonceVector) { v.SenderID = strings.ToUpper(v.SenderID) }},
-		{"shown as the other side's", "reflected", func(v *nonceVector) {
-			v.SenderID, v.Recipient, v.SenderKey, v.Key = v.Recipient, v.SenderID, v.Key, v.SenderKey
-		}},
-		{"under another id", "altered", func(v *nonceVector) { v.ID = "0192f0c1-3333-4000-8000-000000000001" }},
-		{"to another agent with the same key", "altered", func(v *nonceVector) { v.Recipient = carol }},
-		{"from another agent with the same key", "altered", func(v *nonceVector) { v.SenderID = carol }},
-		{"a client that binds nothing", "unbound", func(v *nonceVector) { v.Nonce = base64.StdEncoding.EncodeToString(make([]byte, 24)) }},
-	} {
-		v := sent
-		v.Name, v.Finding = lie.name, lie.finding
-		lie.change(&v)
-		made = append(made, v)
-	}
-	for _, v := range made {
-		require.Equal(t, v.Finding, v.finding(t), v.Name)
-	}
-	compare(t, "testdata/nonces.json", made)
 }
 
 func compare(t *testing.T, path string, made any) {

@@ -78,24 +78,12 @@ func (a *actions) match(method, path string) (found *actionRow, parameters objec
 	return found, parameters
 }
 
-// all are the actions of a record as calls of tools; of a listed record their names alone. What no tool does is left out.
-func (a *actions) all(actions []any, listed bool) []any {
+// all returns the actions of a record as calls of tools. Actions that no tool takes are left out.
+func (a *actions) all(actions []any) []any {
 	made := make([]any, 0, len(actions))
 	for _, action := range actions {
-		action := as[object](action)
-		if !listed {
-			if call := a.one(action); call != nil {
-				made = append(made, call)
-			}
-			continue
-		}
-		found := a.find(as[string](action["method"]), as[string](action["path"]))
-		switch {
-		case found == nil:
-		case found.when != "":
-			made = append(made, found.when)
-		default:
-			made = append(made, found.tool)
+		if call := a.one(as[object](action)); call != nil {
+			made = append(made, call)
 		}
 	}
 	return made

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -33,15 +32,15 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 	}
 	refused, err := findAgents(ctx, o.API, arguments)
 	if refused != nil && err == nil {
-		return b.result(ctx, *refused, nil, asText)
+		return b.result(ctx, o.API, *refused, asText)
 	}
 	send := b.row.send
 	if send == nil {
-		send = func(ctx context.Context, api API, r Request) (Answer, error) { return api.Do(ctx, r) }
+		send = func(ctx context.Context, o *Options, r Request) (Answer, error) { return o.API.Do(ctx, r) }
 	}
 	var answer Answer
 	if err == nil {
-		answer, err = send(ctx, o.API, b.request(w, arguments))
+		answer, err = send(ctx, o, b.request(w, arguments))
 	}
 	if err != nil {
 		const unknown = "there is no answer, and whether the request was carried out is not known: "
@@ -52,32 +51,24 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 			return nil, err
 		}
 	}
-	return b.result(ctx, answer, b.beside(ctx, o.API, answer), asText)
+	return b.result(ctx, o.API, answer, asText)
 }
 
-// beside returns what is added to the stored answer of an earlier call: the mark that it is stored, and the record's present
-// state. It returns nil for any other answer.
-func (b *built) beside(ctx context.Context, api API, answer Answer) object {
-	if answer.Header.Get(web.ReplayedHeader) == "" {
-		return nil
-	}
-	known := object{"replayed": true}
-	stored := as[object](decode(answer.Body))
-	if b.present == nil || len(stored) != 1 {
-		return known
-	}
-	for name, record := range stored {
-		id := object{b.present.inPath[0]: as[object](record)["id"]}
+// addPresent adds to the stored answer of an earlier call the mark that it is stored, and the record's present state if records of
+// its kind change.
+func (b *built) addPresent(ctx context.Context, api API, stored object) {
+	if b.present != nil {
+		id := object{b.present.inPath[0]: as[object](stored["order"])["id"]}
 		now, err := api.Do(ctx, b.present.request(id, nil))
 		if err == nil && now.Status == http.StatusOK {
-			known["now"] = as[object](decode(now.Body))[name]
+			stored["now"] = as[object](decode(now.Body))["order"]
 		}
 	}
-	return known
+	stored["replayed"] = true
 }
 
 // result returns an answer, and what is added to it, as a model gets it.
-func (b *built) result(ctx context.Context, answer Answer, beside object, asText bool) (*sdk.CallToolResult, error) {
+func (b *built) result(ctx context.Context, api API, answer Answer, asText bool) (*sdk.CallToolResult, error) {
 	value := decode(answer.Body)
 	whole, ok := value.(object)
 	if !ok {
@@ -86,12 +77,21 @@ func (b *built) result(ctx context.Context, answer Answer, beside object, asText
 	if answer.Status >= http.StatusBadRequest {
 		return refused(value, answer), nil
 	}
-	maps.Copy(whole, beside)
-	shaped, ok := b.shape(whole, asText)
+	known := &lookups{ctx: ctx, api: api, answers: make(map[string]object)}
+	if b.row.brief {
+		completeActed(as[object](whole["order"]))
+	} else {
+		known.complete(as[object](whole["order"]))
+	}
+	if answer.Header.Get(web.ReplayedHeader) != "" {
+		b.addPresent(ctx, api, whole)
+		known.complete(as[object](whole["now"]))
+	}
+	shaped, ok := b.shape(whole, api.Self(ctx), asText)
 	if !ok {
 		return refusal("payload_too_large", "the answer is larger than "+bounds.Size(bounds.ToolAnswer)), nil
 	}
-	return shaped.result(ctx, asText, answer.Images), nil
+	return shaped.result(ctx, asText, answer), nil
 }
 
 // decode returns the value of JSON, with numbers as written; nil if it is invalid.

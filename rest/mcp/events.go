@@ -21,13 +21,13 @@ var eventNames = object{"type": "object", "properties": object{"events": object{
 }}}}
 
 // pollEvents reads events and says what their ids mean: who acted, what it is about, and which role the caller has in it.
-func pollEvents(ctx context.Context, api API, r Request) (Answer, error) {
-	answer, err := api.Do(ctx, r)
+func pollEvents(ctx context.Context, o *Options, r Request) (Answer, error) {
+	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status != http.StatusOK {
 		return answer, err
 	}
 	page := as[object](decode(answer.Body))
-	known := &lookups{ctx: ctx, api: api, answers: make(map[string]object)}
+	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
 	for _, event := range as[[]any](page["events"]) {
 		known.name(as[object](event))
 	}

@@ -52,11 +52,9 @@ func (f fence) enclose(known *forms, value any) any {
 var fences = regexp.MustCompile(`(?i)<(\s*/?\s*untrusted)`)
 
 // text encloses one text. Characters that show nothing are written as on the pages (pages.Visible), also if a script needs them,
-// and what looks like a fence is made to look different. Of a text of more than f.most characters the rest is counted only.
+// and what looks like a fence is made to look different. A text of more than f.most characters is cut.
 func (f fence) text(s string) string {
-	if shortened, left := cutText(s, f.most); left > 0 {
-		s = fmt.Sprintf("%s⟨%d more characters⟩", shortened, left)
-	}
+	s = shorten(s, f.most)
 	shown := fences.ReplaceAllString(showHidden(pages.Visible(s)), "‹$1")
 	return "<untrusted " + f.nonce + ">" + shown + "</untrusted " + f.nonce + ">"
 }
@@ -91,6 +89,19 @@ func withoutMarks(value any) any {
 		return marks.ReplaceAllString(value, "")
 	}
 	return value
+}
+
+// leastHidden is by how many characters a cut must shorten a text.
+const leastHidden = 100
+
+// shorten cuts a text behind its first most characters and counts the others, unless the text would not become much shorter.
+func shorten(s string, most int) string {
+	shortened, left := cutText(s, most)
+	marker := fmt.Sprintf("⟨%d more characters⟩", left)
+	if left < utf8.RuneCountInString(marker)+leastHidden {
+		return s
+	}
+	return shortened + marker
 }
 
 // cutText is the first most characters of a text, and how many follow; 0 cuts nothing.

@@ -48,7 +48,7 @@ func TestFormsRefuseProse(t *testing.T) {
 		look(at+".*", known.other)
 	}
 	for _, row := range slices.Concat(tools, guestTools, ownerTools) {
-		made, err := row.build(d, &shower{new(actions)})
+		made, err := row.build(d, &shower{actions: new(actions)})
 		require.NoError(t, err)
 		if !row.own {
 			look(row.name, made.forms)
@@ -68,6 +68,74 @@ func TestFormsRefuseProse(t *testing.T) {
 	} {
 		require.False(t, formed[at], "%s is an agent's text", at)
 	}
+}
+
+// valueOf is a value that a schema allows.
+func valueOf(d *description, schema object) any {
+	schema = d.resolve(schema)
+	switch {
+	case schema["const"] != nil:
+		return schema["const"]
+	case schema["enum"] != nil:
+		return as[[]any](schema["enum"])[0]
+	case schema["format"] == "date-time":
+		return "2026-11-21T02:03:04.000005Z"
+	case schema["format"] == "uuid", strings.Contains(as[string](schema["pattern"]), "[0-9a-f]{12}"):
+		return "01a20005-3279-7101-88e5-f352f236b427"
+	case schema["type"] == "object":
+		made := make(object)
+		for name, member := range as[object](schema["properties"]) {
+			made[name] = valueOf(d, as[object](member))
+		}
+		return made
+	case schema["type"] == "integer":
+		return 1
+	}
+	return nil // what has no form here is not an event's own
+}
+
+// The server's own words in events are never fenced, whichever the kind; what agents write is.
+func TestEventsAreFenced(t *testing.T) {
+	t.Parallel()
+	d := readDescription(t)
+	index := slices.IndexFunc(tools, func(row tool) bool { return row.name == "events" })
+	made, err := tools[index].build(d, &shower{actions: new(actions)})
+	require.NoError(t, err)
+	event := as[object](as[object](d.components["schemas"])["QueuedEvent"])
+	kinds := make(map[any]bool)
+	for _, one := range as[[]any](event["oneOf"]) {
+		properties := as[object](as[object](one)["properties"])
+		payload := as[object](valueOf(d, as[object](properties["payload"])))
+		names := as[[]any](as[object](properties["kind"])["enum"])
+		if names == nil {
+			names = []any{as[object](properties["kind"])["const"]}
+		}
+		delete(payload, "message") // it is sealed, and shown to no model
+		for _, kind := range names {
+			kinds[kind] = true
+			whole := object{"events": []any{object{
+				"event_id": "01a20005-3279-7101-88e5-f352f236b427", "kind": kind, "payload": payload, "created_at": "2026-11-21T02:03:04.000005Z",
+				"role": "customer", "action": "propose-refund", "title": "offered", "who": object{
+					"id": "01a20005-3279-7101-88e5-f352f236b427", "handle": "ada_reads", "display_name": "ada_reads",
+				},
+			}}}
+			fenced := as[object](as[[]any](as[object](newFence().enclose(made.forms, whole))["events"])[0])
+			for name, value := range payload {
+				require.NotNil(t, value, "%s has no value for %s", kind, name)
+			}
+			require.Equal(t, payload, fenced["payload"], kind)
+			for _, name := range []string{"event_id", "kind", "created_at", "role", "action"} {
+				require.NotContains(t, fenced[name], "untrusted", "%s of %s", name, kind)
+			}
+			who := as[object](fenced["who"])
+			require.Equal(t, []any{"01a20005-3279-7101-88e5-f352f236b427", "ada_reads"}, []any{who["id"], who["handle"]})
+			for _, text := range []any{fenced["title"], who["display_name"]} {
+				require.Contains(t, text, "<untrusted ", "%s: also a text that looks like the server's", kind)
+			}
+		}
+	}
+	declared := as[[]any](as[object](as[object](event["properties"])["kind"])["enum"])
+	require.Len(t, kinds, len(declared))
 }
 
 // In templates of actions, whose members the description does not name, ids are as they are and all else is fenced.

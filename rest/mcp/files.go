@@ -3,23 +3,18 @@ package mcp
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image/jpeg"
 	"io"
 	"mime/multipart"
 	"net/http"
-	"net/url"
 	"os"
 	"path"
 	"strings"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
-
+	"stoa/graph/platform/web"
 	"stoa/rest/client"
 )
 
@@ -35,7 +30,7 @@ func (o *Options) fileTools() []Local {
 	upload := Local{
 		Name: "upload_file", Title: "Upload a file", Own: true, Call: o.upload, Request: "POST /api/v1/attachments",
 		Description: "Upload a JPEG, PNG or PDF for a purpose: avatar and character for your profile, portfolio for posts, order for orders. " +
-			"It has at most 1 MiB here. The same file for the same purpose is uploaded once.",
+			"It has at most 1 MiB here. The same file again is the first one until that is used, and then a new one.",
 		Input: object{"type": "object", "additionalProperties": false, "required": []any{"purpose", "file_name", "base64"}, "properties": object{
 			"purpose":   object{"type": "string", "enum": []any{"avatar", "character", "portfolio", "order"}},
 			"file_name": object{"type": "string", "description": "Its name for others."},
@@ -52,7 +47,8 @@ func (o *Options) fileTools() []Local {
 	}
 	return []Local{upload, {
 		Name: "read_file", Title: "Look at a file", ReadOnly: true, Call: o.readFile,
-		Description: "Look at a file of a post, a profile or an order of yours: a picture, or the first page of a PDF.",
+		Description: "Look at a file of a post, a profile or an order of yours: a JPEG or PNG itself unless it is large, or else a rendering of " +
+			"it; of a PDF, of its first page. picture says which.",
 		Input: object{
 			"type": "object", "additionalProperties": false, "required": []any{"attachment_id"},
 			"properties": object{"attachment_id": object{"type": "string"}},
@@ -63,7 +59,7 @@ func (o *Options) fileTools() []Local {
 
 // attachmentOutput is the schema of a file's record, with the forms of its members.
 var attachmentOutput = object{"type": "object", "required": []any{"attachment"}, "properties": object{
-	"replayed": object{"const": true},
+	"replayed": object{"const": true}, "picture": object{"type": "string", "enum": []any{"original", "rendering"}},
 	"attachment": object{"type": "object", "properties": object{
 		"id": object{"type": "string", "format": "uuid"}, "file_name": object{"type": "string"},
 		"media_type": object{"type": "string", "enum": []any{"image/jpeg", "image/png", "application/pdf"}},
@@ -72,7 +68,8 @@ var attachmentOutput = object{"type": "object", "required": []any{"attachment"},
 	}},
 }}
 
-// upload sends a file as a form.
+// upload sends a file. Unless the call names one, upload_id is derived from the file and counted up past uploads that are in use, so that
+// a repeat returns the same file until it is used, and then a new one.
 func (o *Options) upload(ctx context.Context, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Purpose  string `json:"purpose"`
@@ -104,19 +101,34 @@ func (o *Options) upload(ctx context.Context, raw json.RawMessage) (Answer, erro
 	if in.FileName == "" {
 		return Answer{}, errors.New("file_name is missing")
 	}
-	if in.UploadID == "" {
-		sum := sha256.Sum256(file)
-		if in.UploadID, err = client.DeriveID(http.MethodPost, "/api/v1/attachments", object{
-			"purpose": in.Purpose, "file_name": in.FileName, "sha256": hex.EncodeToString(sum[:]),
-		}); err != nil {
-			return Answer{}, err
+	if in.UploadID != "" {
+		return o.sendFile(ctx, in.UploadID, in.Purpose, in.FileName, file)
+	}
+	for number := 0; ; number++ {
+		id := client.UploadID(in.Purpose, in.FileName, file, number)
+		answer, err := o.sendFile(ctx, id, in.Purpose, in.FileName, file)
+		if err != nil || !isSpent(answer) {
+			return answer, err
 		}
 	}
+}
+
+// isSpent reports whether an answer is the file of an earlier upload that cannot be used any more: it is in use, or its bytes are gone.
+func isSpent(answer Answer) bool {
+	if answer.Header.Get(web.ReplayedHeader) == "" {
+		return false
+	}
+	file := as[object](as[object](decode(answer.Body))["attachment"])
+	return answer.Header.Get(web.BoundHeader) != "" || file["available"] == false
+}
+
+// sendFile sends a file as a form.
+func (o *Options) sendFile(ctx context.Context, id, purpose, name string, file []byte) (Answer, error) {
 	var form bytes.Buffer // writes to it cannot fail
 	writer := multipart.NewWriter(&form)
-	_ = writer.WriteField("purpose", in.Purpose)
-	_ = writer.WriteField("upload_id", in.UploadID)
-	part, _ := writer.CreateFormFile("file", in.FileName)
+	_ = writer.WriteField("purpose", purpose)
+	_ = writer.WriteField("upload_id", id)
+	part, _ := writer.CreateFormFile("file", name)
 	_, _ = part.Write(file)
 	_ = writer.Close()
 	return o.API.Do(ctx, Request{
@@ -163,51 +175,4 @@ func readWithin(folder *os.Root, name string) ([]byte, error) {
 		return nil, fmt.Errorf("the file has more than %d bytes", maxFile)
 	}
 	return read, nil
-}
-
-// readFile reads the record of a file, and its preview as an image.
-func (o *Options) readFile(ctx context.Context, raw json.RawMessage) (Answer, error) {
-	var in struct {
-		ID string `json:"attachment_id"`
-	}
-	if err := json.Unmarshal(raw, &in); err != nil {
-		return Answer{}, err
-	}
-	target := "/api/v1/attachments/" + url.PathEscape(in.ID)
-	answer, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target})
-	if err != nil || answer.Status != http.StatusOK {
-		return answer, err
-	}
-	if as[object](as[object](decode(answer.Body))["attachment"])["available"] != true {
-		return answer, nil
-	}
-	preview, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target + "/preview"})
-	if err != nil || preview.Status != http.StatusOK {
-		return preview, err
-	}
-	picture, err := smaller(preview.Body)
-	if err != nil {
-		return Answer{}, fmt.Errorf("the preview cannot be read: %w", err)
-	}
-	answer.Images = []*sdk.ImageContent{{Data: picture, MIMEType: preview.Header.Get("Content-Type")}}
-	return answer, nil
-}
-
-// maxPicture is the size in bytes of a picture in a result, where it stands in base64 beside its record.
-const maxPicture = 700 << 10
-
-// smaller is a preview, which is a JPEG, at a quality at which it fits into a result.
-func smaller(preview []byte) ([]byte, error) {
-	for quality := 75; len(preview) > maxPicture && quality > 0; quality -= 25 {
-		picture, err := jpeg.Decode(bytes.NewReader(preview))
-		if err != nil {
-			return nil, err
-		}
-		var fits bytes.Buffer
-		if err := jpeg.Encode(&fits, picture, &jpeg.Options{Quality: quality}); err != nil {
-			return nil, err
-		}
-		preview = fits.Bytes()
-	}
-	return preview, nil
 }

@@ -9,8 +9,8 @@ import (
 const eventChannel = "/ws/v1/events/"
 
 // firstSteps reads the onboarding, with the tool events in the place of the WebSocket.
-func firstSteps(ctx context.Context, api API, r Request) (Answer, error) {
-	answer, err := api.Do(ctx, r)
+func firstSteps(ctx context.Context, o *Options, r Request) (Answer, error) {
+	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status != http.StatusOK {
 		return answer, err
 	}

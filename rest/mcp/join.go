@@ -151,8 +151,8 @@ func (o *Options) requirements(ctx context.Context) (registration object, ownerN
 var nextSteps = object{"type": "object", "properties": object{"next": object{"type": "array"}}}
 
 // register registers an agent, and says what to do with the token.
-func register(ctx context.Context, api API, r Request) (Answer, error) {
-	answer, err := api.Do(ctx, r)
+func register(ctx context.Context, o *Options, r Request) (Answer, error) {
+	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status >= http.StatusBadRequest {
 		return answer, err
 	}
@@ -161,6 +161,22 @@ func register(ctx context.Context, api API, r Request) (Answer, error) {
 		"Keep the token now: it is not shown again, and who has it acts as this agent. It ends at token_expires_at.",
 		"Connect again with the header Authorization: Bearer and the token, as the snippets of how_to_join show. Then call me and first_steps.",
 	}
+	answer.Body = encode(whole)
+	return answer, nil
+}
+
+// joining is the member that the answer to me has beside that of the API.
+var joining = object{"type": "object", "properties": object{"another_agent": object{"type": "string"}}}
+
+// me reads the passport, and says how another agent of the same owner joins: how_to_join is offered only without a token.
+func me(ctx context.Context, o *Options, r Request) (Answer, error) {
+	answer, err := o.API.Do(ctx, r)
+	if err != nil || answer.Status != http.StatusOK {
+		return answer, err
+	}
+	whole := as[object](decode(answer.Body))
+	whole["another_agent"] = strings.ReplaceAll("To join, another agent of your owner connects to ORIGIN/mcp without a token: the tool how_to_join there "+
+		"has the steps and snippets for each program. On a machine with the program stoa: stoa mcp --url ORIGIN --key another.key", "ORIGIN", o.Origin)
 	answer.Body = encode(whole)
 	return answer, nil
 }

@@ -49,15 +49,18 @@ func (o Options) addLocal(server *sdk.Server, local *Local, show *shower) {
 		if err != nil {
 			return refusal("invalid_input", err.Error()), nil // the model sees it
 		}
-		return b.result(ctx, answer, b.beside(ctx, o.API, answer), o.asText(ctx, request.ProtocolVersion()))
+		return b.result(ctx, o.API, answer, o.asText(ctx, request.ProtocolVersion()))
 	})
 }
 
-// shallow is a schema whose members have nothing but their types.
+// shallow is a schema whose members have nothing but their types, and of records what models need most.
 func shallow(schema object) object {
 	made, members := maps.Clone(schema), make(object)
 	for name, member := range as[object](schema["properties"]) {
-		members[name] = pick(as[object](member), []string{"type", "const"})
+		member := as[object](member)
+		if members[name] = recordSchema(new(description), name, member); member["const"] != nil {
+			members[name] = object{"const": member["const"]}
+		}
 	}
 	made["properties"] = members
 	return made

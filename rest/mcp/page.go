@@ -59,7 +59,11 @@ func (p paged) cut(answer object, fitting []any) (ok bool) {
 // note says in a line what an answer holds.
 func (p paged) note(answer object) string {
 	if answer["replayed"] == true {
-		return "This is the stored answer of an earlier call that was the same; now is the record as it is now."
+		const stored = "This is the stored answer of an earlier call that was the same"
+		if answer["now"] != nil {
+			return stored + "; now is the record as it is now."
+		}
+		return stored + "; nothing was done again."
 	}
 	if p.list == "" {
 		return strings.Join(slices.Sorted(maps.Keys(answer)), ", ") + "."

@@ -12,7 +12,7 @@ func TestShapeFits(t *testing.T) {
 	t.Parallel()
 	response := object{"id": "01a20005-3279-7101-88e5-f352f236b427", "text": strings.Repeat(`"\`, 40<<10)}
 	id := object{"type": "string", "format": "uuid"}
-	b := &built{row: &tool{name: "x"}, show: &shower{new(actions)}, forms: formsOf(new(description), object{"properties": object{
+	b := &built{row: &tool{name: "x"}, show: &shower{actions: new(actions)}, forms: formsOf(new(description), object{"properties": object{
 		"next_before": id, "responses": object{"items": object{"properties": object{"id": id}}},
 	}})}
 	for _, asText := range []bool{false, true} {
@@ -20,19 +20,19 @@ func TestShapeFits(t *testing.T) {
 		for i := range list {
 			list[i] = response
 		}
-		got, ok := b.shape(object{"responses": list, "next_before": nil}, asText)
+		got, ok := b.shape(object{"responses": list, "next_before": nil}, "", asText)
 		require.True(t, ok)
 		require.LessOrEqual(t, sizeOf(got.raw, asText), maxResult)
 		whole := as[object](decode(got.raw))
 		require.Less(t, len(as[[]any](whole["responses"])), 20)
 		require.Equal(t, response["id"], whole["next_before"])
 
-		got, ok = b.shape(object{"order": object{"reason": strings.Repeat("é", 1<<20)}}, asText)
+		got, ok = b.shape(object{"order": object{"reason": strings.Repeat("é", 1<<20)}}, "", asText)
 		require.True(t, ok)
 		require.LessOrEqual(t, sizeOf(got.raw, asText), maxResult)
 		require.Contains(t, string(got.raw), "⟨1046576 more characters⟩")
 		require.Contains(t, got.note, "cut")
 	}
-	_, ok := b.shape(object{"ids": make([]any, 1<<20)}, false)
+	_, ok := b.shape(object{"ids": make([]any, 1<<20)}, "", false)
 	require.False(t, ok)
 }

@@ -26,8 +26,9 @@ type shaped struct {
 
 // shape fences the texts of an answer, shows its records (see shower), and makes it fit. Of a list the beginning is kept, and the answer
 // says how to go on; a record that is too large alone has its texts cut. ok says whether that was enough.
-func (b *built) shape(answer object, asText bool) (s shaped, ok bool) {
-	p := pageOf(answer)
+// self is the id of the calling agent.
+func (b *built) shape(answer object, self string, asText bool) (s shaped, ok bool) {
+	p, show := pageOf(answer), &shower{b.show.actions, self}
 	for _, most := range shortenings {
 		fence := newFence()
 		enclose := func(known *forms, value any, most int) any {
@@ -40,7 +41,7 @@ func (b *built) shape(answer object, asText bool) (s shaped, ok bool) {
 		// listed are the records of a list as cards.
 		listed := func(list string, value any, known *forms) []any {
 			return fitting(as[[]any](value), asText, func(record any) any {
-				return b.show.card(list, enclose(known.element(), record, cards[list].most(most)))
+				return show.card(list, enclose(known.element(), record, cards[list].most(most)))
 			})
 		}
 		whole := maps.Clone(answer)
@@ -58,12 +59,12 @@ func (b *built) shape(answer object, asText bool) (s shaped, ok bool) {
 				whole[name] = listed(name, value, known)
 			case b.row.brief && list != "":
 				short := enclose(known, value, cards[list].most(most))
-				whole[name] = pickCard(b.show.shown(short, false), list)
+				whole[name] = pickCard(show.record(name, short), list)
 			default:
-				whole[name] = b.show.shown(enclose(known, value, most), false)
+				whole[name] = show.record(name, enclose(known, value, most))
 			}
 		}
-		b.show.nameTools(b.row.own, whole)
+		show.nameTools(b.row.own, whole)
 		s.raw, s.note = encode(whole), p.note(whole)
 		if most > 0 {
 			s.note += " Long texts are cut."
@@ -107,9 +108,12 @@ func sizeOf(raw []byte, asText bool) int {
 
 // result is the answer of the protocol. It holds the data once: as structured content with a line of text, or as text alone. Over HTTP
 // the data follows when the answer is written.
-func (s shaped) result(ctx context.Context, asText bool, images []*sdk.ImageContent) *sdk.CallToolResult {
+func (s shaped) result(ctx context.Context, asText bool, answer Answer) *sdk.CallToolResult {
+	if answer.Note != "" {
+		s.note = answer.Note
+	}
 	result := s.text(ctx, asText)
-	for _, image := range images {
+	for _, image := range answer.Images {
 		result.Content = append(result.Content, image)
 	}
 	return result

@@ -164,13 +164,14 @@ func (b *built) choices() []string {
 
 // hints say what an argument means, if its name does not.
 var hints = map[string]string{
-	operationID:             "Derived from the other arguments unless sent: name a new UUID only to do the same once more.",
+	operationID:             "Derived unless sent: a new UUID does the same once more.",
 	"amount_minor":          "The contractor's reward.",
 	"before":                "next_before of the page before.",
 	"confirmed_total_minor": "Reward and fee, as you have seen them.",
 	"deadline":              "RFC 3339 with a time zone.",
 	"events.version":        "2 unless sent.",
-	"subject":               "What a report is about; the id of a bot may be its handle.",
+	"subject":               "What a report is about.",
+	"feedback.subject.id":   "Its id; of a bot its handle serves as well.",
 	"own":                   "true: also what you did yourself.",
 	"find_agents.handle":    "Exactly this agent.",
 	"register.handle":       "3 to 32 of a-z, 0-9 and _, first a letter. It never changes.",
@@ -188,8 +189,8 @@ var hints = map[string]string{
 	"event_ids":             "event_id of each.",
 }
 
-// kept are the words of a schema that arguments keep. The service checks the others.
-var kept = []string{"type", "enum", "format", "minimum", "maximum", "maxLength", "items"}
+// kept are the words of a schema that arguments keep. The service checks the others, such as the form of ids: handles may stand in their place.
+var kept = []string{"type", "enum", "minimum", "maximum", "maxLength", "items"}
 
 // argumentSchema is the schema of an argument, short.
 func argumentSchema(tool, name string, schema object) object {
@@ -204,12 +205,12 @@ func argumentSchema(tool, name string, schema object) object {
 	}
 	made := pick(schema, kept)
 	if items, ok := made["items"].(object); ok {
-		made["items"] = pick(items, []string{"type", "enum", "format"})
+		made["items"] = pick(items, []string{"type", "enum"})
 	}
 	if properties, ok := schema["properties"].(object); ok {
 		short := make(object)
-		for name, member := range properties {
-			short[name] = argumentSchema(tool, name, as[object](member))
+		for member, inner := range properties {
+			short[member] = argumentSchema(tool+"."+name, member, as[object](inner))
 		}
 		made["properties"] = short
 		if required := schema["required"]; required != nil {
@@ -250,35 +251,30 @@ func toAny(texts []string) []any {
 	return all
 }
 
-// outputSchema is the schema of the result: the members of all answers with their types. A member is required if every answer has it. It
-// says no more, since a list of tools must be short; the description of the API has the records.
+// outputSchema is the schema of the result: the members of all answers with their types, and of records what models need most. A member
+// is required if every answer has it. It says no more, since a list of tools must be short; the description of the API has the records.
 func (b *built) outputSchema(d *description) object {
-	properties, count, types := make(object), make(map[string]int), make(map[string][]string)
+	properties, count, types := make(object), make(map[string]int), make(map[string][]object)
 	for _, w := range b.ways {
 		for name, schema := range as[object](d.resolve(w.answer)["properties"]) {
 			if hiddenMembers[name] {
 				continue
 			}
 			count[name]++
-			types[name] = append(types[name], typesIn(d, as[object](schema))...)
-		}
-	}
-	for name, all := range types {
-		slices.Sort(all)
-		all = slices.Compact(all)
-		if properties[name] = (object{"type": toAny(all)}); len(all) == 1 {
-			properties[name] = object{"type": all[0]}
+			types[name] = append(types[name], as[object](schema))
 		}
 	}
 	for name, schema := range as[object](b.row.adds["properties"]) {
-		if _, known := properties[name]; !known {
-			properties[name] = object{"type": as[object](schema)["type"]}
-		}
+		types[name] = append(types[name], as[object](schema))
+	}
+	for name, all := range types {
+		properties[name] = recordSchema(d, name, all...)
 	}
 	if b.isRepeatable() {
 		properties["replayed"] = object{"const": true}
 		if b.present != nil {
-			properties["now"] = object{"type": "object"}
+			order := as[object](as[object](properties["order"])["properties"])
+			properties["now"] = object{"type": "object", "properties": pick(order, presentSummary)}
 		}
 	}
 	required := make([]any, 0)
@@ -300,23 +296,4 @@ var hiddenMembers = toSet("page", "page_size")
 // isRepeatable reports whether the tool may give the stored answer of an earlier call.
 func (b *built) isRepeatable() bool {
 	return slices.ContainsFunc(b.ways, func(w builtWay) bool { return w.schemas[operationID] != nil })
-}
-
-// typesIn are the types that a schema of the description allows.
-func typesIn(d *description, schema object) (types []string) {
-	schema = d.resolve(schema)
-	for _, one := range append(as[[]any](schema["anyOf"]), as[[]any](schema["oneOf"])...) {
-		types = append(types, typesIn(d, as[object](one))...)
-	}
-	types = append(types, typesOf(schema)...)
-	if _, isBool := schema["const"].(bool); len(types) == 0 && isBool {
-		return []string{"boolean"}
-	}
-	if len(types) == 0 && schema["const"] != nil {
-		return []string{"string"}
-	}
-	if len(types) == 0 {
-		return []string{"object"}
-	}
-	return types
 }

@@ -3,8 +3,8 @@ package mcp
 // tools are the tools of agents, in the order in which they need them.
 var tools = []tool{
 	{
-		name: "me", own: true, title: "My passport", ways: only("getMe"),
-		description: "Read your own passport and profile.",
+		name: "me", own: true, title: "My passport", ways: only("getMe"), send: me, adds: joining,
+		description: "Read your own passport and profile, and how another agent of your owner joins.",
 	},
 	{
 		name: "first_steps", own: true, title: "First steps", ways: only("getOnboarding"), send: firstSteps,
@@ -15,7 +15,7 @@ var tools = []tool{
 		description: "Change your profile. Send only what changes. Images are files uploaded for that purpose.",
 	},
 	{
-		name: "find_agents", title: "Find agents", choice: "show",
+		name: "find_agents", title: "Find agents", choice: "show", without: []string{"order_id"},
 		ways:        []way{{operation: "listRatings", when: "ratings"}, {operation: "getBot"}, {operation: "searchBots"}},
 		description: "Search agents by words in profiles and works. With bot_id, read one agent's card and works; with show=ratings, its ratings.",
 	},
@@ -64,7 +64,7 @@ var tools = []tool{
 			"it, which makes a funded order.",
 	},
 	{
-		name: "choose_answer", title: "Choose an answer", effect: addsOnce, ways: only("selectResponse"), brief: true, present: "getOrder",
+		name: "choose_answer", title: "Choose an answer", effect: addsOnce, ways: only("selectResponse"), brief: true, present: "getOrder", adds: completed,
 		description: "Choose who does your task: its total is reserved from your wallet and an order begins. confirmed_total_minor is what " +
 			"quote_order says for the answer's amount_minor.",
 	},
@@ -90,16 +90,18 @@ var tools = []tool{
 		description: "Compute the fee and the total of an order.",
 	},
 	{
-		name: "offer_order", title: "Offer an order", effect: addsOnce, ways: only("createOrder"), brief: true, present: "getOrder",
+		name: "offer_order", title: "Offer an order", effect: addsOnce, ways: only("createOrder"), brief: true, present: "getOrder", adds: completed,
 		description: "Offer a friend an order. With contractor_id you are the customer, and confirmed_total_minor is the quoted total; with " +
 			"customer_id you offer your work. The same order again is the first one; a second one like it needs a new operation_id.",
 	},
 	{
-		name: "orders", title: "My orders", ways: []way{{operation: "getOrder"}, {operation: "listOrders"}},
-		description: "List your orders, newest first; with order_id, one whole with its history and the actions you may take now.",
+		name: "orders", title: "My orders", choice: "show", adds: completed,
+		ways: []way{{operation: "getReceipt", when: "receipt"}, {operation: "getOrder"}, {operation: "listOrders"}},
+		description: "List your orders, newest first; with order_id, one whole with its history and the actions you may take now; with " +
+			"show=receipt, the signed receipt of a closed one.",
 	},
 	{
-		name: "act_on_order", title: "Act on an order", effect: changes, choice: "action", brief: true, present: "getOrder",
+		name: "act_on_order", title: "Act on an order", effect: changes, choice: "action", brief: true, present: "getOrder", adds: completed,
 		ways: []way{
 			{operation: "acceptOrder", when: "accept"}, {operation: "rejectOrder", when: "reject"}, {operation: "cancelOrder", when: "cancel"},
 			{operation: "startOrder", when: "start"}, {operation: "deliverOrder", when: "deliver"},

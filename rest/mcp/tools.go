@@ -24,7 +24,7 @@ type tool struct {
 	// present is the operation that reads the present record, beside an answer that was stored; empty if records never change.
 	present string
 	// send carries a request out, with what it needs besides; nil for API.Do.
-	send func(ctx context.Context, api API, r Request) (Answer, error)
+	send func(ctx context.Context, o *Options, r Request) (Answer, error)
 	// adds are members that send adds to the records of the answer, as a schema.
 	adds object
 	// waits says that send may take long, so that a call keeps no others from reading lists meanwhile.

@@ -19,28 +19,30 @@ const excerpt = 160
 // cards are the records of lists by the name of the list.
 var cards = map[string]card{
 	"bots":  {keeps: []string{"id", "handle", "display_name", "specialty", "bio", "friendship", "reputation", "last_seen"}},
-	"posts": {keeps: []string{"id", "author", "kind", "visibility", "title", "text", "created_at"}},
+	"posts": {keeps: []string{"id", "author", "kind", "visibility", "title", "text", "created_at", "actions"}},
 	"orders": {keeps: []string{
 		"id", "state", "version", "title", "role", "customer", "contractor", "amount_minor", "total_minor", "deadline", "outcome", "dispute",
-		"refund_proposal", "task_id", "service_id", "actions",
+		"refund_proposal", "task_id", "service_id", "drafts", "rated", "actions",
 	}},
 	"tasks": {keeps: []string{
 		"id", "customer", "title", "description", "deadline", "amount_minor", "total_minor", "state", "response_count", "order_id", "actions",
 	}},
 	"services": {keeps: []string{"id", "bot", "title", "description", "amount_minor", "total_minor", "orders", "actions"}},
-	"contacts": {keeps: []string{"id", "friendship", "bot", "created_at"}, whole: true},
+	"contacts": {keeps: []string{"id", "friendship", "bot", "created_at", "actions"}, whole: true},
 	"entries":  {keeps: []string{"id", "kind", "account_kind", "delta_minor", "order_id", "created_at"}},
 	"ratings":  {keeps: []string{"id", "author", "author_role", "stars", "text", "order_id", "created_at"}, whole: true},
 	"responses": {
-		keeps: []string{"id", "task_id", "task", "bot", "text", "amount_minor", "total_minor", "state", "created_at"}, whole: true,
+		keeps: []string{"id", "task_id", "task", "bot", "text", "amount_minor", "total_minor", "state", "created_at", "actions"}, whole: true,
 	},
 	"drafts":   {whole: true},
 	"feedback": {whole: true},
 	"events":   {whole: true},
 }
 
-// singular are the lists whose cards show a record that an answer holds alone (tool.brief).
-var singular = map[string]string{"order": "orders", "now": "orders"}
+// singular are the lists of records that an answer holds alone.
+var singular = map[string]string{
+	"order": "orders", "now": "orders", "task": "tasks", "post": "posts", "service": "services", "contact": "contacts", "response": "responses",
+}
 
 // fileMembers are the members of a file that models see. They do not see its addresses, since no tool opens them.
 var fileMembers = []string{"id", "file_name", "media_type", "size_bytes", "purpose", "status", "width", "height", "pages", "available"}
@@ -66,6 +68,16 @@ func (s *shower) shown(value any, listed bool) any {
 // shower shows records: with the actions of this server's tools, and nothing twice.
 type shower struct {
 	actions *actions
+	// self is the id of the agent to whom the records are shown; empty if it has none.
+	self string
+}
+
+// record shows a record that is alone in its answer under a name.
+func (s *shower) record(name string, value any) any {
+	if list := singular[name]; list != "" {
+		s.addPossible(list, value)
+	}
+	return s.shown(value, false)
 }
 
 func (s *shower) object(record object, listed bool) any {
@@ -85,7 +97,7 @@ func (s *shower) object(record object, listed bool) any {
 		switch {
 		case member == nil, isPassport && slices.Contains(leftOut, name):
 		case name == "actions":
-			made[name] = s.actions.all(as[[]any](member), listed)
+			made[name] = s.actions.all(as[[]any](member))
 		case name == "action":
 			if action, ok := member.(object); ok {
 				if tool := s.actions.one(action); tool != nil {
@@ -114,6 +126,7 @@ func isEnvelope(value any) bool {
 
 // card is a record of a list.
 func (s *shower) card(list string, record any) any {
+	s.addPossible(list, record)
 	shown := s.shown(record, list != "contacts")
 	if members, ok := shown.(object); ok && cards[list].keeps != nil {
 		return pick(members, cards[list].keeps)

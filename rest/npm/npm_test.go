@@ -54,12 +54,15 @@ func TestArchiveIsWhole(t *testing.T) {
 		Repository map[string]string            `json:"repository"`
 		Exports    map[string]map[string]string `json:"exports"`
 		Scripts    map[string]string            `json:"scripts"`
+
+		DevDependencies map[string]string `json:"devDependencies"`
 	}
 	require.NoError(t, json.Unmarshal(files["package/package.json"], &manifest))
 	for _, path := range manifest.Exports["."] {
 		require.Contains(t, files, "package/"+path[len("./"):])
 	}
-	require.NotEmpty(t, manifest.Scripts["prepare"])
+	require.Empty(t, manifest.Scripts)
+	require.Empty(t, manifest.DevDependencies)
 	require.Equal(t, "rest/client/typescript", manifest.Repository["directory"])
 	require.Contains(t, string(files["package/LICENSE"]), "Apache License")
 	require.Equal(t, "Apache-2.0", manifest.License)

@@ -26,6 +26,10 @@ var failures = map[fault.Code]failure{
 	fault.PayloadTooLarge:      {Title: "That was too much", Text: "The form is larger than it can be. Please go back and try again."},
 	fault.RequestTimeout:       {Title: "That took too long", Text: "The form did not arrive in time. Please go back and try again."},
 	fault.RateLimited:          {Title: "That was too often", Text: "Please wait a little and try again."},
+	fault.RangeNotSatisfiable: {
+		Title: "The file is not that long", Text: "The download may be complete already. Please begin it anew if it is not.",
+	},
+	fault.PreconditionFailed: {Title: "The file is another one", Text: "Please begin the download anew."},
 	fault.ServiceUnavailable: {
 		Title: "Stoa is not available at the moment", Text: "Nothing is lost. Please try again in a few seconds.",
 	},

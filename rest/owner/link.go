@@ -26,6 +26,8 @@ type closedLink struct {
 	Restores bool
 	// Handle of the agent; empty for an unknown link.
 	Handle string
+	// Form is where a new link can be asked for; empty: that of a restore.
+	Form string
 }
 
 func (l closedLink) view() *view {

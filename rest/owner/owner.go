@@ -1,6 +1,7 @@
-// Package owner serves the pages of the people behind agents, under /owner/: documents, confirming an agent, restoring access (§2.4).
+// Package owner serves the pages of the people behind agents, under /owner/: documents, confirming an agent, restoring access (§2.4),
+// archives and erasures (§12.6, §12.7).
 //
-// It decides nothing: each page calls one method of package owners and shows its result in HTML, made of one layout and one
+// It decides nothing: each page calls methods of the domains and shows its result in HTML, made of one layout and one
 // stylesheet, without any script. A GET changes nothing, because mail scanners open links before the person does; what a page offers
 // is done by the POST of its form. The last part of a link's path is a secret that logs, traces and metrics must not hold: they show
 // the pattern of the route instead.
@@ -14,7 +15,11 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
+	"stoa/graph/attachments"
+	"stoa/graph/exports"
+	"stoa/graph/lifecycle"
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -42,21 +47,37 @@ func SetHeaders(h http.Header) {
 // Handler serves one page. An error is to be answered with WriteError.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
+// SendFile answers with a file of a time: whole, in ranges, or 304. With an error nothing was sent.
+type SendFile func(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error
+
 // Handlers are the pages by the pattern of their path and by method. The context of a request names the client's address (package
 // viewer).
-func Handlers(o *owners.API) map[string]map[string]Handler {
-	s := &site{o}
+func Handlers(o *owners.API, e *exports.API, l *lifecycle.API, send SendFile) map[string]map[string]Handler {
+	s := &site{o, e, l, send}
 	return map[string]map[string]Handler{
 		prefix + "confirm/{id}/{token}": {http.MethodGet: s.serve(s.confirmation), http.MethodPost: s.serveForm(s.confirm)},
 		prefix + "restore":              {http.MethodGet: s.serve(s.restoreForm), http.MethodPost: s.serveForm(s.requestRestore)},
 		prefix + "restore/{id}/{token}": {http.MethodGet: s.serve(s.restoration), http.MethodPost: s.serveForm(s.restore)},
-		prefix + "documents/{id}":       {http.MethodGet: s.serve(s.document)},
-		prefix + "documents/{id}.txt":   {http.MethodGet: s.serve(s.documentText)},
+		prefix + "export":               {http.MethodGet: s.serve(s.wishPage(owners.ForExport)), http.MethodPost: s.serveForm(s.requestWish(owners.ForExport))},
+		prefix + "export/{id}/{token}":  {http.MethodGet: s.serve(s.export), http.MethodPost: s.serveForm(s.makeExport)},
+
+		prefix + "export/{id}/{token}/parts/{n}": {http.MethodGet: s.serve(s.exportPart)},
+
+		prefix + "erase":              {http.MethodGet: s.serve(s.wishPage(owners.ForErasure)), http.MethodPost: s.serveForm(s.requestWish(owners.ForErasure))},
+		prefix + "erase/{id}/{token}": {http.MethodGet: s.serve(s.erasure), http.MethodPost: s.serveForm(s.erase)},
+		prefix + "keep/{id}/{token}":  {http.MethodGet: s.serve(s.keeping), http.MethodPost: s.serveForm(s.keep)},
+		prefix + "documents/{id}":     {http.MethodGet: s.serve(s.document)},
+		prefix + "documents/{id}.txt": {http.MethodGet: s.serve(s.documentText)},
 	}
 }
 
-// site answers from the methods of package owners.
-type site struct{ owners *owners.API }
+// site answers from the methods of these packages.
+type site struct {
+	owners    *owners.API
+	exports   *exports.API
+	lifecycle *lifecycle.API
+	sendFile  SendFile
+}
 
 // page finds out what to show. form is nil for a GET.
 type page func(ctx context.Context, r *http.Request, form url.Values) (*view, error)
@@ -89,6 +110,12 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, find page, form ur
 		if found.Operator, err = s.operator(ctx); err != nil {
 			return err
 		}
+	}
+	if found.file != nil {
+		if err = s.sendFile(w, r, found.file, found.at); err != nil {
+			SetHeaders(w.Header()) // they are those of a page again
+		}
+		return err
 	}
 	found.write(w)
 	return nil

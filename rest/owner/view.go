@@ -6,7 +6,9 @@ import (
 	"html/template"
 	"net/http"
 	"strconv"
+	"time"
 
+	"stoa/graph/attachments"
 	"stoa/graph/owners"
 	"stoa/graph/platform/pages"
 )
@@ -22,6 +24,10 @@ type view struct {
 	Data any
 	// Operator is shown at the foot of a page where it is known.
 	Operator owners.Operator
+	// file is sent instead of a page, if not nil.
+	file *attachments.File
+	// at is when the file was made.
+	at time.Time
 	// text is shown as plain text if there is no template.
 	text string
 }
@@ -37,6 +43,12 @@ var (
 	documentTemplate  = parse("document")
 	closedTemplate    = parse("closed")
 	failureTemplate   = parse("failure")
+	wishTemplate      = parse("wish")
+	wishedTemplate    = parse("wished")
+	exportTemplate    = parse("export")
+	eraseTemplate     = parse("erase")
+	erasingTemplate   = parse("erasing")
+	keepTemplate      = parse("keep")
 )
 
 func parse(name string) *template.Template {

@@ -199,7 +199,7 @@ func (w *world) verify(a applicant, code string) (*owners.Proof, error) {
 }
 
 // register makes an agent whose owner has confirmed it on the page.
-func (w *world) register(handle string) *bots.Registration {
+func (w *world) register(handle string) *bots.Registration { //nolint:unparam // tests read better with the handle
 	w.t.Helper()
 	a, mail := w.apply(handle)
 	w.submit(mail.path).status(http.StatusOK)

@@ -22,7 +22,7 @@ func TestWhatHappens(t *testing.T) {
 			if attribute(n, "class") == "strip" {
 				for item := range n.ChildNodes() {
 					if item.Data == "li" {
-						all = append(all, strings.TrimSuffix(strings.TrimSpace(textOf(item)), " just now"))
+						all = append(all, strings.TrimSuffix(strings.TrimSpace(textOf(item)), " now"))
 					}
 				}
 			}

@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
 
-	"stoa/graph/attachments"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
 	"stoa/graph/posts"
@@ -24,6 +24,9 @@ const servicesBeside = "4"
 // worksFound is the number of works that a search finds besides agents.
 const worksFound = 6
 
+// tasksBeside is the number of open tasks on the page of an agent.
+const tasksBeside = 3
+
 // ratingsBeside is the number of ratings on the page of an agent.
 const ratingsBeside = 5
 
@@ -36,7 +39,9 @@ type agentData struct {
 	Services []*services.Card `json:"services"`
 	// Ratings are the newest by agents whose profiles are shown.
 	Ratings []*ratings.PublicCard `json:"ratings"`
-	Posts   []*posts.Card         `json:"posts"`
+	// Tasks are its newest open ones.
+	Tasks []*tasks.Card `json:"tasks"`
+	Posts []*posts.Card `json:"posts"`
 	// Mentioned are the newest works of others that name the agent, on the first page.
 	Mentioned []*posts.Card `json:"mentioned"`
 	page.Meta
@@ -44,10 +49,11 @@ type agentData struct {
 	MoreServices string `json:"-"`
 	Kind         string `json:"-"`
 	Pager        pager  `json:"-"`
-	Avatar       string `json:"-"`
+	// Pictured: one of the works has a picture, so the works stand before the services.
+	Pictured bool `json:"-"`
 }
 
-// agent shows an agent, its services, what others say of it, and a page of its works. Faults: not_found, invalid_pagination, invalid_kind,
+// agent shows an agent, its services and open tasks, what others say of it, and a page of its works. Faults: not_found, invalid_pagination, invalid_kind,
 // rate_limited.
 func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
@@ -67,6 +73,10 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked, err := s.Graph.Tasks.PublicTasksOf(ctx, found.Bot.ID, tasksBeside)
+	if err != nil {
+		return nil, err
+	}
 	mentioned := []*posts.Card{}
 	if found.Page == 1 {
 		if mentioned, err = s.Graph.Posts.PublicMentions(ctx, found.Bot.ID, found.Bot.Handle, found.Bot.CreatedAt, mentionsBeside); err != nil {
@@ -76,21 +86,20 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	path, kind := agentPath(found.Bot.Handle), first(sent.kind)
 	at := func(number string) string { return address(path, "kind", kind, "page", number) }
 	data := agentData{
-		Bot: found.Bot, Services: offered.Services, Ratings: said, Posts: found.Posts, Mentioned: mentioned, Meta: found.Meta,
-		Kind:  kind,
-		Pager: newPager(found.Meta, at),
+		Bot: found.Bot, Services: offered.Services, Ratings: said, Tasks: asked, Posts: found.Posts, Mentioned: mentioned,
+		Meta:     found.Meta,
+		Kind:     kind,
+		Pictured: slices.ContainsFunc(found.Posts, func(card *posts.Card) bool { return pictured(card.Attachments) != nil }),
+		Pager:    newPager(found.Meta, at),
 	}
 	if offered.NextPage != nil {
 		data.MoreServices = address("/services", "by", found.Bot.Handle)
-	}
-	if avatar := found.Bot.Visuals.Avatar; avatar != nil && avatar.PreviewURL != nil {
-		data.Avatar = *avatar.PreviewURL
 	}
 	name := pages.Line(found.Bot.DisplayName, nameBudget)
 	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
 	return &view{
 		template: agentPage, Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
-		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: data.Avatar, Kind: "profile", Section: "agents", OwnHeading: true,
+		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: previewed(found.Bot.Visuals.Character, drawn("agents/"+found.Bot.ID.String())), Kind: "profile", Section: "agents", OwnHeading: true,
 		Texts: []string{found.Bot.Bio, found.Bot.CharacterDescription}, Data: data, JSON: data,
 	}, nil
 }
@@ -164,14 +173,4 @@ func (s *site) searchBesides(ctx context.Context, data *searchData, sent paramet
 		data.MoreTasks = address("/tasks", "q", data.Q)
 	}
 	return nil
-}
-
-// preview is the path of the first preview of files, or empty.
-func preview(files []*attachments.Card) string {
-	for _, file := range files {
-		if file.PreviewURL != nil {
-			return *file.PreviewURL
-		}
-	}
-	return ""
 }

@@ -3,6 +3,10 @@ package site
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/google/uuid"
 
 	"stoa/graph/activity"
 	"stoa/graph/owners"
@@ -15,7 +19,10 @@ import (
 )
 
 // Numbers of rows on the first page.
-const newestWorks, newestTasks, servicesShown, agentsShown, actsShown = "9", "6", "6", "6", 8
+const newestWorks, newestTasks, servicesShown, agentsShown, actsShown = "9", "6", "6", 6, 8
+
+// homeTitle says what the place is.
+const homeTitle = "Where AI agents meet, write and work for each other"
 
 // homeData holds the content of the first page.
 type homeData struct {
@@ -46,11 +53,11 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	agents, err := s.Graph.Profiles.PublicSearch(ctx, profiles.SearchInput{PageSize: page.Param{agentsShown}})
+	acts, err := s.Graph.Activity.Recent(ctx, actsShown)
 	if err != nil {
 		return nil, err
 	}
-	acts, err := s.Graph.Activity.Recent(ctx, actsShown)
+	agents, err := s.lately(ctx, works.Posts, acts)
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +70,50 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 		return nil, err
 	}
 	data := homeData{
-		Posts: works.Posts, Tasks: board.Tasks, Services: offered.Services, Bots: agents.Bots, Activity: acts, Figures: figures,
+		Posts: works.Posts, Tasks: board.Tasks, Services: offered.Services, Bots: agents, Activity: acts, Figures: figures,
 		Required: required, Origin: s.Origin,
 	}
 	if required != nil {
 		data.Operator = required.Operator
 	}
 	return &view{
-		template: homePage, Title: "Stoa", Name: "Where AI agents meet, write and work for each other", Description: about, Path: "/",
-		Feed: tasksFeedPath, Section: "home", OwnHeading: true, Data: data, JSON: data,
+		template: homePage, Title: "Stoa", Name: homeTitle, Description: about, Path: "/",
+		Feed: tasksFeedPath, Section: "home", OwnHeading: true, Scripted: true, Data: data, JSON: data,
 	}, nil
+}
+
+// lately are agents that published or did something last, and others by name if these are few.
+func (s *site) lately(ctx context.Context, works []*posts.Card, acts []*activity.Act) ([]*profiles.Card, error) {
+	var ids []uuid.UUID
+	for _, work := range works {
+		ids = append(ids, work.Author.ID)
+	}
+	for _, act := range acts {
+		ids = append(ids, act.Bot.ID)
+	}
+	cards, err := s.Graph.Profiles.PublicCards(ctx, distinct(ids))
+	if err != nil || len(cards) >= agentsShown {
+		return cards[:min(len(cards), agentsShown)], err
+	}
+	others, err := s.Graph.Profiles.PublicSearch(ctx, profiles.SearchInput{PageSize: page.Param{strconv.Itoa(agentsShown)}})
+	if err != nil {
+		return nil, err
+	}
+	for _, other := range others.Bots {
+		known := slices.ContainsFunc(cards, func(card *profiles.Card) bool { return card.ID == other.ID })
+		if !known && len(cards) < agentsShown {
+			cards = append(cards, other)
+		}
+	}
+	return cards, nil
+}
+
+// distinct leaves the first of equal ids.
+func distinct(ids []uuid.UUID) (found []uuid.UUID) {
+	for _, id := range ids {
+		if !slices.Contains(found, id) {
+			found = append(found, id)
+		}
+	}
+	return found
 }

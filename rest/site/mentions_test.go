@@ -44,7 +44,9 @@ func TestMentionsLeadToAgents(t *testing.T) {
 	} {
 		shown := string(w.get(path).is(http.StatusOK).raw)
 		require.Equal(t, count, strings.Count(shown, fmt.Sprintf(`<strong><a href="/@%s">@%s</a></strong>`, handle, strings.ToUpper(handle))), path)
-		require.Equal(t, count, strings.Count(shown, `href="/@`+handle+`"`), path)
+		credits := strings.Count(path, "/posts/") // beside a work stand those whom it mentions
+		require.Equal(t, count+credits, strings.Count(shown, `href="/@`+handle+`"`), path)
+		require.Equal(t, credits, strings.Count(shown, "<h2>Credits</h2>"), path)
 		require.NotContains(t, shown, `href="/@`+w.handle(closed), path)
 		require.NotContains(t, shown, `href="/@nobody_here`, path)
 		markdown := string(w.get(path, "Accept", pages.Markdown).is(http.StatusOK).raw)
@@ -89,7 +91,7 @@ func TestMentionedIn(t *testing.T) {
 	both := []string{second.ID.String(), first.ID.String()}
 	require.Equal(t, both, w.mentionedIn(handle))
 	page := textOf(w.get("/@" + handle).is(http.StatusOK).root)
-	require.Contains(t, page, "Mentioned in")
+	require.Contains(t, page, "Named in others’ works")
 	require.Contains(t, page, "Also with @"+handle)
 	require.NotContains(t, page, "In secret")
 	require.Contains(t, string(w.get("/@"+handle, "Accept", pages.Markdown).is(http.StatusOK).raw), "## Mentioned in\n\n- ")

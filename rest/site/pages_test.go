@@ -20,7 +20,7 @@ func TestForms(t *testing.T) {
 		json  []string
 	}{
 		"/":                                 {"Stoa", []string{"Title of zephyr", "Text of zephyr", "Task of zephyr", "Service of zephyr", "Bring your agent", "published “Title of zephyr”", "agents2"}, []string{"posts", "tasks", "services", "bots", "activity", "figures", "registration"}},
-		"/@" + p.handle:                     {"Name of zephyr", []string{"Specialty of zephyr", "Bio of zephyr", "Character of zephyr", "Service of zephyr", "Title of zephyr"}, []string{"bot", "posts", "services", "ratings", "mentioned", "page", "page_size", "next_page"}},
+		"/@" + p.handle:                     {"Name of zephyr", []string{"Specialty of zephyr", "Bio of zephyr", "Character of zephyr", "Service of zephyr", "Title of zephyr"}, []string{"bot", "posts", "services", "tasks", "ratings", "mentioned", "page", "page_size", "next_page"}},
 		"/posts":                            {"Newest works", []string{"Title of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
 		"/posts?kind=portfolio":             {"Newest works", []string{"Title of zephyr"}, []string{"posts", "page", "page_size", "next_page"}},
 		"/posts/" + p.post.String():         {"Title of zephyr", []string{"Text of zephyr", "Name of zephyr"}, []string{"post"}},
@@ -34,9 +34,9 @@ func TestForms(t *testing.T) {
 		"/search":                           {"Agents", []string{"Name of zephyr", "Specialty of zephyr"}, []string{"bots", "posts", "services", "tasks", "page", "page_size", "next_page"}},
 		"/search?q=zephyr":                  {"Search: zephyr", []string{"Name of zephyr", "Title of zephyr", "Service of zephyr", "Task of zephyr"}, []string{"bots", "posts", "services", "tasks", "page", "page_size", "next_page"}},
 		"/search?q=nothing%20like%20that":   {"Search: nothing like that", nil, []string{"bots", "posts", "services", "tasks", "page", "page_size", "next_page"}},
-		"/@" + p.handle + "?kind=update":    {"Name of zephyr", []string{"Bio of zephyr"}, []string{"bot", "posts", "services", "ratings", "mentioned", "page", "page_size", "next_page"}},
+		"/@" + p.handle + "?kind=update":    {"Name of zephyr", []string{"Bio of zephyr"}, []string{"bot", "posts", "services", "tasks", "ratings", "mentioned", "page", "page_size", "next_page"}},
 		"/tasks?state=closed":               {"Task board", nil, []string{"tasks", "page", "page_size", "next_page"}},
-		"/@" + p.handle + "?page=2&other=x": {"Name of zephyr", nil, []string{"bot", "posts", "services", "ratings", "mentioned", "page", "page_size", "next_page"}},
+		"/@" + p.handle + "?page=2&other=x": {"Name of zephyr", nil, []string{"bot", "posts", "services", "tasks", "ratings", "mentioned", "page", "page_size", "next_page"}},
 	} {
 		for accept, media := range map[string]string{
 			"": "text/html; charset=utf-8", "*/*": "text/html; charset=utf-8", "text/html,application/xhtml+xml,*/*;q=0.8": "text/html; charset=utf-8",
@@ -45,7 +45,7 @@ func TestForms(t *testing.T) {
 			got := w.get(path, "Accept", accept).is(http.StatusOK)
 			require.Equal(t, media, got.header.Get("Content-Type"), path)
 			require.Equal(t, "no-cache", got.header.Get("Cache-Control"))
-			require.Equal(t, policy, got.header.Get("Content-Security-Policy"))
+			require.Contains(t, got.header.Get("Content-Security-Policy"), policy)
 			require.Equal(t, "Accept", got.header.Get("Vary"))
 			tag := got.header.Get("ETag")
 			require.Regexp(t, `^"[A-Za-z0-9_-]{22}"$`, tag)
@@ -80,6 +80,23 @@ func TestForms(t *testing.T) {
 	}
 }
 
+// The first page has the sentence that an agent needs, and a script that copies it; no other page may run any script.
+func TestOnlyTheFirstPageHasAScript(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p := w.publish("zephyr", nil)
+	first := w.get("/").is(http.StatusOK)
+	scripts := first.find("script")
+	require.Len(t, scripts, 1)
+	got := w.get(attribute(scripts[0], "src")).is(http.StatusOK)
+	require.Equal(t, "text/javascript; charset=utf-8", got.header.Get("Content-Type"))
+	require.Contains(t, string(got.raw), "clipboard")
+	require.Contains(t, string(first.raw), `<code class="copy">Read https://stoa.example/skill.md and join.</code>`)
+	for _, path := range append(p.addresses(), "/posts", "/tasks", "/services", "/search", "/nowhere", p.board()) {
+		require.NotContains(t, string(w.get(path).raw), "<script", path)
+	}
+}
+
 // The records of a page are those that the API gives.
 func TestJSONIsThatOfTheAPI(t *testing.T) {
 	t.Parallel()
@@ -110,6 +127,7 @@ func TestJSONIsThatOfTheAPI(t *testing.T) {
 	}
 	delete(shown, "services")
 	delete(shown, "ratings")
+	delete(shown, "tasks")
 	delete(shown, "mentioned")
 	require.Equal(t, card, shown)
 }
@@ -154,7 +172,7 @@ func TestMetadata(t *testing.T) {
 		}
 	}
 	work := w.get("/posts/" + p.post.String())
-	require.Contains(t, string(work.raw), `<meta property="og:image" content="https://stoa.example/api/v1/attachments/`+p.file.String()+`/preview">`)
+	require.Contains(t, string(work.raw), `<meta property="og:image" content="https://stoa.example/thumbnails/`+p.file.String()+`/1024.jpg">`)
 }
 
 // Pages of a list lead to each other, and every row is on one of them.

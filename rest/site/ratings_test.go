@@ -40,7 +40,7 @@ func TestRatingsOfAnAgent(t *testing.T) {
 	for _, text := range []string{"4.5 of 5 from 2 agents", "2 ratings in all", "Agent @agent_2 customer ★★★★★", "Swift <b>wind</b>"} {
 		require.Contains(t, shown, text)
 	}
-	require.Contains(t, textOf(w.get("/search").is(http.StatusOK).root), "4.5 of 5 from 2 agents")
+	require.Contains(t, textOf(w.get("/search").is(http.StatusOK).root), "★ 4.5 from 2 agents")
 	for _, form := range forms {
 		raw := string(w.get(path, "Accept", form).is(http.StatusOK).raw)
 		require.Contains(t, raw, "4.5")
@@ -54,9 +54,39 @@ func TestRatingsOfAnAgent(t *testing.T) {
 	reputation := body["bot"].(map[string]any)["reputation"].(map[string]any)
 	require.InDelta(t, 4.5, reputation["average"], 0)
 	require.Nil(t, reputation["owners"], "mail is not set up")
-	require.Contains(t, shown, "As a contractor: 4.5 of 5 from 2 agents")
-	require.NotContains(t, shown, "As a customer")
+	require.Contains(t, shown, "as contractor ★ 4.5 2 ratings, 2 agents")
+	require.NotContains(t, shown, "as customer")
 	w.Profiles.SendsMail = true
 	require.Contains(t, textOf(w.get(path).is(http.StatusOK).root), "from 2 agents of 0 owners")
 	require.Len(t, body["ratings"], 1)
+}
+
+// A rating links to its signed document while the profiles of both are open, and the document is there for just as long.
+func TestSignedDocumentOfARating(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	p, author := w.publish("zephyr", nil), w.Agent()
+	w.Show(author, true)
+	made := w.rated(author, p.Agent, 5, "Swift wind")
+	page, document := "/@"+p.handle, "/ratings/"+made.ID.String()
+	require.NotContains(t, string(w.get(page).is(http.StatusOK).raw), document, "it is not signed yet")
+	w.get(document).is(http.StatusNotFound)
+	_, err := w.Receipts.Sign(t.Context())
+	require.NoError(t, err)
+	for _, form := range []string{"text/html", "text/markdown"} {
+		require.Contains(t, string(w.get(page, "Accept", form).is(http.StatusOK).raw), document)
+	}
+	shown := w.get(document).is(http.StatusOK).json()
+	require.Len(t, shown, 1)
+	rating := shown["rating"].(map[string]any)
+	require.Len(t, rating, 4)
+	require.Regexp(t, `^[A-Za-z0-9_-]+[.][A-Za-z0-9_-]+[.][A-Za-z0-9_-]{86}$`, rating["jws"])
+	for _, closing := range []*graphtest.Agent{p.Agent, author} {
+		w.Show(closing, false)
+		w.get(document).is(http.StatusNotFound)
+		w.Show(closing, true)
+	}
+	w.get(document).is(http.StatusOK)
+	w.get("/ratings/x").is(http.StatusNotFound)
+	w.get("/ratings/" + made.OrderID.String()).is(http.StatusNotFound)
 }

@@ -61,7 +61,7 @@ func (s *site) service(ctx context.Context, r *http.Request) (*view, error) {
 	card := found.Service
 	return &view{
 		template: servicePage, Title: pages.Line(card.Title, titleBudget),
-		Description: pages.Excerpt(card.Description, excerptLength, excerptBudget), Path: "/services/" + card.ID.String(), Kind: "article", Section: "services",
+		Description: excerpt(card.Description), Path: "/services/" + card.ID.String(), Kind: "article", Section: "services", OwnHeading: true,
 		Texts: []string{card.Description}, Data: card, JSON: found,
 	}, nil
 }

@@ -1,5 +1,5 @@
 // Package site serves the public pages of the public listener (§4.13): what this server is, agents with their works, the task
-// board, services, and a search. People read them in a browser, without any script; programs get the same as Markdown or as the
+// board, services, and a search. People read them in a browser, and need no script; programs get the same as Markdown or as the
 // JSON of the API, on the same addresses.
 //
 // It shows what an anonymous reader may see and nothing else: the public methods of the domains decide what that is, at each
@@ -7,7 +7,7 @@
 // token or sets a cookie.
 //
 // Texts of agents pass through package pages: they are text, whatever they hold, and their size on a page is bounded, so that a
-// page has less than 50 KB.
+// page has less than 60 KB.
 //
 // Package rest mounts the pages and answers failures at addresses for people with WriteError. Everything is safe for concurrent
 // use.
@@ -31,7 +31,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// policy is the Content-Security-Policy of every page.
+// policy is the Content-Security-Policy of every page without a script.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
 // pageSize is the number of rows of a list, worksBeside that of the works on an agent's page. With them, and the budgets of
@@ -42,7 +42,7 @@ const pageSize, worksBeside = 15, 10
 const maxMentions = 50
 
 // machines are the beginnings of paths that are for programs alone; what fails there is JSON.
-var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/clients", "/owner"}
+var machines = []string{"/api", "/graphql", "/mcp", "/ws", "/healthz", "/readyz", "/.well-known", "/clients", "/log", "/owner"}
 
 // Under reports whether a failure at a path gets a page for people: at every path that is neither only for programs nor an owner
 // page.
@@ -90,9 +90,14 @@ func Handlers(c Config) map[string]Handler {
 		"/tasks/{id}":                       s.serve(s.task),
 		"/services":                         s.serve(s.services),
 		"/services/{id}":                    s.serve(s.service),
+		ratingsPath + "{id}":                s.ratingDocument,
 		"/search":                           s.serve(s.search),
 		"/sitemap.xml":                      s.sitemap,
+		scriptPath:                          serveScript,
 		facesPath + "{id}.svg":              s.face,
+		cardsPath + homeCardName + ".png":   s.homeCard,
+		cardsPath + "agents/{id}.png":       s.agentCard,
+		cardsPath + "works/{id}.png":        s.workCard,
 	}
 }
 
@@ -144,14 +149,23 @@ func (s *site) serve(find find) Handler {
 			return err
 		}
 		found.Origin = s.Origin
+		switch {
+		case found.bare:
+			found.Image = linkImage{Path: pages.PicturePath, Type: "image/png"}
+		case found.Image.Path == "":
+			found.Image = drawn(homeCardName)
+		}
 		if handles := pages.Mentions(maxMentions, found.Texts...); len(handles) > 0 {
-			if found.Known, err = s.Graph.Profiles.PublicAmong(ctx, handles); err != nil {
+			if found.Named, err = s.Graph.Profiles.PublicAmong(ctx, handles); err != nil {
 				return err
 			}
 		}
 		mediaType, body, err := found.render(pages.Preferred(r.Header.Values("Accept")))
 		if err != nil {
 			return err
+		}
+		if found.Scripted {
+			w.Header().Set("Content-Security-Policy", scriptPolicy)
 		}
 		for _, other := range found.links() {
 			w.Header().Add("Link", other)

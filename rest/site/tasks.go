@@ -62,8 +62,8 @@ func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 	card := found.Task
 	return &view{
 		template: taskPage, Title: pages.Line(card.Title, titleBudget),
-		Description: "A task for " + reward(card) + ": " + pages.Excerpt(card.Description, excerptLength, excerptBudget),
-		Path:        "/tasks/" + card.ID.String(), Feed: tasksFeedPath, Kind: "article", Section: "tasks",
+		Description: "A task for " + reward(card) + ": " + excerpt(card.Description),
+		Path:        "/tasks/" + card.ID.String(), Feed: tasksFeedPath, Kind: "article", Section: "tasks", OwnHeading: true,
 		Texts: []string{card.Description}, Data: card, JSON: found,
 	}, nil
 }

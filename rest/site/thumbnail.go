@@ -8,9 +8,9 @@ import (
 	"image/jpeg"
 	"io"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/go-chi/chi/v5"
@@ -27,9 +27,7 @@ import (
 const (
 	// thumbnailsPath is where small versions of previews are.
 	thumbnailsPath = "/thumbnails/"
-	// thumbnailQuality is that of their JPEG.
-	thumbnailQuality = 72
-	// scaledAtOnce is how many previews a process scales at the same time.
+	// scaledAtOnce is how many pictures a process makes at the same time.
 	scaledAtOnce = 2
 	// maxPreviewBytes and maxPreviewSide bound what is decoded; previews are smaller (§2.7).
 	maxPreviewBytes, maxPreviewSide = 4 << 20, 1024
@@ -37,26 +35,41 @@ const (
 	thumbnailMemory = 32 << 20
 )
 
-// Widths of thumbnails in pixels: a face beside a name, a face on a card or a file in a list, a card on a phone, and a card on a
-// desktop or a picture on a phone. What is larger is the preview itself.
-const faceWidth, listWidth, cardWidth, pictureWidth = 64, 160, 360, 720
+// Widths of thumbnails in pixels: a face beside a name, a face on a card or a file in a list, a card on a phone, a card on a desktop
+// or a picture on a phone, and a picture on a desktop, which is as large as the preview and takes fewer bytes.
+const faceWidth, listWidth, cardWidth, pictureWidth, fullWidth = 64, 160, 360, 720, maxPreviewSide
 
-var thumbnailWidths = []int{faceWidth, listWidth, cardWidth, pictureWidth}
+var thumbnailWidths = []int{faceWidth, listWidth, cardWidth, pictureWidth, fullWidth}
 
 var errNoPreview = errors.New("the preview is larger than previews are")
 
 // thumbnailPath is the path of a preview, scaled to a width at most.
 func thumbnailPath(width int, preview string) string {
-	id := strings.TrimSuffix(preview[strings.LastIndex(strings.TrimSuffix(preview, "/preview"), "/")+1:], "/preview")
-	return thumbnailsPath + id + "/" + strconv.Itoa(width) + ".jpg"
+	return thumbnailsPath + attachmentOf(preview) + "/" + strconv.Itoa(width) + ".jpg"
+}
+
+// attachmentOf is the id in the path of a preview.
+func attachmentOf(preview string) string { return path.Base(path.Dir(preview)) }
+
+// qualityOf is that of the JPEG of a width. A screen shows two or three pixels of the large ones in a point, where no one sees the loss.
+func qualityOf(width int) int {
+	switch {
+	case width >= pictureWidth:
+		return 55
+	case width >= cardWidth:
+		return 62
+	default:
+		return 75
+	}
 }
 
 // sources is the srcset of a preview for the places where it is more than a mark.
 func sources(preview string) string {
-	return thumbnailPath(cardWidth, preview) + " 360w, " + thumbnailPath(pictureWidth, preview) + " 720w, " + preview + " 1024w"
+	return thumbnailPath(cardWidth, preview) + " 360w, " + thumbnailPath(pictureWidth, preview) + " 720w, " +
+		thumbnailPath(fullWidth, preview) + " 1024w"
 }
 
-// thumbnails scales previews, and keeps what is asked for most. It is safe for concurrent use.
+// thumbnails makes small pictures, of previews and for links (card), and keeps what is asked for most. It is safe for concurrent use.
 type thumbnails struct {
 	scaling singleflight.Group
 	slots   chan struct{}
@@ -93,9 +106,13 @@ func (s *site) thumbnail(w http.ResponseWriter, r *http.Request) error {
 	return pages.Write(w, r, "image/jpeg", raw)
 }
 
-// of returns a preview as a JPEG that is at most so wide, from memory if it can. Requests for the same one share the work.
+// of returns a preview as a JPEG that is at most so wide.
 func (t *thumbnails) of(ctx context.Context, file *attachments.File, width int) ([]byte, error) {
-	key := strconv.Itoa(width) + " " + file.Tag
+	return t.made(ctx, strconv.Itoa(width)+" "+file.Tag, func(ctx context.Context) ([]byte, error) { return scale(ctx, file, width) })
+}
+
+// made returns a picture from memory, or makes it. Its key says all that it shows. Requests for the same one share the work.
+func (t *thumbnails) made(ctx context.Context, key string, draw func(context.Context) ([]byte, error)) ([]byte, error) {
 	t.mu.Lock()
 	raw, ok := t.kept.Get(key)
 	t.mu.Unlock()
@@ -111,7 +128,7 @@ func (t *thumbnails) of(ctx context.Context, file *attachments.File, width int) 
 			return nil, fault.Wrap(fault.ServiceUnavailable, ctx.Err())
 		}
 		defer func() { <-t.slots }()
-		raw, err := scale(ctx, file, width)
+		raw, err := draw(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -133,7 +150,7 @@ func (t *thumbnails) keep(key string, raw []byte) {
 	}
 }
 
-// scale reads a preview and makes it at most so wide. One that is no wider is returned unchanged.
+// scale reads a preview and makes it at most so wide. One that is no wider and takes no fewer bytes then is returned unchanged.
 func scale(ctx context.Context, file *attachments.File, width int) ([]byte, error) {
 	reader, err := file.Open(ctx, 0)
 	if err != nil {
@@ -150,16 +167,21 @@ func scale(ctx context.Context, file *attachments.File, width int) ([]byte, erro
 		return nil, err
 	case len(raw) > maxPreviewBytes || known.Width > maxPreviewSide || known.Height > maxPreviewSide:
 		return nil, errNoPreview
-	case known.Width <= width:
-		return raw, nil
 	}
 	whole, err := jpeg.Decode(bytes.NewReader(raw))
 	if err != nil {
 		return nil, err
 	}
-	small := image.NewRGBA(image.Rect(0, 0, width, max(1, known.Height*width/known.Width)))
-	draw.CatmullRom.Scale(small, small.Bounds(), whole, whole.Bounds(), draw.Src, nil)
+	shown := whole
+	if known.Width > width {
+		small := image.NewRGBA(image.Rect(0, 0, width, max(1, known.Height*width/known.Width)))
+		draw.CatmullRom.Scale(small, small.Bounds(), whole, whole.Bounds(), draw.Src, nil)
+		shown = small
+	}
 	var out bytes.Buffer
-	err = jpeg.Encode(&out, small, &jpeg.Options{Quality: thumbnailQuality})
+	err = jpeg.Encode(&out, shown, &jpeg.Options{Quality: qualityOf(width)})
+	if err == nil && known.Width <= width && out.Len() >= len(raw) {
+		return raw, nil
+	}
 	return out.Bytes(), err
 }

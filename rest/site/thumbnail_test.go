@@ -43,7 +43,7 @@ func (w *world) store(id uuid.UUID, raw []byte) {
 	require.NoError(w.t, w.Attachments.Store.WriteAll(w.t.Context(), "attachments/"+name[len(name)-2:]+"/"+name+".preview", raw, nil))
 }
 
-// A preview is there in four widths, for those who may see it and while they may.
+// A preview is there in five widths, for those who may see it and while they may.
 func TestThumbnails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -52,7 +52,7 @@ func TestThumbnails(t *testing.T) {
 	preview := photograph(t, 1024, 768)
 	w.store(p.file, preview)
 	path := "/thumbnails/" + p.file.String() + "/"
-	for width, height := range map[string]int{"64": 48, "160": 120, "360": 270, "720": 540} {
+	for width, height := range map[string]int{"64": 48, "160": 120, "360": 270, "720": 540, "1024": 768} {
 		got := w.get(path + width + ".jpg").is(http.StatusOK)
 		require.Equal(t, "image/jpeg", got.header.Get("Content-Type"))
 		require.Equal(t, "no-cache", got.header.Get("Cache-Control"))
@@ -62,7 +62,7 @@ func TestThumbnails(t *testing.T) {
 		require.Less(t, len(got.raw), len(preview))
 		w.get(path+width+".jpg", "If-None-Match", got.header.Get("ETag")).is(http.StatusNotModified)
 	}
-	for _, none := range []string{"63.jpg", "0360.jpg", "1024.jpg", "x.jpg", "360.png"} {
+	for _, none := range []string{"63.jpg", "0360.jpg", "1025.jpg", "x.jpg", "360.png"} {
 		w.get(path + none).is(http.StatusNotFound)
 	}
 	w.get("/thumbnails/" + uuid.NewString() + "/64.jpg").is(http.StatusNotFound)
@@ -74,7 +74,7 @@ func TestThumbnails(t *testing.T) {
 	w.get(path + "360.jpg").is(http.StatusNotFound)
 }
 
-// A preview that is smaller than asked for is sent unchanged.
+// A preview that is smaller than asked for keeps its size, and takes no more bytes than it has.
 func TestSmallPreviews(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -82,7 +82,11 @@ func TestSmallPreviews(t *testing.T) {
 	p := w.publish("zephyr", nil)
 	preview := photograph(t, 100, 300)
 	w.store(p.file, preview)
-	require.Equal(t, preview, w.get("/thumbnails/"+p.file.String()+"/160.jpg").is(http.StatusOK).raw)
+	got := w.get("/thumbnails/" + p.file.String() + "/160.jpg").is(http.StatusOK).raw
+	require.Less(t, len(got), len(preview))
+	known, err := jpeg.DecodeConfig(bytes.NewReader(got))
+	require.NoError(t, err)
+	require.Equal(t, image.Pt(100, 300), image.Pt(known.Width, known.Height))
 }
 
 // Pages with works in pictures are light: without the pictures, and with those that a phone of two pixels a point takes.

@@ -15,9 +15,11 @@ import (
 	"time"
 
 	"stoa/graph/attachments"
+	"stoa/graph/bots"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/wire"
+	"stoa/graph/posts"
 	"stoa/graph/ratings"
 )
 
@@ -38,15 +40,15 @@ type view struct {
 	Path string
 	// Feed is the path of an Atom feed of the same, empty for none.
 	Feed string
-	// Image is the path of an image of the page's subject; empty for none.
-	Image string
+	// Image is the picture of the page for links to it; that of the place unless set.
+	Image linkImage
 	// Kind is the Open Graph type, website unless set.
 	Kind string
 	// Section is the entry of the navigation that the page belongs to, Query what the field of the search holds.
 	Section, Query string
-	// Texts are the agents' texts that the page shows whole. Known are the handles in them that have a page, which become links.
+	// Texts are the agents' texts that the page shows whole. Named are the agents that they mention and that have a page.
 	Texts []string
-	Known map[string]bool
+	Named []*bots.Brief
 	// Data for the templates, and JSON for the JSON form.
 	Data, JSON any
 	Origin     string
@@ -54,6 +56,8 @@ type view struct {
 	bare bool
 	// OwnHeading: the content has the page's first heading.
 	OwnHeading bool
+	// Scripted: the page holds a text to copy.
+	Scripted bool
 }
 
 // Heading is the text of the page's first heading.
@@ -62,6 +66,15 @@ func (v *view) Heading() string {
 		return v.Name
 	}
 	return v.Title
+}
+
+// Known are the handles in the texts of the page that become links.
+func (v *view) Known() map[string]bool {
+	known := make(map[string]bool, len(v.Named))
+	for _, agent := range v.Named {
+		known[agent.Handle] = true
+	}
+	return known
 }
 
 // Navigable reports whether the page leads to the others.
@@ -104,13 +117,13 @@ func parse(name string) *pageTemplate {
 	shared := map[string]any{
 		"name":      func(s string) string { return pages.Line(s, nameBudget) },
 		"title":     func(s string) string { return pages.Line(s, titleBudget) },
-		"excerpt":   func(s string) string { return pages.Excerpt(s, excerptLength, excerptBudget) },
+		"excerpt":   excerpt,
 		"prose":     prose(proseBudget),
 		"bio":       prose(bioBudget),
 		"character": prose(characterBudget),
 		"line":      pages.MarkdownLine,
 		"indented":  pages.MarkdownBlock,
-		"mentions":  func(v *view) []string { return slices.Sorted(maps.Keys(v.Known)) },
+		"mentions":  func(v *view) []string { return slices.Sorted(maps.Keys(v.Known())) },
 		"credits":   credits,
 		"standing":  standing,
 		"score":     score,
@@ -118,6 +131,12 @@ func parse(name string) *pageTemplate {
 		"row":       starRow,
 		"day":       day,
 		"ago":       ago,
+		"short":     short,
+		"seen":      seen,
+		"small":     func(card *posts.Card) cover { return newCover(card, false) },
+		"large":     func(card *posts.Card) cover { return newCover(card, true) },
+		"few":       func(n int) bool { return n <= fewWorks },
+		"rating":    rating,
 		"until":     until,
 		"count":     count,
 		"noun":      noun,
@@ -130,14 +149,14 @@ func parse(name string) *pageTemplate {
 		"verse":     verse,
 		"fixed":     pages.IsTable,
 		"pictured":  pictured,
-		"filetype":  filetype,
+		"others":    others,
+		"filename":  filename,
+		"filefacts": fileFacts,
 		"doing":     doing,
 		"target":    target,
 		"moment":    pages.Moment,
 		"stamp":     func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
-		"preview":   preview,
 		"number":    func(i int) int { return i + 1 },
-		"size":      fileSize,
 		"label":     label,
 		"room":      roomFor,
 	}

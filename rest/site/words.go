@@ -2,12 +2,14 @@ package site
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"stoa/graph/activity"
 	"stoa/graph/attachments"
+	"stoa/graph/bots"
 	"stoa/graph/platform/pages"
 	"stoa/graph/posts"
 	"stoa/graph/ratings"
@@ -22,6 +24,14 @@ func ago(t time.Time) string {
 		return past + " ago"
 	}
 	return "just now"
+}
+
+// short is ago where there is little room, as on a card.
+func short(t time.Time) string {
+	if past := pages.ShortSpan(time.Since(t)); past != "" {
+		return past
+	}
+	return "now"
 }
 
 // until is a time of the future as people say it, or the day if it is past.
@@ -61,15 +71,22 @@ func heading(card *posts.Card) string {
 	if card.Title != "" {
 		return pages.Line(card.Title, titleBudget)
 	}
-	if words := pages.Excerpt(card.Text, 80, titleBudget); words != "" {
+	if words := pages.Excerpt(pages.Words(card.Text), 80, titleBudget); words != "" {
 		return words
 	}
 	return "Without words"
 }
 
-// verse is the beginning of a text with its line breaks.
+// excerpt is the beginning of a text on one line, without its Markdown.
+func excerpt(s string) string { return pages.Excerpt(pages.Words(s), excerptLength, excerptBudget) }
+
+// verse is the beginning of a text with its line breaks, without its Markdown unless it is a table or a program.
 func verse(s string) string {
-	lines := strings.SplitN(strings.Trim(pages.Visible(s), "\n"), "\n", coverLines+1)
+	shown := strings.Trim(pages.Visible(s), "\n")
+	if !pages.IsTable(s) {
+		shown = pages.Words(s)
+	}
+	lines := strings.SplitN(shown, "\n", coverLines+1)
 	return pages.Cut(strings.Join(lines[:min(len(lines), coverLines)], "\n"), coverBudget)
 }
 
@@ -92,13 +109,59 @@ func filetype(file *attachments.Card) string {
 	return strings.ToUpper(kind)
 }
 
+// fileFacts are the type, the pages or the sides and the size of a file.
+func fileFacts(file *attachments.Card) string {
+	facts := []string{filetype(file)}
+	if file.Pages != nil {
+		facts = append(facts, count(*file.Pages, "page"))
+	}
+	if file.Width != nil && file.Height != nil {
+		facts = append(facts, fmt.Sprintf("%d × %d", *file.Width, *file.Height))
+	}
+	return strings.Join(append(facts, fileSize(file.SizeBytes)), ", ")
+}
+
+// filename says what the file at i is: the name that its author gave it is not public. Files of one kind are numbered.
+func filename(i int, files []*attachments.Card) string {
+	name, same, before := kindOf(files[i]), 0, 0
+	for k, file := range files {
+		if kindOf(file) == name {
+			same++
+			if k <= i {
+				before++
+			}
+		}
+	}
+	if same > 1 {
+		return name + " " + strconv.Itoa(before)
+	}
+	return name
+}
+
+// kindOf returns the word that people use for a file.
+func kindOf(file *attachments.Card) string {
+	switch {
+	case file.MediaType == nil:
+		return "File"
+	case strings.HasPrefix(*file.MediaType, "image/"):
+		return "Picture"
+	default:
+		return "Document"
+	}
+}
+
+// others are agents that a text mentions, without its author.
+func others(named []*bots.Brief, author *bots.Brief) []*bots.Brief {
+	return slices.DeleteFunc(slices.Clone(named), func(agent *bots.Brief) bool { return agent.ID == author.ID })
+}
+
 // doing says what an agent did.
 func doing(act *activity.Act) string {
 	switch act.Kind {
 	case activity.Published:
-		return "published “" + pages.Excerpt(act.Title, 32, nameBudget) + "”"
+		return "published “" + pages.Excerpt(pages.Words(act.Title), 32, nameBudget) + "”"
 	case activity.Asked:
-		return "asks for “" + pages.Excerpt(act.Title, 32, nameBudget) + "”"
+		return "asks for “" + pages.Excerpt(pages.Words(act.Title), 32, nameBudget) + "”"
 	case activity.Rated:
 		return "was rated " + strconv.Itoa(act.Stars) + " of 5"
 	default:
@@ -118,6 +181,13 @@ func target(act *activity.Act) string {
 	}
 }
 
+// seen says how long ago an agent was active; empty if that is long ago.
+func seen(lastSeen string) string {
+	return map[string]string{
+		"hour": "Active within the hour", "day": "Active within a day", "week": "Active within a week", "month": "Active within a month",
+	}[lastSeen]
+}
+
 // starRow draws a rating.
 func starRow(n int) string { return strings.Repeat("★", n) + strings.Repeat("☆", max(0, 5-n)) }
 
@@ -127,4 +197,12 @@ func average(s ratings.Score) string {
 		return ""
 	}
 	return fmt.Sprintf("%.1f", *s.Average)
+}
+
+// rating is a score where there is little room, as on a card; empty without ratings.
+func rating(s ratings.Score) string {
+	if s.Average == nil {
+		return ""
+	}
+	return average(s) + " from " + count(s.Counterparties, "agent")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/activity"
+	"stoa/graph/attachments"
 	"stoa/graph/platform/pages"
 )
 
@@ -31,6 +32,21 @@ func TestCountsAsPeopleReadThem(t *testing.T) {
 	require.Equal(t, "1,234", figure(1234))
 	require.Equal(t, "100,000+", figure(activity.CountLimit))
 	require.Equal(t, "1,234.05", credits(123405))
+}
+
+// A file is called by its kind, with a number if there are several of it, and by what is known of it.
+func TestFilesAsPeopleCallThem(t *testing.T) {
+	t.Parallel()
+	picture, sheet, one, width, height := "image/png", "application/pdf", 1, 800, 600
+	files := []*attachments.Card{
+		{MediaType: &picture, Width: &width, Height: &height, SizeBytes: 13 << 10}, {MediaType: &sheet, Pages: &one, SizeBytes: 3 << 20},
+		{MediaType: &picture, SizeBytes: 1}, {},
+	}
+	for i, want := range [][2]string{
+		{"Picture 1", "PNG, 800 × 600, 13 KB"}, {"Document", "PDF, 1 page, 3.0 MB"}, {"Picture 2", "PNG, 1 KB"}, {"File", "File, 1 KB"},
+	} {
+		require.Equal(t, want, [2]string{filename(i, files), fileFacts(files[i])})
+	}
 }
 
 // Half of the cells are mirrored, so a face looks like one; ids draw some hundred different ones at least.

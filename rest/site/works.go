@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,19 +40,44 @@ func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 	}, nil
 }
 
-// post shows one work. Faults: not_found, rate_limited.
+// workImage is the picture of a work for links to it: its first preview, or its card.
+func workImage(work *posts.Card) linkImage {
+	image := previewed(pictured(work.Attachments), drawn("works/"+work.ID.String()))
+	image.Large = true
+	return image
+}
+
+// moreWorks is the number of other works on the page of a work.
+const moreWorks = 4
+
+// postData holds the data of a work's page.
+type postData struct {
+	*posts.Card
+
+	// More are other works of the author.
+	More []*posts.Card
+}
+
+// post shows one work, whom it mentions, and others of its author. Faults: not_found, rate_limited.
 func (s *site) post(ctx context.Context, r *http.Request) (*view, error) {
 	found, err := s.Graph.Posts.PublicPost(ctx, posts.PostInput{PostID: chi.URLParam(r, "id")})
 	if err != nil {
 		return nil, missing(err)
 	}
 	card := found.Post
+	others, err := s.Graph.Profiles.PublicBot(ctx, profiles.PublicInput{
+		Handle: card.Author.Handle, PageSize: page.Param{strconv.Itoa(moreWorks + 1)},
+	})
+	if err != nil {
+		return nil, err
+	}
+	more := slices.DeleteFunc(others.Posts, func(other *posts.Card) bool { return other.ID == card.ID })
 	author := pages.Line(card.Author.DisplayName, nameBudget)
 	name := heading(card)
 	return &view{
-		template: postPage, Title: name, Description: author + ": " + pages.Excerpt(card.Text, excerptLength, excerptBudget),
-		Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: preview(card.Attachments),
-		Kind: "article", Section: "posts", OwnHeading: true, Texts: []string{card.Text}, Data: card, JSON: found,
+		template: postPage, Title: name, Description: author + ": " + excerpt(card.Text),
+		Path: "/posts/" + card.ID.String(), Feed: agentPath(card.Author.Handle) + feedName, Image: workImage(card),
+		Kind: "article", Section: "posts", OwnHeading: true, Texts: []string{card.Text}, Data: postData{card, more[:min(len(more), moreWorks)]}, JSON: found,
 	}, nil
 }
 
@@ -98,7 +124,7 @@ func (s *site) searchFeed(ctx context.Context, r *http.Request) (*feed, error) {
 func (s *site) workEntry(card *posts.Card) entry {
 	author := person{pages.VisibleLine(card.Author.DisplayName), s.Origin + agentPath(card.Author.Handle)}
 	return entry{
-		ID: "urn:uuid:" + card.ID.String(), Title: cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(card.Text, 80, 400)),
+		ID: "urn:uuid:" + card.ID.String(), Title: cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(pages.Words(card.Text), 80, 400)),
 		Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + "/posts/" + card.ID.String()}},
 		Published: stamp(card.CreatedAt), updatedAt: card.UpdatedAt, Author: author, Content: content{"text", pages.Visible(card.Text)},
 	}

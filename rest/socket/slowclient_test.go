@@ -19,7 +19,7 @@ import (
 // tellMuch writes events that are too large for the buffers of the system between the server and a client of deaf.
 func (p *process) tellMuch(agent *graphtest.Agent) {
 	p.t.Helper()
-	payload := events.OrderPayload{OrderID: agent.ID, Status: strings.Repeat("x", 1<<18)}
+	payload := events.OrderPayload{OrderID: agent.ID, Status: strings.Repeat("x", 2*sendBuffer)}
 	list := make([]events.Event, 16)
 	for i := range list {
 		list[i] = events.Event{Recipient: agent.ID, Kind: events.OrderChanged, Payload: payload}
@@ -32,7 +32,9 @@ func (p *process) deaf(agent *graphtest.Agent) {
 	p.t.Helper()
 	dialer := websocket.Dialer{HandshakeTimeout: patience, NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
-			return raw.Control(func(fd uintptr) { _ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, 4096) })
+			return raw.Control(func(fd uintptr) {
+				_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, sendBuffer)
+			})
 		}}
 		return small.DialContext(ctx, network, address)
 	}}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,6 +29,9 @@ import (
 
 // patience is how long a test waits for what must come.
 const patience = 20 * time.Second
+
+// sendBuffer is how many bytes the system takes for a client of a process: few, so that a client that does not read is soon noticed.
+const sendBuffer = 4096
 
 // cluster is a database and the processes that serve it.
 type cluster struct {
@@ -91,7 +95,13 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	done := make(chan error, 1)
 	go func() { done <- hub.Run(ctx) }()
 	handler := rest.New(rest.Config{Graph: g, Draining: new(atomic.Bool), Logger: logger, Socket: hub, Events: hub})
-	server := httptest.NewServer(handler)
+	server := httptest.NewUnstartedServer(handler)
+	server.Config.ConnState = func(conn net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			_ = conn.(*net.TCPConn).SetWriteBuffer(sendBuffer)
+		}
+	}
+	server.Start()
 	p := &process{
 		Graph: g, hub: hub, url: "ws" + strings.TrimPrefix(server.URL, "http") + rest.SocketPath, api: server.URL + "/api/v1", handler: handler, t: h.t,
 	}

@@ -26,16 +26,43 @@ const localOrigin = "http://127.0.0.1:8080"
 type Connection struct {
 	URL string `placeholder:"ORIGIN" help:"Origin of the server."`
 	Key string `default:"agent.key" placeholder:"FILE" help:"The agent's key file."`
+
+	RequireBound bool `help:"Refuse messages of clients that do not bind them to sender, recipient and id."`
+
+	Strictness
+
+	AllowUnproven bool `help:"Pin an agent at first use even if the server's key log does not prove its key."`
+}
+
+// Strictness says how a server's key log is checked.
+type Strictness struct {
+	LogKey  string   `placeholder:"VKEY" help:"The key of the server's key log, if its operator has published it elsewhere; otherwise the first one that the server names is kept."`
+	Witness []string `placeholder:"VKEY,…" help:"Keys of witnesses of the key log that you know."`
+	Quorum  int      `placeholder:"N" help:"How many of them must have signed before the key log proves anything; 0 by default."`
+}
+
+func (s Strictness) checks() client.Checks {
+	return client.Checks{LogKey: s.LogKey, Witnesses: s.Witness, Quorum: s.Quorum}
+}
+
+func (c Connection) options() client.Options {
+	checks := c.checks()
+	checks.AllowUnproven = c.AllowUnproven
+	return client.Options{Checks: checks}
 }
 
 // open opens the agent. Only register makes a key file.
 func (c Connection) open(origin string) (*client.Agent, error) {
-	a, err := client.OpenAgent(c.Key, origin, client.Options{})
+	a, err := client.OpenAgent(c.Key, origin, c.options())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("there is no key file %s: stoa agent register makes one; to read the board and the services without one, "+
 			"name a server with --url", c.Key)
 	}
-	return a, err
+	if err != nil {
+		return nil, err
+	}
+	a.RequireBound = c.RequireBound
+	return a, nil
 }
 
 // registered opens an agent that has a token.
@@ -62,6 +89,7 @@ type Command struct {
 	Profile  profileCommand     `cmd:"" help:"Change the profile: name, texts, pictures."`
 	Owner    ownerCommand       `cmd:"" help:"Link an owner by mail; the code of the mail is read from standard input."`
 	Doctor   agentDoctorCommand `cmd:"" help:"Say what keeps the agent from working; exit code 1 if anything does."`
+	Waiting  waitingCommand     `cmd:"" help:"List what waits for this agent: requests, messages, answers, drafts, steps of orders, ratings."`
 	Find     findCommand        `cmd:"" help:"Search agents; @handle shows that agent with its works and services."`
 	Befriend befriendCommand    `cmd:"" help:"Ask an agent for friendship, or accept its request."`
 	Friends  friendsCommand     `cmd:"" help:"List friendships and requests."`
@@ -75,19 +103,26 @@ type Command struct {
 	Act      actCommand         `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
 	Draft    draftCommand       `cmd:"" help:"Drafts of an order: list, send, reply."`
 	Report   reportCommand      `cmd:"" help:"Report an agent, or what it published, to the operators."`
+	Reports  reportsCommand     `cmd:"" help:"List own reports and feedback with the operators' answers, newest first."`
 	Rate     rateCommand        `cmd:"" help:"Rate the other side of a closed order, once."`
 	Ratings  ratingsCommand     `cmd:"" help:"Read what others say of an agent, newest first."`
 	Board    boardCommand       `cmd:"" help:"The task board: list, post, respond, select."`
 	Wallet   walletCommand      `cmd:"" help:"Show the balance; with --history the ledger."`
-	Post     postCommand        `cmd:"" help:"Publish, change or delete a post."`
+	Post     postCommand        `cmd:"" help:"Publish, show, change or delete a post."`
 	Feed     feedCommand        `cmd:"" help:"Read what agents publish, newest first."`
-	Service  serviceCommand     `cmd:"" help:"The catalogue of services: list, add, change, remove."`
+	Service  serviceCommand     `cmd:"" help:"The catalogue of services: list, show, add, change, remove."`
 	Upload   uploadCommand      `cmd:"" help:"Upload a file."`
 	Download downloadCommand    `cmd:"" help:"Download a file of an order or a post."`
 	Resume   resumeCommand      `cmd:"" help:"Send what was not answered when the program was killed."`
 	Rotate   rotateCommand      `cmd:"" help:"Replace the token."`
 	Pins     pinsCommand        `cmd:"" help:"List the agents whose keys are known, with their fingerprints."`
+	Verify   verifyCommand      `cmd:"" help:"Have the key log prove an agent's key again, and compare its fingerprint with one that you have from elsewhere."`
+	WatchKey watchKeyCommand    `cmd:"" help:"Read what is new in the key log: whether it has this agent's own key and no other; exit code 4 if it lies."`
 	Unpin    unpinCommand       `cmd:"" help:"Forget the key of an agent, so that its next use pins the key that the server names then."`
+	Export   exportCommand      `cmd:"" help:"Download everything that the agent has on the server, as ZIP files; a repeat goes on."`
+	Erase    eraseCommand       `cmd:"" help:"Show the request to erase the agent, make it with --confirm, take it back with --cancel."`
+
+	AcceptEpoch acceptEpochCommand `cmd:"" help:"Follow a key log that the server has begun anew, after you have asked its operator why."`
 }
 
 // deps holds the dependencies of commands.

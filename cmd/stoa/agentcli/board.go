@@ -84,7 +84,7 @@ func (c boardShowCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.showTask(task)
+	return d.showTask(r.agent, task)
 }
 
 type boardPostCommand struct {
@@ -111,14 +111,26 @@ func (c boardPostCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.showTask(task)
+	return d.showTask(a, task)
 }
 
-func (d *deps) showTask(t client.Task) error {
+func (d *deps) showTask(a *client.Agent, t client.Task) error {
 	return d.show(t, field{"id", t.ID}, field{"state", t.State}, field{"customer", named(t.Customer.Handle, t.Customer.DisplayName)},
-		field{"title", theirs(t.Title)}, field{"description", theirs(t.Description)}, field{"reward", credits(t.Amount)},
-		field{"total", credits(t.Total)}, field{"deadline", utc(t.Deadline)},
+		field{"title", theirs(t.Title)}, field{"description", theirs(t.Description)}, field{"price", taskPrice(a, t)},
+		field{"deadline", utc(t.Deadline)},
 		field{"responses", strconv.Itoa(t.Responses)}, field{"order", textOf(t.OrderID)}, field{"actions", actionNames(t.Actions)})
+}
+
+// taskPrice says what each side pays and gets. a is nil for a reader without a token.
+func taskPrice(a *client.Agent, t client.Task) string {
+	reward, total := credits(t.Amount), credits(t.Total)
+	switch {
+	case a == nil:
+		return "the one who does it gets " + reward + "; the customer pays " + total + ", fee included"
+	case a.Identity().ID == t.Customer.ID:
+		return "you pay " + total + ", fee included; the one who does it gets " + reward
+	}
+	return "you get " + reward + " if you do it; the customer pays " + total + ", fee included"
 }
 
 type boardRespondCommand struct {
@@ -195,7 +207,7 @@ func (c boardSelectCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.showActed(made, confirmed(c.Total))
+	return d.showActed(a, made, confirmed(c.Total))
 }
 
 // totalOf asks for the total of a response.
@@ -226,5 +238,5 @@ func (c boardCloseCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.showTask(task)
+	return d.showTask(a, task)
 }

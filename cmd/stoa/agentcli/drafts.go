@@ -81,11 +81,12 @@ func (c draftSendCommand) Run(d *deps) error {
 	fields := make(client.Fields)
 	setTo(fields, "text", c.Text)
 	setTo(fields, "operation_id", c.OperationID)
-	if err := d.attach(a, fields, "attachment_ids", "order", c.File); err != nil {
+	var made client.Draft
+	var replayed bool
+	if err := d.changeWith(a, fields, "attachment_ids", c.File, func() (err error) {
+		made, replayed, err = a.SendDraft(d.ctx, c.Order, fields)
 		return err
-	}
-	made, replayed, err := a.SendDraft(d.ctx, c.Order, fields)
-	if err != nil {
+	}); err != nil {
 		return err
 	}
 	return d.showDraft(made, replayed)

@@ -35,15 +35,13 @@ func (c uploadCommand) Run(d *deps) error {
 	}{made, repeat{replayed}}, repeat{replayed}.field(), field{"id", made.ID}, field{"purpose", made.Purpose}, field{"kind", made.MediaType})
 }
 
-// upload sends a file under an id made of its content, so a repeat is the same upload.
+// upload sends a file under the first derived id whose upload is not in use.
 func (d *deps) upload(a *client.Agent, purpose, path string) (client.Attachment, bool, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return client.Attachment{}, false, err
 	}
-	name := filepath.Base(path)
-	id := uuid.NewSHA1(uuid.NameSpaceURL, append([]byte(purpose+"\n"+name+"\n"), content...))
-	return a.Upload(d.ctx, purpose, name, id.String(), content)
+	return a.UploadUnused(d.ctx, purpose, filepath.Base(path), content)
 }
 
 // fileID is the id of an upload: the given one, or that of the file at this path, which is uploaded.
@@ -71,6 +69,50 @@ func (d *deps) attach(a *client.Agent, body client.Fields, name, purpose string,
 	return nil
 }
 
+// changeWith makes a change of an order with files, named by id or path. The repeat of such a change must name the same uploads to be
+// the same change, so each path begins with the first upload of its file, in use or not. If the server then finds an upload in use
+// elsewhere, the change is made with the next ones.
+func (d *deps) changeWith(a *client.Agent, body client.Fields, name string, files []string, change func() error) error {
+	if len(files) == 0 {
+		return change()
+	}
+	for numbers := make([]int, len(files)); ; {
+		ids, again := make([]string, len(files)), false
+		for i, file := range files {
+			made, replayed, err := d.numbered(a, file, &numbers[i])
+			if err != nil {
+				return err
+			}
+			if ids[i] = made; replayed {
+				again = true
+				numbers[i]++
+			}
+		}
+		body[name] = ids
+		if err := change(); !again || !client.HasCode(err, "attachment_already_bound") {
+			return err
+		}
+	}
+}
+
+// numbered returns the id of an upload for an order: the given one, or that of the file's upload with this number, or the next one
+// whose bytes are not gone. replayed reports that the file had been uploaded before.
+func (d *deps) numbered(a *client.Agent, idOrPath string, number *int) (id string, replayed bool, err error) {
+	if uuid.Validate(idOrPath) == nil {
+		return idOrPath, false, nil
+	}
+	content, err := os.ReadFile(idOrPath)
+	if err != nil {
+		return "", false, err
+	}
+	for name := filepath.Base(idOrPath); ; *number++ {
+		made, replayed, err := a.Upload(d.ctx, "order", name, client.UploadID("order", name, content, *number), content)
+		if err != nil || made.Available {
+			return made.ID, replayed, err
+		}
+	}
+}
+
 // filesText lists files, a line each.
 func filesText(files []client.Attachment) string {
 	lines := make([]string, len(files))
@@ -78,6 +120,9 @@ func filesText(files []client.Attachment) string {
 		lines[i] = fmt.Sprintf("%s  %s, %d bytes", file.ID, file.MediaType, file.Size)
 		if file.Name != nil {
 			lines[i] += " " + theirs(*file.Name)
+		}
+		if file.SHA256 != nil && file.Purpose != "order" { // the owner alone gets the sum of such a file (§2.7)
+			lines[i] += " (yours: others get a cleaned copy, whose size and sum differ)"
 		}
 	}
 	return strings.Join(lines, "\n")

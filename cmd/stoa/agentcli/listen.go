@@ -15,8 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"stoa/rest/client"
 )
 
@@ -24,8 +22,8 @@ import (
 type ListenCommand struct {
 	Connection
 
-	Exec string `env:"-" xor:"to" placeholder:"COMMAND" help:"Run by sh for each event, which it reads as JSON from standard input. It succeeds with exit code 0."`
-	Hook string `env:"-" xor:"to" placeholder:"URL" help:"A local address to which each event is posted as JSON. It succeeds with a status of 200 to 299."`
+	Exec string `env:"-" xor:"to" placeholder:"COMMAND" help:"Run by sh for each event, which it reads as JSON from standard input. It succeeds with exit code 0; otherwise it gets the event again."`
+	Hook string `env:"-" xor:"to" placeholder:"URL" help:"A local address to which each event is posted as JSON. It succeeds with a status of 200 to 299; otherwise it gets the event again."`
 	JSON bool   `env:"-" xor:"to" help:"Print each event as JSON in a line, as a hook gets it."`
 	Own  bool   `env:"-" help:"Hand over or print events of the agent's own acts, too; otherwise they are acknowledged."`
 	Poll bool   `env:"-" help:"Poll instead of opening a socket."`
@@ -50,10 +48,12 @@ func (c ListenCommand) Validate() error {
 type Handed struct {
 	client.Event
 
-	// Text of a message; TextError says why it does not open, Bound whether its sender's client binds it to sender and id.
-	Text      *string `json:"text,omitempty"`
-	Bound     *bool   `json:"bound,omitempty"`
-	TextError string  `json:"text_error,omitempty"`
+	// Text of a message; TextError says why it does not open. Bound says whether its sender's client binds it to sender and id, and
+	// SealedAt, of a bound one, when that was.
+	Text      *string   `json:"text,omitempty"`
+	Bound     *bool     `json:"bound,omitempty"`
+	SealedAt  time.Time `json:"sealed_at,omitzero"`
+	TextError string    `json:"text_error,omitempty"`
 }
 
 // Run listens until a signal stops it. An event is acknowledged only after its hook has succeeded; one that fails is handed over
@@ -65,11 +65,11 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	lock, err := lockFile(c.Key + ".listening")
+	state, err := lockListening(c.Key)
 	if err != nil {
 		return err
 	}
-	defer lock.Close()
+	defer state.file.Close()
 	seen, err := a.Remember()
 	if err != nil {
 		return err
@@ -79,9 +79,26 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 	listener := client.Listener{
 		Client: a.Client, Seen: seen, PollOnly: c.Poll, Renew: a.Renew,
 		Handle: func(ctx context.Context, event client.Event) error {
-			return hook(ctx, handed(a, event))
+			made, err := handed(ctx, a, event)
+			if word := client.Refusal(err); word != "" {
+				complain(fmt.Errorf("a message is refused as %s: %w; event %s is acknowledged and not handed over", word, err, event.ID))
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			if err := hook(ctx, made); err != nil {
+				return err
+			}
+			complain(state.succeeded()) // the event was handed over all the same
+			return nil
 		},
-		Report: func(err error) { fmt.Fprintln(os.Stderr, "stoa:", plain(Explain(err).Error())) },
+		Report: func(err error) {
+			if failed, ok := errors.AsType[*client.UnhandledError](err); ok {
+				complain(state.failed(failed))
+			}
+			complain(err)
+		},
 	}
 	if !c.Own {
 		listener.SkipActsOf = a.Identity().ID
@@ -93,6 +110,12 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 		return err
 	}
 	return nil
+}
+
+func complain(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "stoa:", plain(Explain(err).Error()))
+	}
 }
 
 // hook returns the function that takes each event.
@@ -122,28 +145,21 @@ func (c ListenCommand) hook(a *client.Agent, out io.Writer) func(context.Context
 	return lines.print
 }
 
-func handed(a *client.Agent, event client.Event) Handed {
+// handed opens the message of an event. It returns an error for a message that is refused, and if what was opened cannot be
+// remembered.
+func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, error) {
 	made := Handed{Event: event}
-	opened, ok, err := a.Text(event)
+	opened, ok, err := a.Text(ctx, event)
 	switch {
-	case err != nil:
+	case errors.Is(err, client.ErrSealed), errors.Is(err, client.ErrKeyChanged), errors.Is(err, client.ErrUnproven),
+		errors.Is(err, client.ErrLogForked), errors.Is(err, client.ErrEpoch):
 		made.TextError = err.Error()
+	case err != nil:
+		return made, err
 	case ok:
-		made.Text, made.Bound = &opened.Text, &opened.Bound
+		made.Text, made.Bound, made.SealedAt = &opened.Text, &opened.Bound, opened.SealedAt
 	}
-	return made
-}
-
-// lockFile locks a file until this process ends, however it ends.
-func lockFile(path string) (*os.File, error) {
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("another program listens already (%s)", path), file.Close())
-	}
-	return file, nil
+	return made, nil
 }
 
 // run runs the command in its own process group, which ends with the listener's context.

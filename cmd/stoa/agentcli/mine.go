@@ -1,9 +1,8 @@
 package agentcli
 
 import (
-	"net/url"
+	"encoding/json"
 	"slices"
-	"strconv"
 
 	"stoa/rest/client"
 )
@@ -12,8 +11,16 @@ type boardMineCommand struct{ paging }
 
 // mine is an own task or response, as board mine lists both.
 type mine struct {
-	Task     *client.Task        `json:"task,omitempty"`
-	Response *client.OwnResponse `json:"response,omitempty"`
+	Task     *client.Task
+	Response *client.OwnResponse
+}
+
+// MarshalJSON implements json.Marshaler: the record as the server sent it, under its kind.
+func (m mine) MarshalJSON() ([]byte, error) {
+	if m.Task != nil {
+		return json.Marshal(map[string]json.RawMessage{"task": m.Task.JSON()})
+	}
+	return json.Marshal(map[string]json.RawMessage{"response": m.Response.JSON()})
 }
 
 // Run lists the tasks and then the responses.
@@ -83,7 +90,7 @@ func (d *deps) ordersOfTasks(a *client.Agent, all []mine) (map[string]client.Ord
 	if d.json || !slices.ContainsFunc(all, mine.selected) {
 		return found, nil
 	}
-	orders, err := client.First(client.Pages[client.Order](d.ctx, a.Client, "/orders", "orders", url.Values{"page_size": {strconv.Itoa(page)}}), page)
+	orders, err := client.First(allOrders(d, a), page)
 	for _, order := range orders {
 		if order.TaskID != nil {
 			found[*order.TaskID] = order

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,131 +53,9 @@ func (c registerCommand) Run(d *deps) error {
 	return d.showBot(made)
 }
 
-func (d *deps) showBot(b client.Bot) error {
-	return d.show(b, botFields(b)...)
-}
-
-func botFields(b client.Bot) []field {
-	fingerprint, friendship, rating, visibility := "", "", "", "open to all"
-	if !b.Public {
-		visibility = "closed: only friends see it"
-	}
-	if b.Fingerprint != nil {
-		fingerprint = *b.Fingerprint
-	}
-	if b.Friendship != nil {
-		friendship = b.Friendship.Status
-	}
-	if r := b.Reputation; r != nil {
-		rating = ratingText(r)
-		if r.AsContractor != nil && r.AsCustomer != nil {
-			rating += "; as contractor " + ratingText(r.AsContractor) + "; as customer " + ratingText(r.AsCustomer)
-		}
-	}
-	return []field{
-		{"id", b.ID}, {"handle", "@" + b.Handle}, {"name", theirs(b.DisplayName)}, {"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
-		{"profile", visibility}, {"avatar", pictureText(b.Visuals.Avatar)}, {"character", pictureText(b.Visuals.Character)},
-		{"description", theirs(b.Visuals.Description)}, {"rating", rating},
-		{"last seen", cmp.Or(lastSeen[b.LastSeen], b.LastSeen)}, {"friendship", friendship}, {"fingerprint", fingerprint},
-	}
-}
-
-// lastSeen are the words of last_seen (§2.1).
-var lastSeen = map[string]string{
-	"hour": "within an hour", "day": "within a day", "week": "within a week",
-	"month": "within a month", "earlier": "more than a month ago",
-}
-
-func pictureText(picture *client.Attachment) string {
-	if picture == nil {
-		return ""
-	}
-	return filesText([]client.Attachment{*picture})
-}
-
-func ratingText(r *client.Reputation) string {
-	if r.Average == nil {
-		return "none"
-	}
-	return fmt.Sprintf("%.1f of 5, by %d agents", *r.Average, r.Counterparties)
-}
-
-type meCommand struct{}
-
-// Run implements kong's command.
-func (meCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	me, err := a.Me(d.ctx)
-	if err != nil {
-		return err
-	}
-	return d.showBot(me)
-}
-
 // paging is part of every command that lists.
 type paging struct {
 	Limit int `env:"-" default:"20" help:"How many at most."`
-}
-
-type findCommand struct {
-	paging
-
-	Words string `arg:"" optional:"" help:"Looked for in names, specialties, bios and works; @handle finds exactly that agent, @me the agent itself."`
-}
-
-// Run implements kong's command.
-func (c findCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	search := a.Bots(d.ctx, c.Words)
-	handle, exact := strings.CutPrefix(c.Words, "@")
-	if exact {
-		search = a.BotsNamed(d.ctx, handle)
-	}
-	if isSelf(c.Words) { // also while its profile is closed
-		search = func(yield func(client.Bot, error) bool) { yield(a.Me(d.ctx)) }
-	}
-	found, err := client.First(search, c.Limit)
-	if err != nil {
-		return err
-	}
-	if exact && len(found) == 1 && !d.json {
-		return d.showCard(a, found[0].ID, c.Limit)
-	}
-	return table(d, found, list[client.Bot]{
-		none: "No agent is found by that.", titles: "ID HANDLE LAST-SEEN NAME SPECIALTY",
-		cells: func(b client.Bot) []string {
-			return []string{b.ID, "@" + b.Handle, lastSeen[b.LastSeen], short(b.DisplayName), short(b.Specialty)}
-		},
-	})
-}
-
-// showCard shows an agent with its works and services.
-func (d *deps) showCard(a *client.Agent, id string, limit int) error {
-	card, posts, err := a.Works(d.ctx, id)
-	if client.HasCode(err, "not_found") && id == a.Identity().ID { // a closed profile has no card
-		card, err = a.Me(d.ctx)
-	}
-	if err != nil {
-		return err
-	}
-	services, err := client.First(a.ServicesOf(d.ctx, id), limit)
-	if err != nil {
-		return err
-	}
-	fields := botFields(card)
-	for _, s := range services {
-		fields = append(fields, field{"service", s.ID + " " + priceText(s) + " " + theirs(s.Title) + "\n" + theirs(s.Description)})
-	}
-	for _, p := range posts[:min(len(posts), limit)] {
-		fields = append(fields, field{p.Kind, blocks(strings.TrimSpace(p.ID+" "+theirs(p.Title)), theirs(p.Text), filesText(p.Files))})
-	}
-	return d.show(card, fields...)
 }
 
 // peer is the argument of every command about another agent.
@@ -252,7 +131,7 @@ func (c blockCommand) Run(d *deps) error {
 type sendCommand struct {
 	peer
 
-	Text string `arg:"" help:"The text; - reads it from standard input."`
+	Text string `arg:"" help:"The text; - reads it from standard input, without one line break at its end."`
 	ID   string `env:"-" name:"id" placeholder:"UUID" help:"The message's id; the same again is the same message. Empty: a new one."`
 }
 
@@ -263,11 +142,11 @@ func (c sendCommand) Run(d *deps) error {
 		return err
 	}
 	if c.Text == "-" {
-		raw, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxTextBytes+1))
+		raw, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxTextBytes+3))
 		if err != nil {
 			return err
 		}
-		c.Text = string(raw)
+		c.Text = withoutLineBreak(string(raw))
 	}
 	to, err := d.find(a, c.Agent)
 	if err != nil {
@@ -284,18 +163,30 @@ func (c sendCommand) Run(d *deps) error {
 		field{"--id", sent.ClientMessageID + " (the same again is the same message)"})
 }
 
+// withoutLineBreak drops one line break at the end of a text, which echo and editors add.
+func withoutLineBreak(text string) string {
+	line, ended := strings.CutSuffix(text, "\n")
+	if !ended {
+		return text
+	}
+	return strings.TrimSuffix(line, "\r")
+}
+
 type readCommand struct {
 	peer
 	paging
 }
 
-// opened is a message with its text; Error says why it has none, Bound whether its sender's client binds it to sender and id.
+// opened is a message with its text. Error says why it has none, Refused in a word if it was refused though it opens. Bound says
+// whether its sender's client binds it to sender and id, and SealedAt, of a bound one, when that was.
 type opened struct {
 	ID        string    `json:"id"`
 	SenderID  string    `json:"sender_id"`
 	Mine      bool      `json:"sent_by_me"`
 	Text      string    `json:"text"`
 	Bound     bool      `json:"bound"`
+	SealedAt  time.Time `json:"sealed_at,omitzero"`
+	Refused   string    `json:"refused,omitempty"`
 	Error     string    `json:"error,omitempty"`
 	CreatedAt time.Time `json:"created_at"`
 }
@@ -317,12 +208,12 @@ func openMessages(d *deps, a *client.Agent, other client.Brief, limit int) ([]op
 	all := make([]opened, len(messages))
 	for i, m := range messages {
 		all[i] = opened{ID: m.ID, SenderID: m.SenderID, Mine: m.SenderID == a.Identity().ID, CreatedAt: m.CreatedAt}
-		text, err := a.Open(m, other.ID)
+		text, err := a.Open(d.ctx, m, other.ID)
 		if err != nil {
-			all[i].Error = err.Error()
+			all[i].Error, all[i].Refused = err.Error(), client.Refusal(err)
 			continue
 		}
-		all[i].Text, all[i].Bound = text.Text, text.Bound
+		all[i].Text, all[i].Bound, all[i].SealedAt = text.Text, text.Bound, text.SealedAt
 	}
 	return all, nil
 }
@@ -341,18 +232,25 @@ func (c readCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return table(d, all, list[opened]{
+	err = table(d, all, list[opened]{
 		none: "No messages with " + handleText(other) + ".", titles: "UTC FROM",
 		cells: func(m opened) []string {
 			from := handleText(other)
 			if m.Mine {
 				from = "me"
 			}
-			if m.Error == "" && !m.Bound {
+			switch {
+			case m.Refused != "":
+				from += " (" + m.Refused + ")"
+			case m.Error == "" && !m.Bound:
 				from += " (unbound)"
 			}
 			return []string{m.CreatedAt.UTC().Format(time.DateTime), from}
 		},
 		below: func(m opened) string { return cmp.Or(theirs(m.Text), m.Error) },
 	})
+	if newest := slices.IndexFunc(all, func(m opened) bool { return !m.Mine }); newest >= 0 && err == nil {
+		err = a.MarkRead(other.ID, all[newest].CreatedAt)
+	}
+	return err
 }

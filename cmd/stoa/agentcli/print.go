@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -24,6 +25,10 @@ type field struct{ title, text string }
 // show prints one record: as JSON with the names of the contract, or its fields for people, without empty ones.
 func (d *deps) show(record any, fields ...field) error {
 	if d.json {
+		record, err := wholeOf(record)
+		if err != nil {
+			return err
+		}
 		return d.printJSON(record)
 	}
 	var aligned bytes.Buffer // writes to it cannot fail
@@ -65,7 +70,7 @@ type list[Record any] struct {
 // table prints records: as a JSON array, or a line of cells each under a line of titles.
 func table[Record any](d *deps, records []Record, l list[Record]) error {
 	if d.json {
-		return d.printJSON(records)
+		return printAll(d, records)
 	}
 	if len(records) == 0 {
 		_, err := fmt.Fprintln(d.out, l.none)
@@ -105,6 +110,39 @@ func (d *deps) end(printed string, marked bool) error {
 	}
 	_, err := io.WriteString(d.out, printed)
 	return err
+}
+
+// printAll prints records as a JSON array.
+func printAll[Record any](d *deps, records []Record) error {
+	all := make([]any, len(records))
+	for i, record := range records {
+		var err error
+		if all[i], err = wholeOf(record); err != nil {
+			return err
+		}
+	}
+	return d.printJSON(all)
+}
+
+// wholeOf is a record as the server sent it, with the members that this program adds; any other value is unchanged.
+func wholeOf(record any) (any, error) {
+	sent, ok := record.(interface{ JSON() json.RawMessage })
+	if !ok || sent.JSON() == nil {
+		return record, nil
+	}
+	known, err := json.Marshal(record)
+	if err != nil {
+		return nil, err
+	}
+	var own, whole map[string]json.RawMessage
+	if err := errors.Join(json.Unmarshal(known, &own), json.Unmarshal(sent.JSON(), &whole)); err != nil {
+		return nil, err
+	}
+	maps.Copy(own, whole)
+	if len(own) == len(whole) { // nothing is added
+		return sent.JSON(), nil
+	}
+	return own, nil
 }
 
 func (d *deps) printJSON(value any) error {

@@ -13,33 +13,37 @@ import (
 )
 
 type profileCommand struct {
-	Name        string `env:"-" help:"The name that others see."`
-	Specialty   string `env:"-" help:"What the agent is good at, in a line."`
-	Bio         string `env:"-" help:"More about it."`
-	Avatar      string `env:"-" placeholder:"FILE" help:"A picture, which is uploaded, or the id of an upload of purpose avatar."`
-	Character   string `env:"-" placeholder:"FILE" help:"A picture of the whole figure, or the id of an upload of purpose character."`
-	Description string `env:"-" help:"What the character looks like."`
-	Rights      bool   `env:"-" help:"Confirm that you may publish the pictures; new ones need it."`
-	Public      *bool  `env:"-" negatable:"" help:"Show the profile to all, or to friends alone."`
+	Name        *string `env:"-" help:"The name that others see."`
+	Specialty   *string `env:"-" help:"What the agent is good at, in a line; empty: no text."`
+	Bio         *string `env:"-" help:"More about it; empty: no text."`
+	Avatar      *string `env:"-" placeholder:"FILE" help:"A picture, which is uploaded, or the id of an upload of purpose avatar; empty: no picture."`
+	Character   *string `env:"-" placeholder:"FILE" help:"A picture of the whole figure, or the id of an upload of purpose character; empty: no picture."`
+	Description *string `env:"-" help:"What the character looks like; empty: no text."`
+	Rights      bool    `env:"-" help:"Confirm that you may publish the pictures; new ones need it."`
+	Public      *bool   `env:"-" negatable:"" help:"Show the profile to all, or to friends alone."`
 }
 
-// Run changes what is named, or shows the profile.
+// Run changes what is named, also to nothing, or shows the profile.
 func (c profileCommand) Run(d *deps) error {
 	a, err := d.registered()
 	if err != nil {
 		return err
 	}
 	changes := make(client.Fields)
-	for name, value := range map[string]string{
+	for name, value := range map[string]*string{
 		"display_name": c.Name, "specialty": c.Specialty, "bio": c.Bio, "character_description": c.Description,
 	} {
-		setTo(changes, name, value)
+		setGiven(changes, name, value)
 	}
-	for purpose, file := range map[string]string{"avatar": c.Avatar, "character": c.Character} {
-		if file == "" {
+	for purpose, file := range map[string]*string{"avatar": c.Avatar, "character": c.Character} {
+		switch {
+		case file == nil:
+			continue
+		case *file == "":
+			changes[purpose+"_attachment_id"] = nil
 			continue
 		}
-		if changes[purpose+"_attachment_id"], err = d.fileID(a, purpose, file); err != nil {
+		if changes[purpose+"_attachment_id"], err = d.fileID(a, purpose, *file); err != nil {
 			return err
 		}
 	}
@@ -151,12 +155,21 @@ func (agentDoctorCommand) Run(d *deps) error {
 	if len(waiting) > 0 {
 		blocks = append(blocks, fmt.Sprintf("%d requests wait for their answer: stoa agent resume sends them.", len(waiting)))
 	}
+	if failed := failure(d.Key); failed != "" {
+		blocks = append(blocks, failed)
+	}
+	keyLog, alarm := d.ownKey(a)
+	if keyLog.block != "" {
+		blocks = append(blocks, keyLog.block)
+	}
+	due, notKnown := d.waiting(a) // the rest is worth knowing without it
 	hints = stepTexts(append(found.Guide.Steps, found.Recommendations.Items...))
-	err = d.show(map[string]any{"blocks": append([]string{}, blocks...), "hints": append([]string{}, hints...), "onboarding": found.Whole},
+	err = d.show(map[string]any{"blocks": append([]string{}, blocks...), "hints": append([]string{}, hints...), "waiting": len(due.items),
+		"onboarding": found.Whole, "key_log": keyLog.text},
 		field{"agent", "@" + me.Handle}, field{"keeps from working", cmp.Or(strings.Join(blocks, "\n"), "nothing")},
-		field{"would help", strings.Join(hints, "\n")})
+		field{"waiting", waitingText(len(due.items), notKnown)}, field{"key log", keyLog.text}, field{"would help", strings.Join(hints, "\n")})
 	if err == nil && len(blocks) > 0 {
 		err = errors.New("something keeps this agent from working")
 	}
-	return err
+	return errors.Join(err, alarm)
 }

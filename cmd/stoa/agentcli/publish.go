@@ -5,12 +5,14 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"stoa/rest/client"
 )
 
 type postCommand struct {
-	Text      string   `arg:"" optional:"" help:"The text."`
-	Title     string   `env:"-" help:"A title."`
+	Text      *string  `arg:"" optional:"" help:"The text. An id alone, without flags, shows that post."`
+	Title     *string  `env:"-" help:"A title; empty: none."`
 	File      []string `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose portfolio."`
 	Rights    bool     `env:"-" help:"Confirm that you may publish the files."`
 	Portfolio bool     `env:"-" help:"A work of the portfolio instead of an update."`
@@ -25,6 +27,13 @@ func (c postCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
+	if id, shows := c.shown(); shows {
+		post, err := a.Post(d.ctx, id)
+		if err != nil {
+			return err
+		}
+		return d.showPost(post)
+	}
 	if c.Delete != "" {
 		if err := a.DeletePost(d.ctx, c.Delete); err != nil {
 			return err
@@ -33,13 +42,13 @@ func (c postCommand) Run(d *deps) error {
 	}
 	fields := make(client.Fields)
 	if c.Edit == "" {
-		if c.Text == "" {
+		if textOf(c.Text) == "" {
 			return errors.New("a post needs a text")
 		}
 		fields = client.Fields{"kind": "update", "visibility": "private"}
 	}
-	setTo(fields, "text", c.Text)
-	setTo(fields, "title", c.Title)
+	setGiven(fields, "text", c.Text)
+	setGiven(fields, "title", c.Title)
 	setTo(fields, "rights_confirmed", c.Rights)
 	if c.Portfolio {
 		fields["kind"] = "portfolio"
@@ -60,8 +69,19 @@ func (c postCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	return d.show(post, field{"id", post.ID}, field{"kind", post.Kind}, field{"visibility", visibilityText(post.Visibility)},
-		field{"title", theirs(post.Title)}, field{"text", theirs(post.Text)}, field{"files", filesText(post.Files)})
+	return d.showPost(post)
+}
+
+// shown returns the id of a post that is to be shown: a text that is an id, without flags.
+func (c postCommand) shown() (id string, shows bool) {
+	id = textOf(c.Text)
+	changes := c.Title != nil || c.Edit != "" || c.Delete != "" || len(c.File) > 0 || c.Rights || c.Portfolio || c.Public
+	return id, !changes && uuid.Validate(id) == nil
+}
+
+func (d *deps) showPost(p client.Post) error {
+	return d.show(p, field{"id", p.ID}, field{"by", handleText(p.Author)}, field{"kind", p.Kind}, field{"visibility", visibilityText(p.Visibility)},
+		field{"title", theirs(p.Title)}, field{"text", theirs(p.Text)}, field{"files", filesText(p.Files)})
 }
 
 // visibilityText says who sees a post.
@@ -78,6 +98,7 @@ func (d *deps) showDeleted(id string) error {
 
 type feedCommand struct {
 	paging
+	cutting
 
 	Portfolio bool `env:"-" help:"Only works of portfolios."`
 }
@@ -99,15 +120,16 @@ func (c feedCommand) Run(d *deps) error {
 	return table(d, found, list[client.Post]{
 		none: "No posts.", titles: "ID UTC BY KIND VISIBILITY TITLE",
 		cells: func(p client.Post) []string {
-			return []string{p.ID, dayTime(p.CreatedAt), handleText(p.Author), p.Kind, visibilityText(p.Visibility), short(p.Title)}
+			return []string{p.ID, dayTime(p.CreatedAt), handleText(p.Author), p.Kind, visibilityText(p.Visibility), theirs(p.Title)}
 		},
-		below: func(p client.Post) string { return blocks(theirs(p.Text), filesText(p.Files)) },
+		below: func(p client.Post) string { return blocks(c.text(p.Text, "stoa agent post "+p.ID), filesText(p.Files)) },
 	})
 }
 
 // serviceCommand is the catalogue (§2.9).
 type serviceCommand struct {
 	List   serviceListCommand   `cmd:"" default:"withargs" help:"List services, newest first."`
+	Show   serviceShowCommand   `cmd:"" help:"Show a service."`
 	Add    serviceAddCommand    `cmd:"" help:"Add a service."`
 	Change serviceChangeCommand `cmd:"" help:"Change a service."`
 	Remove serviceRemoveCommand `cmd:"" help:"Take a service out of the catalogue."`
@@ -115,6 +137,7 @@ type serviceCommand struct {
 
 type serviceListCommand struct {
 	paging
+	cutting
 
 	Words string `arg:"" optional:"" help:"Looked for in titles and descriptions; @handle lists those of one agent, @me one's own."`
 }
@@ -140,9 +163,9 @@ func (c serviceListCommand) Run(d *deps) error {
 	return table(d, found, list[client.Service]{
 		none: "No services.", titles: "ID BY PRICE TITLE",
 		cells: func(s client.Service) []string {
-			return []string{s.ID, handleText(s.Bot), priceText(s), short(s.Title)}
+			return []string{s.ID, handleText(s.Bot), priceText(s), theirs(s.Title)}
 		},
-		below: func(s client.Service) string { return theirs(s.Description) },
+		below: func(s client.Service) string { return c.text(s.Description, "stoa agent service show "+s.ID) },
 	})
 }
 
@@ -151,6 +174,31 @@ func priceText(s client.Service) string {
 		return ""
 	}
 	return credits(*s.Amount)
+}
+
+// unitPrice is the price with its unit, and a space behind it; empty without a price.
+func unitPrice(s client.Service) string {
+	if s.Amount == nil {
+		return ""
+	}
+	return credits(*s.Amount) + " credits "
+}
+
+type serviceShowCommand struct {
+	ID string `arg:"" help:"Id of the service."`
+}
+
+// Run implements kong's command.
+func (c serviceShowCommand) Run(d *deps) error {
+	r, err := d.reader()
+	if err != nil {
+		return err
+	}
+	found, err := r.Service(d.ctx, c.ID)
+	if err != nil {
+		return err
+	}
+	return d.showService(found)
 }
 
 type serviceAddCommand struct {
@@ -176,16 +224,17 @@ func (c serviceAddCommand) Run(d *deps) error {
 }
 
 func (d *deps) showService(s client.Service) error {
-	return d.show(s, field{"id", s.ID}, field{"price", priceText(s)}, field{"title", theirs(s.Title)}, field{"description", theirs(s.Description)})
+	return d.show(s, field{"id", s.ID}, field{"by", handleText(s.Bot)}, field{"price", strings.TrimSpace(unitPrice(s))},
+		field{"title", theirs(s.Title)}, field{"description", theirs(s.Description)})
 }
 
 type serviceChangeCommand struct {
 	price
 
-	ID          string `arg:"" help:"Id of the service."`
-	Title       string `env:"-" help:"Another title."`
-	Description string `env:"-" help:"Another description."`
-	NoPrice     bool   `env:"-" xor:"amount" help:"Without a price from now on."`
+	ID          string  `arg:"" help:"Id of the service."`
+	Title       *string `env:"-" help:"Another title."`
+	Description *string `env:"-" help:"Another description."`
+	NoPrice     bool    `env:"-" xor:"amount" help:"Without a price from now on."`
 }
 
 // Run implements kong's command.
@@ -195,8 +244,8 @@ func (c serviceChangeCommand) Run(d *deps) error {
 		return err
 	}
 	changes := make(client.Fields)
-	setTo(changes, "title", c.Title)
-	setTo(changes, "description", c.Description)
+	setGiven(changes, "title", c.Title)
+	setGiven(changes, "description", c.Description)
 	setTo(changes, "amount_minor", c.minor())
 	if c.NoPrice {
 		changes["amount_minor"] = nil

@@ -22,11 +22,15 @@ func (c rateCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
+	title, rated := "", made.SubjectID
+	if order, err := a.Client.Order(d.ctx, made.OrderID); err == nil { // the rating was made all the same
+		title, rated = order.Title, handleText(otherSide(order))
+	}
 	return d.show(struct {
 		client.Rating
 		repeat
-	}{made, repeat{replayed}}, repeat{replayed}.field(), field{"id", made.ID}, field{"order", made.OrderID}, field{"agent", made.SubjectID},
-		field{"stars", strconv.Itoa(made.Stars)}, field{"text", theirs(made.Text)})
+	}{made, repeat{replayed}}, repeat{replayed}.field(), field{"id", made.ID}, field{"order", made.OrderID}, field{"title", theirs(title)},
+		field{"agent", rated}, field{"stars", strconv.Itoa(made.Stars)}, field{"text", theirs(made.Text)})
 }
 
 type ratingsCommand struct {
@@ -50,9 +54,9 @@ func (c ratingsCommand) Run(d *deps) error {
 		return err
 	}
 	return table(d, found, list[client.Rating]{
-		none: "No ratings of @" + of.Handle + " yet.", titles: "ID UTC STARS BY",
+		none: "No ratings of @" + of.Handle + " yet.", titles: "ID UTC STARS BY TITLE",
 		cells: func(r client.Rating) []string {
-			return []string{r.ID, dayTime(r.CreatedAt), strconv.Itoa(r.Stars), handleText(r.Author)}
+			return []string{r.ID, dayTime(r.CreatedAt), strconv.Itoa(r.Stars), handleText(r.Author), short(textOf(r.OrderTitle))}
 		},
 		below: func(r client.Rating) string { return theirs(r.Text) },
 	})

@@ -1,8 +1,8 @@
 package agentcli
 
 type reportCommand struct {
-	Kind string `arg:"" enum:"bot,post,task,service,rating" help:"bot, post, task, service or rating."`
-	ID   string `arg:"" help:"Its id; of a bot also its handle."`
+	Kind string `arg:"" enum:"agent,bot,post,task,service,rating" help:"agent (or bot), post, task, service or rating."`
+	ID   string `arg:"" help:"Its id; of an agent also its handle."`
 	Text string `arg:"" help:"What is bad about it."`
 }
 
@@ -11,6 +11,9 @@ func (c reportCommand) Run(d *deps) error {
 	a, err := d.registered()
 	if err != nil {
 		return err
+	}
+	if c.Kind == subjectWord("bot") {
+		c.Kind = "bot"
 	}
 	if c.Kind == "bot" {
 		found, err := a.Client.Find(d.ctx, self(a, c.ID)) // a changed key is no reason against a report

@@ -44,9 +44,9 @@ func (pinsCommand) Run(d *deps) error {
 		all = append(all, one)
 	}
 	return table(d, all, list[pinned]{
-		none: "No key of another agent is known yet.", titles: "HANDLE FINGERPRINT SINCE ID",
+		none: "No key of another agent is known yet.", titles: "HANDLE FINGERPRINT VIA SINCE ID",
 		cells: func(p pinned) []string {
-			return []string{p.Handle, p.Fingerprint, p.At.Format(time.DateOnly), p.ID}
+			return []string{p.Handle, p.Fingerprint, p.Via, p.At.Format(time.DateOnly), p.ID}
 		},
 	})
 }

@@ -22,7 +22,10 @@ type linkSource struct {
 	sums checksums
 }
 
-// copyFiles copies the file store into a folder, adds the checksums to sums, and returns the number of files and bytes. Files
+// exportsPrefix is of the archives of agents in the file store (graph/exports).
+const exportsPrefix = "exports/"
+
+// copyFiles copies the file store into a folder, without the archives of agents, adds the checksums to sums, and returns the number of files and bytes. Files
 // of earlier are linked instead of copied; earlier may be nil.
 func (s Store) copyFiles(ctx context.Context, to string, earlier *linkSource, sums checksums) (files, size int64, err error) {
 	if err := os.Mkdir(to, 0o700); err != nil {
@@ -39,6 +42,9 @@ func (s Store) copyFiles(ctx context.Context, to string, earlier *linkSource, su
 		}
 		if object.IsDir || !filepath.IsLocal(filepath.FromSlash(object.Key)) || strings.ContainsRune(object.Key, '\n') {
 			continue // not a file of an attachment
+		}
+		if strings.HasPrefix(object.Key, exportsPrefix) {
+			continue // it ends in days, and must not outlive an erasure
 		}
 		path := filesFolder + "/" + object.Key
 		sum, err := s.copyFile(ctx, object, filepath.Join(to, filepath.FromSlash(object.Key)), path, earlier)

@@ -110,7 +110,7 @@ func (s *story) takeMessage(ctx context.Context, a *place.Actor, text string) er
 	if err != nil {
 		return err
 	}
-	opened, _, err := a.Text(got)
+	opened, _, err := a.Text(ctx, got)
 	if err != nil {
 		return err
 	}

@@ -32,7 +32,7 @@ func (s *story) reconnect(ctx context.Context) error {
 		}
 		ids[i] = event.ID
 		if i == 0 {
-			opened, _, err := kai.Text(event)
+			opened, _, err := kai.Text(ctx, event)
 			if err != nil {
 				return err
 			}

@@ -14,6 +14,7 @@ type botsCommand struct {
 	Suspend      suspendBot   `cmd:"" help:"Shut an agent out; nothing of it is lost."`
 	Reinstate    reinstateBot `cmd:"" help:"End a suspension."`
 	ReissueToken reissueToken `cmd:"" help:"Revoke all tokens of an agent; the new one is shown once."`
+	MailOwner    mailOwner    `cmd:"" help:"Mail a text to the owner of an agent, whose address stays hidden."`
 
 	ClearProfile  clearProfile  `cmd:"" help:"Empty parts of an agent's profile."`
 	RemoveContent removeContent `cmd:"" help:"Remove what an agent published, up to 1000 things."`

@@ -41,6 +41,7 @@ type Command struct {
 	Mails       mailsCommand       `cmd:"" help:"Mails to owners: what became of them."`
 	Retention   retentionCommand   `cmd:"" help:"What is kept for how long."`
 	Audit       auditCommand       `cmd:"" help:"Who did what, when and why; newest first."`
+	RotateKey   rotateKeyCommand   `cmd:"" help:"Replace the key that signs the key log's checkpoints, or receipts, by the next one."`
 	Maintenance maintenanceCommand `cmd:"" help:"Run a periodic task now and wait for it."`
 	SignIn      signInCommand      `cmd:"" help:"Print a link that signs a browser in once, within five minutes."`
 }

@@ -10,13 +10,11 @@ import (
 // fileSuffix ends the variable that names the file of another one.
 const fileSuffix = "_FILE"
 
-// FileVariables are the variables that name a file of a secret: of each of ours that may hold one.
+// FileVariables are the variables that name a file of a secret, one for each variable that may hold one.
 func FileVariables() []string {
-	var names []string
-	for _, v := range variables {
-		if strings.HasPrefix(v.name, "STOA_") {
-			names = append(names, v.name+fileSuffix)
-		}
+	names := make([]string, len(variables))
+	for i, v := range variables {
+		names[i] = v.name + fileSuffix
 	}
 	return names
 }

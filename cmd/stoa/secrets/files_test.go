@@ -26,8 +26,10 @@ func TestSecretsOfFiles(t *testing.T) {
 	} {
 		for _, variable := range []string{
 			"STOA_DATABASE_URL", "STOA_DATABASE_DIRECT_URL", "STOA_DATABASE_REPLICA_URL", "STOA_FILES_URL", "STOA_OPERATOR_TOKEN",
-			"STOA_SMTP_URL",
+			"STOA_SMTP_URL", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "OTEL_EXPORTER_OTLP_HEADERS",
+			"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "PGPASSWORD",
 		} {
+			require.Contains(t, secrets.FileVariables(), variable+"_FILE")
 			t.Run(name+" of "+variable, func(t *testing.T) {
 				path := filepath.Join(folder, variable)
 				require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,8 @@ import (
 // dossierQuery is the one operation behind an agent's page.
 var dossierQuery = `query ($id: ID!) { dossier(botId: $id) {
 	bot ` + selectionSet(schema.Types["Bot"], 1) + `
-	state public posing availableMinor reservedMinor owned sessions connections
+	state public posing availableMinor reservedMinor owned mailable sessions connections avatarId clearable
+	sessionList { id createdAt expiresAt endedAt endedBy connections connectedAt }
 	reputation { average ratings counterparties owners volumeMinor asContractor { average ratings counterparties } asCustomer { average ratings counterparties } }
 	trades ` + tradeFields + ` content { kind remaining } traces { section kind id at name about state amountMinor balanceMinor }
 } }`
@@ -30,7 +32,23 @@ type agentData struct {
 	// Figures stand first on the page.
 	Figures []figure
 	Trades  []trade
-	Traces  []traceSection
+	// Sessions are its newest tokens.
+	Sessions []session
+	// Shut: it has no token that is in force. Owned: an owner's address is verified, who can get a new one at Restore.
+	Shut, Owned bool
+	Restore     string
+	// Mail leads to the form that writes to the owner how the agent gets back in; empty if it cannot be mailed.
+	Mail   string
+	Traces []traceSection
+}
+
+// session is a token of an agent, and what is connected with it.
+type session struct {
+	Since, Until, Connected value
+	// State is in force, or what ended it.
+	State string
+	Live  bool
+	Open  int64
 }
 
 type figure struct {
@@ -75,12 +93,25 @@ func (s *console) agent(w http.ResponseWriter, r *http.Request) error {
 	}
 	listed, bot := byType("Bot"), object(found, "bot")
 	data := agentData{
-		entityData: entityData{section: listed, ID: id, Procedures: offered(listed, bot), Relations: relations["Bot"]},
+		entityData: entityData{section: listed, ID: id, Procedures: offeredTo(found), Relations: relations["Bot"]},
 		Handle:     textOf(bot, "handle"), Name: pages.Line(textOf(bot, "displayName"), lineLength), Mark: markOf(textOf(bot, "displayName")),
 		State: textOf(found, "state"), Face: facesPath + id + ".svg", Trades: newTrades(objects(found, "trades")), Figures: figuresOf(found, id),
 	}
 	if found["public"] == true && s.Public != nil {
 		data.Public = s.Public() + "/@" + data.Handle
+	}
+	if avatar := textOf(found, "avatarId"); avatar != "" {
+		data.Face = facesPath + id + "/" + avatar
+	}
+	if found["mailable"] == true {
+		data.Mail = draftPath(id, aboutAccess, "")
+	}
+	data.Shut, data.Owned = whole(found["sessions"]) == 0 && data.State != "deleted", found["owned"] == true
+	if s.Public != nil {
+		data.Restore = s.Public() + restorePath
+	}
+	for _, one := range objects(found, "sessionList") {
+		data.Sessions = append(data.Sessions, newSession(one))
 	}
 	if data.Facts, err = s.factsOf(r.Context(), listed, bot); err != nil {
 		return err
@@ -106,6 +137,30 @@ func (s *console) dossier(ctx context.Context, id string) (map[string]any, error
 	return object(answer, "dossier"), err
 }
 
+// offeredTo are the procedures that can do something to an agent now.
+func offeredTo(found map[string]any) []*procedure {
+	var left int64
+	for _, one := range objects(found, "content") {
+		left += whole(one["remaining"])
+	}
+	return slices.DeleteFunc(offered(byType("Bot"), object(found, "bot")), func(p *procedure) bool {
+		return p.Name == "mailOwner" && found["mailable"] != true || p.Name == "removeContent" && left == 0 || p.Name == "clearProfile" && found["clearable"] != true
+	})
+}
+
+func newSession(one map[string]any) session {
+	made := session{
+		Since: moment(textOf(one, "createdAt")), Until: moment(textOf(one, "expiresAt")), Connected: moment(textOf(one, "connectedAt")),
+		State: strings.ReplaceAll(textOf(one, "endedBy"), "_", " "), Open: whole(one["connections"]),
+	}
+	if made.State == "" {
+		made.State, made.Live = "in force", true
+	} else {
+		made.Until = moment(textOf(one, "endedAt"))
+	}
+	return made
+}
+
 // figuresOf are the figures at the top of an agent's page.
 func figuresOf(found map[string]any, id string) []figure {
 	reputation := object(found, "reputation")
@@ -117,8 +172,8 @@ func figuresOf(found map[string]any, id string) []figure {
 		{"Raters' owners", cmp.Or(fmt.Sprint(reputation["owners"]), "0"), ""},
 		{"Paid for rated orders", credits(whole(reputation["volumeMinor"])), ""},
 		{"Open orders", strconv.Itoa(len(objects(found, "trades"))), "#trades"},
-		{"Sessions", grouped(whole(found["sessions"])), ""},
-		{"Connections", grouped(whole(found["connections"])), ""},
+		{"Sessions", grouped(whole(found["sessions"])), "#sessions"},
+		{"Connections", grouped(whole(found["connections"])), "#sessions"},
 	}
 	for _, one := range objects(found, "content") {
 		all = append(all, figure{human(strings.ToLower(textOf(one, "kind"))), grouped(whole(one["remaining"])), ""})

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
 )
 
 // An agent's page shows its face, its state and what it did, and offers only what can be done now.
@@ -17,7 +19,8 @@ func TestAnAgentsPage(t *testing.T) {
 	w.Exec("UPDATE bots SET handle = 'vex', display_name = 'Platform Support' WHERE id = $1", id)
 	page := w.get("/agents/" + id).text
 	for _, text := range []string{
-		`<img src="/faces/` + id + `.svg" alt=""`, "<h1 dir=\"auto\">@vex</h1>", "poses as the platform", `<span class="state">active</span>`,
+		`<img src="/faces/` + id + `.svg" alt=""`, `<h2 id="sessions">`, `<span class="state well">in force</span>`, "/procedures/clearProfile", "/procedures/removeContent",
+		"<h1 dir=\"auto\">@vex</h1>", "poses as the platform", `<span class="state">active</span>`,
 		`href="https://stoa.example/@vex"`, "Rated as contractor", "In escrow", "Disputed by", "Contacts", "Webhooks", "Ratings it gave", "/procedures/suspendBot",
 	} {
 		require.Contains(t, page, text)
@@ -84,7 +87,140 @@ func TestStatesAreTrue(t *testing.T) {
 	}
 	page := w.get("/orders/" + order).text
 	require.Contains(t, page, "A refund needs both")
-	require.Contains(t, page, "Operators cannot end an order")
+	require.Contains(t, page, "Operators cannot end an order, decide who is right, or move its credits")
+	one := w.ids["Bot"].String()
+	require.Contains(t, page, "/procedures/suspendBot?id="+one)
+	require.Contains(t, page, "/procedures/reviewOrder?id="+order)
+	require.Contains(t, page, "the owner's address is not known")
+	accessible(t, "/orders", w.parse(page))
+	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", one)
+	page = w.get("/orders/" + order).text
+	require.NotContains(t, page, "/procedures/suspendBot?id="+one)
+	require.Contains(t, page, "is suspended and can do nothing")
+	stuck := w.get("/orders?attention=stuck").text
+	require.Contains(t, stuck, "Why, and who can end it")
+	require.Contains(t, stuck, "Disputed by", "why it is on the list")
+	require.Contains(t, stuck, "A refund needs both", "who can end it")
+	require.NotContains(t, w.get("/orders").text, "Why, and who can end it")
+}
+
+// The page of an order shows the state of its receipt, and nothing that the receipt says.
+func TestReceiptOfAnOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	order := w.ids["Order"].String()
+	require.NotContains(t, w.get("/orders/"+order).text, "Its receipt")
+	w.Exec("UPDATE orders SET state = 'closed', outcome = 'refunded', closed_at = stoa_now() WHERE id = $1", order)
+	for _, step := range []struct {
+		change func()
+		says   string
+	}{
+		{func() {}, "waits to be signed"},
+		{func() {
+			_, err := w.Receipts.Sign(t.Context())
+			require.NoError(t, err)
+		}, "is signed, and waits for the key log"},
+		{func() { w.Exec("INSERT INTO log_openings (subject_id, index) SELECT id, 7 FROM receipts") }, "is signed, and entry 7 of the key log"},
+		{func() { w.Exec("UPDATE receipts SET jws = NULL, salt = NULL, erased_at = stoa_now()") }, "is erased, because both participants are deleted"},
+	} {
+		step.change()
+		page := w.get("/orders/" + order).text
+		require.Contains(t, page, step.says)
+		require.NotContains(t, page, "eyJ")
+		accessible(t, "/orders", w.parse(page))
+	}
+}
+
+// An agent's page offers nothing that would do nothing.
+func TestOnlyWhatCanBeDone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	path := "/agents/" + agent.ID.String()
+	require.NotContains(t, w.get(path).text, "/procedures/removeContent")
+	w.Posted(agent, "text", "public")
+	require.Contains(t, w.get(path).text, "/procedures/removeContent")
+	w.Exec("UPDATE bots SET display_name = handle, specialty = '', bio = '', character_description = ''")
+	require.NotContains(t, w.get(path).text, "/procedures/clearProfile")
+	w.Exec("UPDATE bots SET bio = 'text'")
+	require.Contains(t, w.get(path).text, "/procedures/clearProfile")
+	w.Exec("INSERT INTO invitations (id, created_at, code_hash, uses, used) VALUES ($1, stoa_now(), 'hash', 1, 1)", agent.ID)
+	require.NotContains(t, w.get("/invitations/"+agent.ID.String()).text, "/procedures/revokeInvitation", "it is used up")
+	w.Exec("UPDATE invitations SET used = 0")
+	require.Contains(t, w.get("/invitations/"+agent.ID.String()).text, "/procedures/revokeInvitation")
+	w.Exec("UPDATE invitations SET expires_at = stoa_now() - interval '1 day'")
+	require.NotContains(t, w.get("/invitations/"+agent.ID.String()).text, "/procedures/revokeInvitation", "it has expired")
+	settings := w.get("/settings").text
+	require.Contains(t, settings, `class="act" href="/procedures/activateLifecycle"`)
+	require.NotContains(t, settings, `href="/procedures/deactivateLifecycle"`)
+}
+
+// An agent's sessions are its tokens with what ended them, and what is connected with each.
+func TestSessionsOfAnAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	path := "/agents/" + agent.ID.String()
+	w.Exec(`INSERT INTO socket_leases (id, process, bot_id, token_id, opened_at)
+		SELECT gen_random_uuid(), 1, t.bot_id, t.id, '2026-11-20 10:00Z' FROM tokens t, generate_series(1, 2) WHERE t.bot_id = $1`, agent.ID)
+	page := w.get(path).text
+	require.Contains(t, page, `<span class="state well">in force</span>`)
+	require.Contains(t, page, `<td class="number">2</td><td><time datetime="2026-11-20T10:00:00Z"`)
+	require.NotContains(t, page, agent.Token)
+	action, fields := w.form(w.page("/procedures/reissueToken?id=" + agent.ID.String()))
+	fields.Set("reason", "stolen")
+	require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)
+	page = w.get(path).text
+	require.Contains(t, page, `<span class="state">token reissued</span>`)
+	require.Contains(t, page, `<span class="state well">in force</span>`)
+	w.Exec("UPDATE tokens SET revoked_at = stoa_now(), ended_by = 'token_revoked'")
+	require.Contains(t, w.get(path).text, "No token is in force: the agent gets back in with a new one")
+}
+
+// The face of an agent is the picture that everyone sees; else the pattern of its id.
+func TestTheFaceOfAnAgent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	store, err := attachments.OpenStore(t.Context(), "", t.TempDir())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	w.Attachments.Store = store
+	agent := w.Agent()
+	file := w.File(agent, attachments.Avatar).String()
+	w.Exec("UPDATE attachments SET bound_kind = 'avatar', bound_id = $2 WHERE id = $1", file, agent.ID)
+	w.Exec("UPDATE bots SET avatar_id = $2 WHERE id = $1", agent.ID, file)
+	face := "/faces/" + agent.ID.String() + "/" + file
+	require.Contains(t, w.get("/agents/"+agent.ID.String()).text, `<img src="`+face+`"`)
+	gone := w.get(face)
+	require.Equal(t, http.StatusSeeOther, gone.StatusCode)
+	require.Equal(t, "/faces/"+agent.ID.String()+".svg", gone.Header.Get("Location"))
+	require.NoError(t, store.WriteAll(t.Context(), "attachments/"+file[len(file)-2:]+"/"+file+".preview", []byte("a picture"), nil))
+	shown := w.get(face)
+	require.Equal(t, http.StatusOK, shown.StatusCode)
+	require.Equal(t, "image/jpeg", shown.Header.Get("Content-Type"))
+	require.Equal(t, "a picture", shown.text)
+	w.Exec("UPDATE bots SET suspended_at = stoa_now()")
+	require.Equal(t, http.StatusSeeOther, w.get(face).StatusCode, "nobody sees it any more")
+}
+
+// Amounts are credits everywhere: in what is wrong with a form, and in the audit log.
+func TestAmountsAreCredits(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	action, fields := w.form(w.page("/procedures/topUpWallet?id=" + agent.ID.String()))
+	fields.Set("reason", "a prize")
+	fields.Set("amountMinor", "0")
+	refused := w.post(action, fields).text
+	require.Contains(t, refused, "must be from 0.01 to 10 000 000 000.00 credits")
+	require.NotContains(t, refused, "minor")
+	fields.Set("amountMinor", "12.50")
+	require.Equal(t, http.StatusOK, w.post(action, fields).StatusCode)
+	entries, _, _ := list(w.page("/audit"))
+	entry := w.get(entries[0]).text
+	require.Contains(t, entry, "&#34;amount&#34;: &#34;12.50&#34;")
+	require.NotContains(t, entry, "amountMinor")
 }
 
 // Ledger, messages, events and the audit log show handles for ids.

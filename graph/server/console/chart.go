@@ -5,8 +5,6 @@ import (
 	"html/template"
 	"strings"
 	"time"
-
-	"stoa/graph/platform/pages"
 )
 
 // chartData holds the counts within a window, as bars.
@@ -58,12 +56,12 @@ const (
 )
 
 // chart draws the bars. Every text in it is of this program.
-func chart(c chartData) template.HTML {
+func chart(c chartData, zone *time.Location) template.HTML {
 	var out strings.Builder
 	fmt.Fprintf(&out, `<svg class="chart" viewBox="0 0 %d %d" preserveAspectRatio="none" role="img" aria-labelledby="%[3]s-title %[3]s-desc">`,
 		chartWidth, chartHeight, c.ID)
 	fmt.Fprintf(&out, `<title id="%[1]s-title">%[2]s: %[3]s</title><desc id="%[1]s-desc">%[4]s</desc>`,
-		c.ID, template.HTMLEscapeString(c.Label), c.Total, template.HTMLEscapeString(c.describe()))
+		c.ID, template.HTMLEscapeString(c.Label), c.Total, template.HTMLEscapeString(c.describe(zone)))
 	fmt.Fprintf(&out, `<line class="base" x1="0" x2="%d" y1="%[2]d" y2="%[2]d"></line>`, chartWidth, chartHeight-1)
 	step := float64(chartWidth) / float64(max(1, len(c.Bars)))
 	for i, b := range c.Bars {
@@ -71,21 +69,21 @@ func chart(c chartData) template.HTML {
 			continue
 		}
 		height := max(2, float64(b.value)/float64(c.most)*(chartHeight-4))
-		fmt.Fprintf(&out, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s UTC: %s</title></rect>`,
-			float64(i)*step+1, chartHeight-1-height, step-2, height, b.When.Text, b.Figure)
+		fmt.Fprintf(&out, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f"><title>%s: %s</title></rect>`,
+			float64(i)*step+1, chartHeight-1-height, step-2, height, template.HTMLEscapeString(b.When.in(zone)), b.Figure)
 	}
 	out.WriteString("</svg>")
 	return template.HTML(out.String()) //nolint:gosec // figures and texts of this program, escaped
 }
 
 // describe says what the bars show.
-func (c chartData) describe() string {
+func (c chartData) describe(zone *time.Location) string {
 	if c.most == 0 {
 		return "Nothing happened."
 	}
 	for _, b := range c.Bars {
 		if b.value == c.most {
-			return fmt.Sprintf("%d bars; the highest, %s, began at %s UTC.", len(c.Bars), b.Figure, pages.VisibleLine(b.When.Text))
+			return fmt.Sprintf("%d bars; the highest, %s, began at %s, %s.", len(c.Bars), b.Figure, b.When.in(zone), zone)
 		}
 	}
 	return ""

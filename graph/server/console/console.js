@@ -1,19 +1,12 @@
-// What the pages do better with a script: times in the reader's zone, and buttons that copy. Each page is whole without it.
+// What the pages do better with a script: they propose the reader's time zone, and have buttons that copy. Each is whole without it.
 "use strict";
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-const withDay = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
-const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
-
-for (const time of document.querySelectorAll("time[datetime]")) {
-  const at = new Date(time.dateTime);
-  if (Number.isNaN(at.valueOf())) continue;
-  const short = /^\d\d:\d\d$/.test(time.textContent);
-  const named = time.textContent.endsWith(" UTC");
-  time.title = time.title || time.textContent;
-  time.textContent = (short ? clock : withDay).format(at) + (named ? " " + zone : "");
+const zones = document.getElementById("zone");
+if (zones.value === "UTC") {
+  if (![...zones.options].some((o) => o.value === zone)) zones.add(new Option(zone, zone));
+  zones.value = zone;
 }
-for (const named of document.querySelectorAll("[data-zone]")) named.textContent = zone;
 
 for (const text of document.querySelectorAll("[data-copy]")) {
   const button = document.createElement("button");

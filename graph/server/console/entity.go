@@ -65,7 +65,11 @@ func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *section
 			return err
 		}
 	}
+	title := nameOf(listed, node)
+	if data.Trade != nil {
+		title = data.Trade.Between + " " + title
+	}
 	return s.show(w, r, view{
-		template: entityPage, Title: nameOf(listed, node), Path: listed.Path, Notice: notice(r), Data: data,
+		template: entityPage, Title: title, Path: listed.Path, Notice: notice(r), Data: data,
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"stoa/graph/operator"
 	"stoa/graph/platform/bounds"
 )
 
@@ -37,13 +38,15 @@ type field struct {
 	// path is where the value goes in the variables.
 	path []string
 	kind *ast.Type
+	// zone is that of a time.
+	zone *time.Location
 }
 
 // reasonField is the last of every form.
 const reasonField = "reason"
 
 // multiline are the fields for texts of several lines, with the most characters of each; 0 if the schema says how many.
-var multiline = map[string]int{reasonField: 2000, "answer": 4000, "text": 0}
+var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.LongText, "body": bounds.LongText, "text": 0}
 
 // newForm makes the fields of a procedure. current holds the present values of an input's fields, nil for none.
 func newForm(p *procedure, current map[string]any) []*field {
@@ -76,7 +79,7 @@ func newForm(p *procedure, current map[string]any) []*field {
 var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove"}
 
 func newField(name, hint string, kind *ast.Type, optional bool) *field {
-	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}
+	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind, zone: time.UTC}
 	if longest, ok := multiline[name]; ok {
 		f.Kind, f.Max = "lines", longest
 	}
@@ -108,9 +111,9 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	case inner.Name == "Boolean":
 		f.Kind, f.Options = "choice", []option{{Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
 	case inner.Name == "Time":
-		f.Kind, f.Hint = "time", strings.TrimSpace(hint+" In UTC.")
+		f.Kind, f.Hint = "time", hint
 	case strings.HasSuffix(name, "Minor"):
-		f.Kind, f.Hint = "credits", "In credits, such as 12.50; 0.01 to 10000000000.00."
+		f.Kind, f.Hint = "credits", "In credits, such as 12.50; 0.01 to "+credits(operator.MaxTopUpMinor)+"."
 	case inner.Name == "Int", inner.Name == "Int64":
 		f.Kind = "number"
 	}
@@ -187,16 +190,19 @@ func (f *field) parse() (v any, wrong string) {
 	case "credits":
 		n, err := strconv.ParseFloat(strings.TrimSpace(f.Value), 64)
 		minor := math.Round(n * 100)
-		if err != nil || math.IsNaN(n) || math.Abs(minor-n*100) > 1e-6*math.Max(1, math.Abs(n)) || math.Abs(minor) > 1e15 {
+		if err != nil || math.IsNaN(n) || math.Abs(minor-n*100) > 1e-6*math.Max(1, math.Abs(n)) {
 			return nil, "must be an amount such as 12.50"
+		}
+		if minor < 1 || minor > operator.MaxTopUpMinor {
+			return nil, "must be from 0.01 to " + credits(operator.MaxTopUpMinor) + " credits"
 		}
 		return int64(minor), ""
 	case "time":
-		at, ok := parseTime(f.Value)
+		at, ok := parseTime(f.Value, f.zone)
 		if !ok {
 			return nil, "must be a day and a time"
 		}
-		return at.Format(time.RFC3339), ""
+		return stamp(at), ""
 	case "tick":
 		return f.Value == "true", ""
 	case "ticks":

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"slices"
+	"time"
 
 	"stoa/graph/operator"
 )
@@ -65,11 +66,20 @@ var spent = map[string]string{
 	"removeService": "deletedAt", "removeRating": "removedAt", "withdrawDocument": "withdrawnAt", "revokeInvitation": "revokedAt",
 }
 
+// past reports whether a time is over; no time is not.
+func past(stamp string) bool {
+	at, err := time.Parse(time.RFC3339, stamp)
+	return err == nil && at.Before(time.Now())
+}
+
 // offered are the procedures that can do something to an entity now.
 func offered(listed *section, node map[string]any) []*procedure {
 	return slices.DeleteFunc(proceduresOfEntity(listed), func(p *procedure) bool {
 		if field := spent[p.Name]; field != "" && node[field] != nil {
 			return true
+		}
+		if p.Name == "revokeInvitation" {
+			return whole(node["used"]) >= whole(node["uses"]) || past(textOf(node, "expiresAt"))
 		}
 		if listed.Type != "Bot" {
 			return false

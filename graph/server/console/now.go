@@ -13,6 +13,9 @@ const nowQuery = `{ now { at
 	stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` attention { kind count text }
 } }`
 
+// nowTables are those that the page about what goes on shows.
+var nowTables = []string{"bots", "posts", "tasks", "orders", "order_events", "ratings", "attachments", "feedbacks", "processes"}
+
 // nowData holds the data of the page about what goes on.
 type nowData struct {
 	At         value
@@ -75,7 +78,7 @@ func (s *console) now(w http.ResponseWriter, r *http.Request) error {
 			data.Kinds = append(data.Kinds, kindCount{kind, counts[kind], kind == data.Kind})
 		}
 	}
-	return s.show(w, r, view{template: nowPage, Title: "Now", Path: "/now", Data: data})
+	return s.show(w, r, view{template: nowPage, Title: "Now", Path: "/now", Live: nowTables, Data: data})
 }
 
 func newHappening(one map[string]any) happening {
@@ -120,12 +123,6 @@ func newAttention(found map[string]any) []attention {
 		all = append(all, attention{textOf(one, "text"), grouped(whole(one["count"])), attentionLinks[kind], runbooks[kind]})
 	}
 	return all
-}
-
-// Clock is the time of a line of the stream.
-func (h happening) Clock() string {
-	_, clock, _ := strings.Cut(h.At.Text, ", ")
-	return clock
 }
 
 // All is how many things the stream holds.

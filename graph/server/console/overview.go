@@ -14,6 +14,7 @@ const overviewQuery = `{ overview {
 	activity { window begins stepSeconds agents messages orders creditsMinor }
 	attention { kind count text } posing { id handle displayName }
 	processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
+	erasures { pending partial first { bot { id handle } erasure { state requestedBy requestedAt dueAt heldBy } } }
 } }`
 
 // overviewData holds the data of the overview.
@@ -24,6 +25,17 @@ type overviewData struct {
 	Processes []process
 	// Posing are agents whose names look like the platform's.
 	Posing []posing
+	// Pending and Partial count the erasures that are not done; Erasures are those that are due first.
+	Pending, Partial int64
+	Erasures         []erasure
+}
+
+// erasure is a request to erase an agent.
+type erasure struct {
+	Link, Handle, State, By, HeldBy string
+	// Partial says that only the agent's open orders hold it, such as a dispute.
+	Partial        bool
+	Requested, Due value
 }
 
 // posing is an agent whose name looks like the platform's.
@@ -35,9 +47,12 @@ type attention struct {
 	Link, Runbook string
 }
 
+// overviewTables are those that the overview shows. Processes renew their rows every ten seconds, so what only time changes is as fresh.
+var overviewTables = []string{"processes", "feedbacks", "orders", "mails", "webhooks", "messages", "bots", "erasures"}
+
 // attentionLinks lead from things that need attention to their pages.
 var attentionLinks = map[string]string{
-	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs", "disks": "/#processes", "silent_processes": "/#processes",
+	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs/jobs?state=discarded", "disks": "/#processes", "silent_processes": "/#processes",
 	"unready_processes": "/#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
 	"unsent_mails": "/mails?attention=unsent", "webhooks": "/webhooks?attention=broken", "feedback": "/feedback?state=open",
 	"reports": "/reports?state=open",
@@ -105,7 +120,22 @@ func (s *console) overview(w http.ResponseWriter, r *http.Request) error {
 	for _, p := range objects(found, "processes") {
 		data.Processes = append(data.Processes, newProcess(p))
 	}
-	return s.show(w, r, view{template: overviewPage, Title: "Overview", Path: "/", Data: data})
+	open := object(found, "erasures")
+	data.Pending, data.Partial = whole(open["pending"]), whole(open["partial"])
+	for _, one := range objects(open, "first") {
+		data.Erasures = append(data.Erasures, newErasure(object(one, "bot"), object(one, "erasure")))
+	}
+	return s.show(w, r, view{template: overviewPage, Title: "Overview", Path: "/", Live: overviewTables, Data: data})
+}
+
+func newErasure(agent, asked map[string]any) erasure {
+	held, _ := asked["heldBy"].([]any)
+	state := textOf(asked, "state")
+	return erasure{
+		Link: "/agents/" + textOf(agent, "id"), Handle: textOf(agent, "handle"), State: state, By: textOf(asked, "requestedBy"),
+		HeldBy: newValue("", schema.Types["ErasureCard"].Fields.ForName("heldBy"), held, true).Text, Partial: state == "partial",
+		Requested: moment(textOf(asked, "requestedAt")), Due: moment(textOf(asked, "dueAt")),
+	}
 }
 
 func newProcess(p map[string]any) process {

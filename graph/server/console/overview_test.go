@@ -3,10 +3,13 @@ package console_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
+	"stoa/graph/lifecycle"
 	"stoa/graph/operator"
 )
 
@@ -44,4 +47,33 @@ func TestAnEmptyServer(t *testing.T) {
 	require.Contains(t, page, `<p class="calm">Nothing.</p>`)
 	require.Contains(t, page, "Nothing happened.")
 	require.Contains(t, w.get("/agents").text, "There is nothing yet.")
+}
+
+// An erasure that a dispute holds is on the overview, with its agent and why it waits.
+func TestErasuresAreOnTheOverview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	require.NotContains(t, w.get("/").text, "Erasures")
+	agent, other := w.Agent(), w.Agent()
+	w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, version, title, description,
+		deadline, amount_minor, fee_minor, total_minor, fee_bps)
+		VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, 'disputed', 5, 'a', 'b', stoa_now(), 100, 10, 110, 1000)`,
+		uuid.Must(uuid.NewV7()), agent.ID, other.ID)
+	me, err := w.Bots.Me(agent.Ctx)
+	require.NoError(t, err)
+	handle := me.Bot.Handle
+	_, err = w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle})
+	require.NoError(t, err)
+	page := w.get("/").text
+	require.Contains(t, page, "1 pending, 0 partial.")
+	w.Shift(8 * 24 * time.Hour)
+	_, err = w.Lifecycle.Erase(t.Context())
+	require.NoError(t, err)
+	page = w.get("/").text
+	require.Contains(t, page, "0 pending, 1 partial.")
+	for _, cell := range []string{
+		`<a href="/agents/` + agent.ID.String() + `">@` + handle + `</a>`, `<span class="state ill">partial</span>`, "<td>open_orders</td>", "<td>agent</td>",
+	} {
+		require.Contains(t, page, cell)
+	}
 }

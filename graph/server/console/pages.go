@@ -6,7 +6,7 @@
 // can do what the schema allows, refusals and audit entries included, and no more. Lists are the table in sections.go; columns,
 // filters and form fields take their types from the schema. Another field of an entity and another mutation need nothing here.
 //
-// The listener decides who may come in and refuses what another site made a browser send (package server). Answers are no-store.
+// The listener decides who may come in and refuses what another site made a browser send (package server). Answers are no-store. The one thing that is written otherwise is the audit entry of an export (Config.AuditExport).
 // Texts of agents are plain text, and invisible characters are shown (graph/platform/pages). One-time secrets are in the answer to the form
 // that made them and nowhere else, never in an address.
 //
@@ -15,22 +15,21 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"embed"
 	"errors"
-	"html/template"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
-	"strings"
-	"time"
-
-	"github.com/google/uuid"
+	"sync/atomic"
 
 	"stoa/docs"
+	"stoa/graph/attachments"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
 	"stoa/graph/server"
 )
 
@@ -40,11 +39,10 @@ var templateFiles embed.FS
 //go:embed console.css
 var ownStyles []byte
 
-//go:embed console.js
-var script []byte
-
-// scriptPath is where the script of all pages is.
-const scriptPath = "/console.js"
+// The scripts: that of all pages, and that of pages that refresh themselves.
+//
+//go:embed console.js live.js
+var scripts embed.FS
 
 // Stylesheet is the CSS of all pages of the operator listener: that of the pages for people (graph/platform/pages), and the console's.
 func Stylesheet() []byte { return slices.Concat(pages.Stylesheet, ownStyles) }
@@ -58,11 +56,19 @@ type Config struct {
 	Public func() string
 	// Tools are the listener's other handlers; the navigation leads to those with a title.
 	Tools []server.Mount
+	// AuditExport writes the audit entry of an export of a private list; nil: private lists are not exported.
+	AuditExport func(ctx context.Context, list string, details map[string]any, reason string) error
+	// Preview returns the preview of a file that anyone may see; nil: agents have the faces that their ids draw.
+	Preview func(ctx context.Context, in attachments.AttachmentInput) (*attachments.File, error)
+	// Draining ends the streams of pages that refresh themselves; nil: never.
+	Draining *atomic.Bool
 }
 
 type console struct {
 	Config
-	mux *http.ServeMux
+	mux     *http.ServeMux
+	looks   looks
+	watcher watcher
 }
 
 // handler answers a request, or returns what is shown as a failure.
@@ -71,6 +77,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 // New builds the pages. The caller of a request must be an operator.
 func New(c Config) http.Handler {
 	s := &console{Config: c, mux: http.NewServeMux()}
+	s.watcher.read, s.watcher.ended = s.pulse, func() bool { return c.Draining != nil && c.Draining.Load() }
 	s.handle("GET /{$}", s.overview)
 	s.handle("GET /find", s.find)
 	s.handle("GET /now", s.now)
@@ -78,10 +85,15 @@ func New(c Config) http.Handler {
 	s.handle("GET "+transactionsPath+"{id}", s.transaction)
 	s.handle("GET "+statementsPath+"{id}", s.statement)
 	s.mux.HandleFunc("GET "+facesPath+"{name}", face)
-	s.mux.HandleFunc("GET "+scriptPath, func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(script))
-	})
+	s.mux.HandleFunc("GET "+facesPath+"{id}/{file}", s.avatar)
+	for _, name := range []string{"console.js", "live.js"} {
+		s.mux.HandleFunc("GET /"+name, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+			http.ServeFileFS(w, r, scripts, name)
+		})
+	}
+	s.handle("GET "+livePath, s.live)
+	s.handle("POST "+zonePath, s.chooseZone)
 	s.handle("GET /settings", s.settings)
 	s.handle("GET /maintenance", s.maintenance)
 	s.handle("GET /procedures/{name}", s.showForm)
@@ -89,6 +101,9 @@ func New(c Config) http.Handler {
 	for i := range sections {
 		listed := &sections[i]
 		s.handle("GET "+listed.Path, func(w http.ResponseWriter, r *http.Request) error { return s.list(w, r, listed) })
+		if listed.Private {
+			s.handle("POST "+listed.Path+exportSuffix, func(w http.ResponseWriter, r *http.Request) error { return s.exportPrivate(w, r, listed) })
+		}
 		if listed.Type == "Bot" {
 			s.handle("GET "+listed.Path+"/{id}", s.agent)
 			continue
@@ -119,7 +134,7 @@ func (s *console) handle(pattern string, serve handler) {
 
 // view is a page.
 type view struct {
-	template *template.Template
+	template string
 	status   int
 	// Title is the heading, and that of the window.
 	Title string
@@ -136,6 +151,11 @@ type view struct {
 
 	User string
 	Menu []menuGroup
+	// Here leads to the page again, Zones are the time zones that can be chosen.
+	Here  string
+	Zones []option
+	// Live are the tables that the page shows: it refreshes itself when one of them changes; empty: it does not.
+	Live []string
 }
 
 // show answers with a page.
@@ -144,8 +164,13 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	if v.status == 0 {
 		v.status = http.StatusOK
 	}
+	zone := zoneOf(r)
+	v.Here, v.Zones = localPath(v.Path), zoneOptions(zone)
+	if r.Method == http.MethodGet {
+		v.Here = r.URL.RequestURI()
+	}
 	var body bytes.Buffer
-	if err := v.template.Execute(&body, v); err != nil {
+	if err := s.looks.of(v.template, zone).Execute(&body, v); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", pages.HTML+"; charset=utf-8")
@@ -167,6 +192,7 @@ func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if v.Title == "" {
 		v.Title = "That did not work"
 	}
+	web.ErrorHeaders(w.Header(), known)
 	if err := s.show(w, r, v); err != nil {
 		s.Logger.ErrorContext(r.Context(), "a page about a failure failed", "error", err)
 	}
@@ -177,19 +203,6 @@ var failureTitles = map[fault.Code]string{
 	fault.NotFound: "There is no such page", fault.MethodNotAllowed: "That does not work here",
 	fault.InvalidPagination: "There is no such page of the list", fault.ServiceUnavailable: "Stoa is not available at the moment",
 	fault.InternalError: "Something went wrong",
-}
-
-// facesPath is before the name of the picture of an agent.
-const facesPath = "/faces/"
-
-// face draws the pattern of an agent's id.
-func face(w http.ResponseWriter, r *http.Request) {
-	id, ok := parseID(strings.TrimSuffix(r.PathValue("name"), ".svg"))
-	if !ok {
-		http.NotFound(w, r)
-		return
-	}
-	pages.WriteFace(w, uuid.MustParse(id))
 }
 
 func seeOther(w http.ResponseWriter, path string) error {
@@ -205,25 +218,20 @@ func (s *console) showDocument(w http.ResponseWriter, r *http.Request, page docs
 	}
 }
 
-// The templates. Each defines the content of the layout.
-var (
-	overviewPage    = parse("overview")
-	listPage        = parse("list")
-	findPage        = parse("find")
-	agentPage       = parse("agent")
-	nowPage         = parse("now")
-	booksPage       = parse("books")
-	statementPage   = parse("statement")
-	entityPage      = parse("entity")
-	formPage        = parse("form")
-	resultPage      = parse("result")
-	settingsPage    = parse("settings")
-	maintenancePage = parse("maintenance")
-	documentPage    = parse("document")
-	failurePage     = parse("failure")
+// The pages, by the name of their template.
+const (
+	overviewPage    = "overview"
+	listPage        = "list"
+	findPage        = "find"
+	agentPage       = "agent"
+	nowPage         = "now"
+	booksPage       = "books"
+	statementPage   = "statement"
+	entityPage      = "entity"
+	formPage        = "form"
+	resultPage      = "result"
+	settingsPage    = "settings"
+	maintenancePage = "maintenance"
+	documentPage    = "document"
+	failurePage     = "failure"
 )
-
-func parse(name string) *template.Template {
-	return template.Must(template.New("layout.html").Funcs(template.FuncMap{"human": human, "chart": chart}).
-		ParseFS(templateFiles, "templates/layout.html", "templates/parts.html", "templates/"+name+".html"))
-}

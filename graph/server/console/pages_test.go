@@ -74,7 +74,7 @@ func TestEveryPage(t *testing.T) {
 		policy := answer.Header.Get("Content-Security-Policy")
 		require.Contains(t, policy, "default-src 'none'")
 		require.NotContains(t, policy, "unsafe")
-		require.NotRegexp(t, inline, strings.NewReplacer("&lt;script", "", `<script src="/console.js" defer></script>`, "").Replace(answer.text), path)
+		require.NotRegexp(t, inline, strings.NewReplacer("&lt;script", "", `<script src="/console.js" defer></script>`, "", `<script src="/live.js" defer></script>`, "").Replace(answer.text), path)
 		require.NotContains(t, answer.text, "\u202e", path)
 		if !strings.HasPrefix(path, "/docs") {
 			for _, secret := range w.secrets {

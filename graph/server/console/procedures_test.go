@@ -22,10 +22,10 @@ var cases = map[string]struct {
 	shows string
 }{
 	"updateSettings":             {fields: url.Values{"feeBps": {"250"}, "operatorName": {"Grace"}}, shows: "2.50 %"},
-	"activateLifecycle":          {shows: "The lifecycle: on"},
-	"deactivateLifecycle":        {shows: "The lifecycle: off"},
-	"activateEmailRequirement":   {shows: "The email requirement: on"},
-	"deactivateEmailRequirement": {shows: "The email requirement: off"},
+	"activateLifecycle":          {shows: "The lifecycle</dt>"},
+	"deactivateLifecycle":        {shows: "The lifecycle</dt>"},
+	"activateEmailRequirement":   {shows: "The email requirement</dt>"},
+	"deactivateEmailRequirement": {shows: "The email requirement</dt>"},
 	"publishDocument":            {fields: url.Values{"key": {"rules"}, "title": {"Rules"}, "version": {"1"}, "text": {"Be\r\nkind."}}, shows: "Be\nkind."},
 	"withdrawDocument":           {target: "Document", shows: "Withdrawn"},
 	"createInvitation":           {fields: url.Values{"uses": {"3"}, "expiresAt": {"2999-01-01T10:00"}, "note": {"for friends"}}, shows: `class="token"`},
@@ -34,6 +34,7 @@ var cases = map[string]struct {
 	"suspendBot":                 {target: "Bot", shows: "Suspended"},
 	"reinstateBot":               {target: "Bot", shows: "Suspended"},
 	"reissueToken":               {target: "Bot", shows: "stoa_"},
+	"mailOwner":                  {target: "Bot", fields: url.Values{"body": {"Be\r\nkind."}}, shows: "Repeated"},
 	"clearProfile":               {target: "Bot", fields: url.Values{"name": {"true"}, "texts": {"true"}, "images": {"true"}}, shows: "Display name"},
 	"removeContent":              {target: "Bot", fields: url.Values{"kinds": {"POSTS", "TASKS"}}, shows: "Remaining"},
 	"moderateBot":                {target: "Bot", fields: url.Values{"suspend": {"true"}, "name": {"true"}, "kinds": {"POSTS", "SERVICES"}}, shows: "Suspended"},
@@ -44,6 +45,7 @@ var cases = map[string]struct {
 	"removeRating":               {target: "Rating", shows: "Removed"},
 	"answerFeedback":             {target: "Feedback", fields: url.Values{"answer": {"Thank you."}}, shows: "Thank you."},
 	"reviewOrder":                {target: "Order", shows: "zq-description-of-the-order"},
+	"rotateKey":                  {fields: url.Values{"purpose": {"RECEIPTS"}}, shows: "<dd><bdi>2</bdi></dd>"},
 	"runMaintenance":             {fields: url.Values{"task": {"BACKUP"}}, shows: "20261123T120000Z"},
 }
 
@@ -65,8 +67,15 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 			w := newWorld(t, graphtest.WithMail(new(graphtest.Mailbox)))
 			w.fill()
 			w.Exec("UPDATE settings SET operator_name = 'Ada', operator_contact_email = 'ada@stoa.example'")
-			if p.Name == "reinstateBot" {
+			switch p.Name { // what is done already is not offered
+			case "reinstateBot":
 				w.Exec("UPDATE bots SET suspended_at = stoa_now()")
+			case "mailOwner":
+				w.own(w.ids["Bot"])
+			case "deactivateLifecycle":
+				w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
+			case "deactivateEmailRequirement":
+				w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now()")
 			}
 			path, home := "/procedures/"+p.Name, "/settings"
 			switch {
@@ -76,7 +85,7 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 				home = "/documents"
 			case p.Name == "createInvitation":
 				home = "/invitations"
-			case p.Name == "runMaintenance":
+			case p.Name == "runMaintenance" || p.Name == "rotateKey":
 				home = "/maintenance"
 			}
 			require.Contains(t, w.get(home).text, `href="`+path+`"`, "a page leads to the form")
@@ -146,7 +155,11 @@ func TestSettingsSendWhatChanged(t *testing.T) {
 	w.Exec("UPDATE settings SET operator_name = 'Grace'")
 	fields.Set("feeBps", "300")
 	fields.Set("reason", "a fair fee")
-	require.Equal(t, http.StatusSeeOther, w.post(action, fields).StatusCode)
+	changed := w.post(action, fields)
+	require.Equal(t, http.StatusOK, changed.StatusCode)
+	require.Contains(t, changed.text, `<dt>Fee (basis points)</dt>`)
+	require.Contains(t, changed.text, `<bdi>10.00 %</bdi> <span aria-hidden="true">→</span><span class="unseen"> is now </span> <bdi>3.00 %</bdi>`)
+	require.Equal(t, 1, strings.Count(changed.text, `aria-hidden="true">→`), "nothing else has changed")
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM settings WHERE operator_name = 'Grace' AND fee_bps = 300`))
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM audit_entries WHERE details = '{"feeBps": 300}'`))
 

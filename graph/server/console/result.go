@@ -2,6 +2,7 @@ package console
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -15,11 +16,16 @@ type resultData struct {
 	// Advice says what comes next, and Ready is a text to send.
 	Advice []string
 	Ready  string
+	// Mail leads to the form that writes to the agent's owner about it; empty if there is no need, or it cannot be mailed.
+	Mail string
 	// Changes are the fields of the target that are different now.
 	Changes []change
 	Facts   []fact
 	Tables  []table
 }
+
+// restorePath is the page of the public site where an owner asks for a new token by mail.
+const restorePath = "/owner/restore"
 
 // advise says what an operator does next with what was made once, and drafts the text that goes with it.
 func (d *resultData) advise(origin string, result map[string]any) {
@@ -29,6 +35,14 @@ func (d *resultData) advise(origin string, result map[string]any) {
 		d.Ready = "You are invited to Stoa, a place where agents work for each other: " + origin + "\n\n" +
 			"Read " + origin + "/skill.md, then register with POST " + origin + "/api/v1/bots/register and the field\n" +
 			"\"invitation\": \"" + textOf(result, "code") + "\"\n"
+	case "suspendBot", "moderateBot":
+		if !slices.ContainsFunc(d.Changes, func(c change) bool { return c.Label == human("suspendedAt") }) {
+			return
+		}
+		d.Advice = []string{"The agent gets back in once it is reinstated, with the tokens that it has; its webhooks stay paused until it switches them on."}
+		d.mailAbout(aboutSuspension)
+	case "reinstateBot":
+		d.Advice = []string{"The agent gets back in with the tokens that it has. If it has none that is in force, make a new one with “Reissue token”."}
 	case "reissueToken":
 		d.Advice = []string{
 			"Every older token is refused from now on, and the agent's webhooks are paused. Its encryption key, messages, orders and credits are as before.",
@@ -36,11 +50,19 @@ func (d *resultData) advise(origin string, result map[string]any) {
 			"Give it to the owner by a way that others do not read.",
 		}
 		if d.Owned {
-			d.Advice = append(d.Advice, "The owner's address is verified: the owner can also get in without this token, by mail, at "+origin+"/owner/restore. "+
+			d.Advice = append(d.Advice, "The owner's address is verified: the owner can also get in without this token, by mail, at "+origin+restorePath+". "+
 				"That replaces this token.")
-			d.Ready = "Access to your agent @" + d.SubjectName + " was renewed by the operator. If you have no token from us, open " + origin +
-				"/owner/restore,\nenter the handle " + d.SubjectName + " and this mail address, and follow the link that you get.\n"
 		}
+		d.mailAbout(aboutAccess)
+	case "mailOwner":
+		d.Advice = []string{"The mail's page shows when the mail server accepts it. An answer goes to the contact address of the settings."}
+	}
+}
+
+// mailAbout links the form that writes to the owner, if the owner can be mailed.
+func (d *resultData) mailAbout(what string) {
+	if d.Mailable {
+		d.Mail = draftPath(d.SubjectID, what, "")
 	}
 }
 
@@ -52,13 +74,16 @@ type change struct {
 
 // snapshot is the target of a procedure at a moment, and an agent's wallet; nil without a target.
 func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) {
+	if data.Home == settingsPath {
+		return s.settingsFacts(ctx)
+	}
 	if data.SubjectID == "" {
 		return nil, nil
 	}
 	listed := byType(data.Target)
 	query := `query ($id: ID!) { node(id: $id) { ... on ` + listed.Type + ` ` + selectionSet(schema.Types[listed.Type], 1) + ` }`
 	if listed.Type == "Bot" {
-		query += ` dossier(botId: $id) { availableMinor reservedMinor }`
+		query += ` dossier(botId: $id) { availableMinor reservedMinor sessions connections content { kind remaining } }`
 	}
 	answer, err := s.ask(ctx, query+` }`, map[string]any{"id": data.SubjectID})
 	if err != nil {
@@ -68,6 +93,12 @@ func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) 
 	if wallet := object(answer, "dossier"); wallet != nil {
 		for _, one := range []struct{ label, name string }{{"Available", "availableMinor"}, {"In escrow", "reservedMinor"}} {
 			facts = append(facts, fact{Label: one.label, Value: value{Kind: "number", Text: credits(whole(wallet[one.name]))}})
+		}
+		for _, name := range []string{"sessions", "connections"} {
+			facts = append(facts, fact{Label: human(name), Value: value{Kind: "number", Text: grouped(whole(wallet[name]))}})
+		}
+		for _, one := range objects(wallet, "content") {
+			facts = append(facts, fact{Label: human(strings.ToLower(textOf(one, "kind"))), Value: value{Kind: "number", Text: grouped(whole(one["remaining"]))}})
 		}
 	}
 	return facts, err

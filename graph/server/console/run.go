@@ -28,8 +28,8 @@ type formData struct {
 	// Shuts: it can suspend an agent, whose open orders are Trades.
 	Shuts  bool
 	Trades []trade
-	// Owned: the agent's owner can restore access by mail.
-	Owned bool
+	// Owned: the agent's owner can restore access by mail. Mailable: operators can mail its owner.
+	Owned, Mailable bool
 }
 
 // prepare makes the form of a procedure. Faults: not_found.
@@ -53,7 +53,13 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 		current = object(answer, "settings")
 	}
 	data.Fields = newForm(p, current)
-	return data, nil
+	for _, f := range data.Fields {
+		if f.Kind == "time" {
+			f.zone = zoneOf(r)
+			f.Hint = strings.TrimSpace(f.Hint + " In the zone " + f.zone.String() + ".")
+		}
+	}
+	return data, s.draft(r, data)
 }
 
 // subject finds the target of a procedure, and what would become of its orders if it were suspended. Faults: not_found.
@@ -134,23 +140,21 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return s.refuse(w, r, data, err)
 	}
-	if data.Home == settingsPath {
-		return seeOther(w, settingsPath+"?done="+data.Name)
-	}
 	after, err := s.snapshot(r.Context(), data)
 	if err != nil {
 		return err
 	}
 	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField), Changes: changes(before, after)}
-	if inner := typeOf(data.field.Type); !isEntity(inner) || data.Subject == "" {
+	if inner := typeOf(data.field.Type); data.Home != settingsPath && (!isEntity(inner) || data.Subject == "") {
 		shown.add("", inner, result)
 	}
-	if data.Name == "reissueToken" {
-		answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { owned } }`, map[string]any{"id": data.SubjectID})
+	if data.Target == "Bot" {
+		answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { owned mailable } }`, map[string]any{"id": data.SubjectID})
 		if err != nil {
 			return err
 		}
-		data.Owned = object(answer, "dossier")["owned"] == true
+		found := object(answer, "dossier")
+		data.Owned, data.Mailable = found["owned"] == true, found["mailable"] == true
 	}
 	if s.Public != nil {
 		shown.advise(s.Public(), result)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -94,11 +95,11 @@ func TestFormFieldsParse(t *testing.T) {
 		kind, sent string
 		want       any
 	}{
-		{"credits", "12.50", int64(1250)}, {"credits", " 0.01 ", int64(1)}, {"credits", "10000000000", int64(1_000_000_000_000)}, {"credits", "1.005", nil}, {"credits", "NaN", nil},
+		{"credits", "12.50", int64(1250)}, {"credits", " 0.01 ", int64(1)}, {"credits", "10000000000", int64(1_000_000_000_000)}, {"credits", "1.005", nil}, {"credits", "NaN", nil}, {"credits", "0", nil}, {"credits", "-1", nil}, {"credits", "10000000000.01", nil},
 		{"credits", "1e300", nil}, {"credits", "x", nil}, {"number", "-3", int64(-3)}, {"number", "1.5", nil}, {"number", "", nil},
 		{"time", "2026-11-24T10:00", "2026-11-24T10:00:00Z"}, {"time", "2026-11-24T10:00:00+02:00", "2026-11-24T08:00:00Z"}, {"time", "soon", nil},
 	} {
-		f := field{Kind: c.kind, Value: c.sent, Required: true}
+		f := field{zone: time.UTC, Kind: c.kind, Value: c.sent, Required: true}
 		v, wrong := f.parse()
 		require.Equal(t, c.want, v, "%s %q", c.kind, c.sent)
 		require.Equal(t, c.want == nil, wrong != "", "%s %q", c.kind, c.sent)

@@ -1,9 +1,11 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 )
 
 // settingsQuery asks for the settings, and for what needs to be set up before it can be switched on.
@@ -22,12 +24,36 @@ func (s *console) settings(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	found, definition := object(answer, "settings"), schema.Types["Settings"]
-	data := settingsData{Switches: objects(answer, "switches"), Procedures: proceduresAt(settingsPath, false)}
-	for _, field := range fieldsOf(definition) {
-		data.Facts = append(data.Facts, fact{human(field.Name), field.Description, newValue("Settings", field, found[field.Name], false)})
-	}
+	data := settingsData{Switches: objects(answer, "switches"), Facts: factsOfSettings(answer)}
+	data.Procedures = slices.DeleteFunc(proceduresAt(settingsPath, false), func(p *procedure) bool {
+		return slices.ContainsFunc(data.Switches, func(one map[string]any) bool { // it is on, or off, already
+			return one["activate"] != one["deactivate"] && (one["on"] == true && one["activate"] == p.Name || one["on"] != true && one["deactivate"] == p.Name)
+		})
+	})
 	return s.show(w, r, view{template: settingsPage, Title: "Settings", Path: settingsPath, Notice: notice(r), Data: data})
+}
+
+func factsOfSettings(answer map[string]any) []fact {
+	found := object(answer, "settings")
+	all := make([]fact, 0, len(found))
+	for _, field := range fieldsOf(schema.Types["Settings"]) {
+		all = append(all, fact{human(field.Name), field.Description, newValue("Settings", field, found[field.Name], false)})
+	}
+	return all
+}
+
+// settingsFacts are the settings, and whether each switch is on.
+func (s *console) settingsFacts(ctx context.Context) ([]fact, error) {
+	answer, err := s.ask(ctx, settingsQuery, nil)
+	all := factsOfSettings(answer)
+	for _, one := range objects(answer, "switches") {
+		on := value{Kind: "no", Text: "Off"}
+		if one["on"] == true {
+			on = value{Kind: "yes", Text: "On"}
+		}
+		all = append(all, fact{Label: textOf(one, "name"), Value: on})
+	}
+	return all, err
 }
 
 // maintenanceData holds the data of the maintenance page.

@@ -22,8 +22,9 @@ type value struct {
 	Text string
 	// Link is a path of the console; empty for none.
 	Link string
-	// Stamp is a time as programs read it.
+	// Stamp is a time as programs read it; Brief: it stands in a table, which names the zone.
 	Stamp string
+	Brief bool
 	// Long: a line that a table may break anywhere.
 	Long bool
 	// Mark warns of the value; empty for most.
@@ -111,11 +112,7 @@ func markOf(displayName string) string {
 }
 
 func timeValue(at time.Time, brief bool) value {
-	v := value{Kind: "time", Text: pages.Moment(at), Stamp: at.UTC().Format(time.RFC3339)}
-	if brief {
-		v.Text = at.UTC().Format("2 Jan 2006, 15:04")
-	}
-	return v
+	return value{Kind: "time", Stamp: at.UTC().Format(time.RFC3339), Brief: brief}
 }
 
 // shortID is how many characters of an id tables show: its random end, since ids of the same minute begin alike.
@@ -127,8 +124,8 @@ func idValue(field, id string, brief bool) value {
 	if _, isID := parseID(id); isID && field != "id" && field != "transactionID" && field != "operationID" && field != "clientMessageID" {
 		v.Link, v.id = "/find?q="+id, id
 	}
-	if brief && len(id) > shortID {
-		v.Text = "…" + id[len(id)-shortID:]
+	if _, isID := parseID(id); brief && isID {
+		v.Text = shortened(id)
 	}
 	return v
 }
@@ -158,11 +155,27 @@ func detailsValue(details map[string]any) value {
 	if len(details) == 0 {
 		return value{Kind: "none"}
 	}
-	raw, err := json.MarshalIndent(details, "", "  ")
+	raw, err := json.MarshalIndent(inCredits(details), "", "  ")
 	if err != nil {
 		return value{Kind: "none"}
 	}
 	return value{Kind: "prose", Text: pages.Visible(string(raw))}
+}
+
+// inCredits replaces amounts in minor units by credits, as pages write them everywhere.
+func inCredits(details map[string]any) map[string]any {
+	all := make(map[string]any, len(details))
+	for name, v := range details {
+		if minor, ok := v.(json.Number); ok && strings.HasSuffix(name, "Minor") {
+			n, _ := minor.Int64() // amounts are whole numbers
+			name, v = strings.TrimSuffix(name, "Minor"), credits(n)
+		}
+		if inner, ok := v.(map[string]any); ok {
+			v = inCredits(inner)
+		}
+		all[name] = v
+	}
+	return all
 }
 
 // number is a number as people read it, by the unit in its field's name.

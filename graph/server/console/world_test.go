@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
@@ -35,6 +36,8 @@ type world struct {
 	url    string
 	cookie string
 	log    *lines
+	// draining: the process ends.
+	draining atomic.Bool
 	// secrets are texts that no page may hold; ids is an entity of each type.
 	secrets []string
 	ids     map[string]uuid.UUID
@@ -62,7 +65,10 @@ func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	listener := httptest.NewServer(server.New(server.Config{
 		Graph: w.Graph, Logger: log, OperatorToken: token, Stylesheet: console.Stylesheet(),
 		Pages: func(ask server.Ask) http.Handler {
-			return console.New(console.Config{Ask: ask, Logger: log, Public: func() string { return "https://stoa.example" }, Tools: []server.Mount{{Path: "/jobs", Title: "Jobs"}}})
+			return console.New(console.Config{
+				Ask: ask, Logger: log, Public: func() string { return "https://stoa.example" }, Tools: []server.Mount{{Path: "/jobs", Title: "Jobs"}},
+				AuditExport: w.Operator.AuditExport, Draining: &w.draining, Preview: w.Attachments.AttachmentPreview,
+			})
 		},
 	}))
 	t.Cleanup(listener.Close)
@@ -134,7 +140,7 @@ func (w *world) form(root *html.Node) (action string, fields url.Values) {
 	w.t.Helper()
 	fields = url.Values{}
 	for n := range root.Descendants() {
-		if n.Data != "form" || attribute(n, "method") != "post" || attribute(n, "action") == "/sign-out" {
+		if n.Data != "form" || attribute(n, "method") != "post" || slices.Contains([]string{"/sign-out", "/zone"}, attribute(n, "action")) {
 			continue
 		}
 		action = attribute(n, "action")

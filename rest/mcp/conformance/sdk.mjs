@@ -110,7 +110,7 @@ const { attachment } = await ben.call("upload_file", { purpose: "avatar", file_n
 await ben.call("update_profile", { avatar_attachment_id: attachment.id, rights_confirmed: true });
 called.add("read_file");
 const seen = await ada.client.callTool({ name: "read_file", arguments: { attachment_id: attachment.id } });
-if (seen.content[1]?.mimeType !== "image/jpeg") throw new Error("read_file shows no picture");
+if (seen.content[1]?.mimeType !== "image/png") throw new Error("read_file does not show the picture itself");
 const { task: second } = await ada.call("post_task", {
   title: "Another task", description: "Do it.", deadline: "2999-01-01T00:00:00Z", amount_minor: 500,
 });

@@ -317,6 +317,17 @@ type BotWhereInput struct {
 	SuspendedAtLTE    *time.Time  `json:"suspendedAtLTE"`
 	SuspendedAtIsNil  *bool       `json:"suspendedAtIsNil"`
 	SuspendedAtNotNil *bool       `json:"suspendedAtNotNil"`
+	// erasure_requested_at field predicates
+	ErasureRequestedAt       *time.Time  `json:"erasureRequestedAt"`
+	ErasureRequestedAtNEQ    *time.Time  `json:"erasureRequestedAtNEQ"`
+	ErasureRequestedAtIn     []time.Time `json:"erasureRequestedAtIn"`
+	ErasureRequestedAtNotIn  []time.Time `json:"erasureRequestedAtNotIn"`
+	ErasureRequestedAtGT     *time.Time  `json:"erasureRequestedAtGT"`
+	ErasureRequestedAtGTE    *time.Time  `json:"erasureRequestedAtGTE"`
+	ErasureRequestedAtLT     *time.Time  `json:"erasureRequestedAtLT"`
+	ErasureRequestedAtLTE    *time.Time  `json:"erasureRequestedAtLTE"`
+	ErasureRequestedAtIsNil  *bool       `json:"erasureRequestedAtIsNil"`
+	ErasureRequestedAtNotNil *bool       `json:"erasureRequestedAtNotNil"`
 	// email_verified_at field predicates
 	EmailVerifiedAt       *time.Time  `json:"emailVerifiedAt"`
 	EmailVerifiedAtNEQ    *time.Time  `json:"emailVerifiedAtNEQ"`
@@ -678,6 +689,36 @@ func (v *BotWhereInput) GetSuspendedAtIsNil() *bool { return v.SuspendedAtIsNil 
 
 // GetSuspendedAtNotNil returns BotWhereInput.SuspendedAtNotNil, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetSuspendedAtNotNil() *bool { return v.SuspendedAtNotNil }
+
+// GetErasureRequestedAt returns BotWhereInput.ErasureRequestedAt, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAt() *time.Time { return v.ErasureRequestedAt }
+
+// GetErasureRequestedAtNEQ returns BotWhereInput.ErasureRequestedAtNEQ, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtNEQ() *time.Time { return v.ErasureRequestedAtNEQ }
+
+// GetErasureRequestedAtIn returns BotWhereInput.ErasureRequestedAtIn, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtIn() []time.Time { return v.ErasureRequestedAtIn }
+
+// GetErasureRequestedAtNotIn returns BotWhereInput.ErasureRequestedAtNotIn, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtNotIn() []time.Time { return v.ErasureRequestedAtNotIn }
+
+// GetErasureRequestedAtGT returns BotWhereInput.ErasureRequestedAtGT, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtGT() *time.Time { return v.ErasureRequestedAtGT }
+
+// GetErasureRequestedAtGTE returns BotWhereInput.ErasureRequestedAtGTE, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtGTE() *time.Time { return v.ErasureRequestedAtGTE }
+
+// GetErasureRequestedAtLT returns BotWhereInput.ErasureRequestedAtLT, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtLT() *time.Time { return v.ErasureRequestedAtLT }
+
+// GetErasureRequestedAtLTE returns BotWhereInput.ErasureRequestedAtLTE, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtLTE() *time.Time { return v.ErasureRequestedAtLTE }
+
+// GetErasureRequestedAtIsNil returns BotWhereInput.ErasureRequestedAtIsNil, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtIsNil() *bool { return v.ErasureRequestedAtIsNil }
+
+// GetErasureRequestedAtNotNil returns BotWhereInput.ErasureRequestedAtNotNil, and is useful for accessing the field via an interface.
+func (v *BotWhereInput) GetErasureRequestedAtNotNil() *bool { return v.ErasureRequestedAtNotNil }
 
 // GetEmailVerifiedAt returns BotWhereInput.EmailVerifiedAt, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetEmailVerifiedAt() *time.Time { return v.EmailVerifiedAt }
@@ -1164,6 +1205,21 @@ func (v *InvitationRow) GetExpiresAt() *time.Time { return v.ExpiresAt }
 
 // GetRevokedAt returns InvitationRow.RevokedAt, and is useful for accessing the field via an interface.
 func (v *InvitationRow) GetRevokedAt() *time.Time { return v.RevokedAt }
+
+// What a key of the server signs.
+type KeyPurpose string
+
+const (
+	// Checkpoints of the key log.
+	KeyPurposeLog KeyPurpose = "LOG"
+	// Receipts of orders.
+	KeyPurposeReceipts KeyPurpose = "RECEIPTS"
+)
+
+var AllKeyPurpose = []KeyPurpose{
+	KeyPurposeLog,
+	KeyPurposeReceipts,
+}
 
 // ListAuditAuditEntriesAuditEntryConnection includes the requested fields of the GraphQL type AuditEntryConnection.
 // The GraphQL type's documentation follows.
@@ -1708,6 +1764,10 @@ const (
 	MailKindRegistrationRefused MailKind = "registration_refused"
 	MailKindRestoreLink         MailKind = "restore_link"
 	MailKindTrashNotice         MailKind = "trash_notice"
+	MailKindExportLink          MailKind = "export_link"
+	MailKindEraseLink           MailKind = "erase_link"
+	MailKindErasureNotice       MailKind = "erasure_notice"
+	MailKindOperatorMail        MailKind = "operator_mail"
 )
 
 var AllMailKind = []MailKind{
@@ -1717,7 +1777,33 @@ var AllMailKind = []MailKind{
 	MailKindRegistrationRefused,
 	MailKindRestoreLink,
 	MailKindTrashNotice,
+	MailKindExportLink,
+	MailKindEraseLink,
+	MailKindErasureNotice,
+	MailKindOperatorMail,
 }
+
+// MailOwnerMailOwnerOwnerMail includes the requested fields of the GraphQL type OwnerMail.
+type MailOwnerMailOwnerOwnerMail struct {
+	Mail MailRow `json:"mail"`
+	// An earlier call with the same operationId had mailed it already.
+	Repeated bool `json:"repeated"`
+}
+
+// GetMail returns MailOwnerMailOwnerOwnerMail.Mail, and is useful for accessing the field via an interface.
+func (v *MailOwnerMailOwnerOwnerMail) GetMail() MailRow { return v.Mail }
+
+// GetRepeated returns MailOwnerMailOwnerOwnerMail.Repeated, and is useful for accessing the field via an interface.
+func (v *MailOwnerMailOwnerOwnerMail) GetRepeated() bool { return v.Repeated }
+
+// MailOwnerResponse is returned by MailOwner on success.
+type MailOwnerResponse struct {
+	// Mails a text to the verified owner of an agent, whose address stays hidden. The text is deleted once the mail has been sent or given up.
+	MailOwner MailOwnerMailOwnerOwnerMail `json:"mailOwner"`
+}
+
+// GetMailOwner returns MailOwnerResponse.MailOwner, and is useful for accessing the field via an interface.
+func (v *MailOwnerResponse) GetMailOwner() MailOwnerMailOwnerOwnerMail { return v.MailOwner }
 
 // MailRow includes the GraphQL fields of Mail requested by the fragment MailRow.
 type MailRow struct {
@@ -3004,6 +3090,30 @@ type RevokeInvitationResponse struct {
 // GetRevokeInvitation returns RevokeInvitationResponse.RevokeInvitation, and is useful for accessing the field via an interface.
 func (v *RevokeInvitationResponse) GetRevokeInvitation() InvitationRow { return v.RevokeInvitation }
 
+// RotateKeyResponse is returned by RotateKey on success.
+type RotateKeyResponse struct {
+	// Replaces the key that signs checkpoints of the key log, or receipts, by the next one. The key log's old key signs beside it for 30 days.
+	RotateKey RotateKeyRotateKeySigningKey `json:"rotateKey"`
+}
+
+// GetRotateKey returns RotateKeyResponse.RotateKey, and is useful for accessing the field via an interface.
+func (v *RotateKeyResponse) GetRotateKey() RotateKeyRotateKeySigningKey { return v.RotateKey }
+
+// RotateKeyRotateKeySigningKey includes the requested fields of the GraphQL type SigningKey.
+// The GraphQL type's documentation follows.
+//
+// A key of the server, by its number from 1.
+type RotateKeyRotateKeySigningKey struct {
+	Purpose KeyPurpose `json:"purpose"`
+	Number  int        `json:"number"`
+}
+
+// GetPurpose returns RotateKeyRotateKeySigningKey.Purpose, and is useful for accessing the field via an interface.
+func (v *RotateKeyRotateKeySigningKey) GetPurpose() KeyPurpose { return v.Purpose }
+
+// GetNumber returns RotateKeyRotateKeySigningKey.Number, and is useful for accessing the field via an interface.
+func (v *RotateKeyRotateKeySigningKey) GetNumber() int { return v.Number }
+
 // RunMaintenanceResponse is returned by RunMaintenance on success.
 type RunMaintenanceResponse struct {
 	// Runs a periodic task now and waits for it.
@@ -3691,6 +3801,26 @@ func (v *__ListTasksInput) GetAfter() *string { return v.After }
 // GetText returns __ListTasksInput.Text, and is useful for accessing the field via an interface.
 func (v *__ListTasksInput) GetText() string { return v.Text }
 
+// __MailOwnerInput is used internally by genqlient
+type __MailOwnerInput struct {
+	BotId       string  `json:"botId"`
+	Body        string  `json:"body"`
+	OperationId *string `json:"operationId"`
+	Reason      string  `json:"reason"`
+}
+
+// GetBotId returns __MailOwnerInput.BotId, and is useful for accessing the field via an interface.
+func (v *__MailOwnerInput) GetBotId() string { return v.BotId }
+
+// GetBody returns __MailOwnerInput.Body, and is useful for accessing the field via an interface.
+func (v *__MailOwnerInput) GetBody() string { return v.Body }
+
+// GetOperationId returns __MailOwnerInput.OperationId, and is useful for accessing the field via an interface.
+func (v *__MailOwnerInput) GetOperationId() *string { return v.OperationId }
+
+// GetReason returns __MailOwnerInput.Reason, and is useful for accessing the field via an interface.
+func (v *__MailOwnerInput) GetReason() string { return v.Reason }
+
 // __ModerateBotInput is used internally by genqlient
 type __ModerateBotInput struct {
 	BotId   string        `json:"botId"`
@@ -3874,6 +4004,18 @@ func (v *__RevokeInvitationInput) GetId() string { return v.Id }
 
 // GetReason returns __RevokeInvitationInput.Reason, and is useful for accessing the field via an interface.
 func (v *__RevokeInvitationInput) GetReason() string { return v.Reason }
+
+// __RotateKeyInput is used internally by genqlient
+type __RotateKeyInput struct {
+	Purpose KeyPurpose `json:"purpose"`
+	Reason  string     `json:"reason"`
+}
+
+// GetPurpose returns __RotateKeyInput.Purpose, and is useful for accessing the field via an interface.
+func (v *__RotateKeyInput) GetPurpose() KeyPurpose { return v.Purpose }
+
+// GetReason returns __RotateKeyInput.Reason, and is useful for accessing the field via an interface.
+func (v *__RotateKeyInput) GetReason() string { return v.Reason }
 
 // __RunMaintenanceInput is used internally by genqlient
 type __RunMaintenanceInput struct {
@@ -5291,6 +5433,64 @@ func ListTasks(
 	return data_, err_
 }
 
+// The mutation executed by MailOwner.
+const MailOwner_Operation = `
+mutation MailOwner ($botId: ID!, $body: String!, $operationId: ID, $reason: String!) {
+	mailOwner(botId: $botId, body: $body, operationId: $operationId, reason: $reason) {
+		mail {
+			... MailRow
+		}
+		repeated
+	}
+}
+fragment MailRow on Mail {
+	id
+	createdAt
+	kind
+	addressHint
+	attempts
+	sentAt
+	refusedAt
+	expiredAt
+	lastError
+	bot {
+		id
+		handle
+	}
+}
+`
+
+func MailOwner(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	botId string,
+	body string,
+	operationId *string,
+	reason string,
+) (data_ *MailOwnerResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "MailOwner",
+		Query:  MailOwner_Operation,
+		Variables: &__MailOwnerInput{
+			BotId:       botId,
+			Body:        body,
+			OperationId: operationId,
+			Reason:      reason,
+		},
+	}
+
+	data_ = &MailOwnerResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
 // The mutation executed by ModerateBot.
 const ModerateBot_Operation = `
 mutation ModerateBot ($botId: ID!, $suspend: Boolean!, $name: Boolean!, $texts: Boolean!, $images: Boolean!, $kinds: [ContentKind!]!, $reason: String!) {
@@ -5881,6 +6081,43 @@ func RevokeInvitation(
 	}
 
 	data_ = &RevokeInvitationResponse{}
+	resp_ := &graphql.Response{Data: data_}
+
+	err_ = client_.MakeRequest(
+		ctx_,
+		req_,
+		resp_,
+	)
+
+	return data_, err_
+}
+
+// The mutation executed by RotateKey.
+const RotateKey_Operation = `
+mutation RotateKey ($purpose: KeyPurpose!, $reason: String!) {
+	rotateKey(purpose: $purpose, reason: $reason) {
+		purpose
+		number
+	}
+}
+`
+
+func RotateKey(
+	ctx_ context.Context,
+	client_ graphql.Client,
+	purpose KeyPurpose,
+	reason string,
+) (data_ *RotateKeyResponse, err_ error) {
+	req_ := &graphql.Request{
+		OpName: "RotateKey",
+		Query:  RotateKey_Operation,
+		Variables: &__RotateKeyInput{
+			Purpose: purpose,
+			Reason:  reason,
+		},
+	}
+
+	data_ = &RotateKeyResponse{}
 	resp_ := &graphql.Response{Data: data_}
 
 	err_ = client_.MakeRequest(

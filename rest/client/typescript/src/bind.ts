@@ -13,11 +13,16 @@ export type Bindable = Pick<Envelope, "recipient_id" | "client_message_id" | "se
 export class TrustError extends Error {
   constructor(
     /**
-     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of the
-     * other. "altered": a party or the id was changed, or the message does not belong where it is shown.
+     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of
+     * the other. "altered": a party or the id was changed, or the message does not belong where it is shown. "replayed": the
+     * message was opened before under another id or by another event. "stale": it was sealed over 91 days ago. "unbound": nothing
+     * binds it to its sender and its id, and `requireBound` is set. "key_unproven": the server's key log does not prove a new agent's
+     * key. "log_forked": the log does not continue the head of it that was kept. "log_epoch": the log has begun anew.
      */
-    readonly code: "key_changed" | "reflected" | "altered",
+    readonly code: "key_changed" | "reflected" | "altered" | "replayed" | "stale" | "unbound" | "key_unproven" | "log_forked" | "log_epoch",
     message: string,
+    /** Of a log that forked: the signed head that was kept, and what the server said instead. */
+    readonly evidence?: { kept: string; served: string },
   ) {
     super(message);
     this.name = "TrustError";
@@ -42,17 +47,37 @@ export function isBound(message: Bindable & { nonce: string }): boolean {
   const fresh = nonce.subarray(0, freshSize);
   const [seenDirection, seenRest] = [nonce.subarray(freshSize, freshSize + directionSize), nonce.subarray(freshSize + directionSize)];
   const { direction, rest } = binding(message, fresh);
-  if (equal(seenDirection, direction)) {
-    if (!equal(seenRest, rest)) {
-      throw new TrustError("altered", "the message was not sealed as what the server shows it");
-    }
+  const swapped = binding({
+    sender_id: message.recipient_id, recipient_id: message.sender_id, client_message_id: message.client_message_id,
+    sender_public_key: message.recipient_public_key, recipient_public_key: message.sender_public_key,
+  }, fresh);
+  const oneKey = message.sender_public_key === message.recipient_public_key; // then the rest alone decides
+  if (equal(seenDirection, direction) && equal(seenRest, rest)) {
     return true;
   }
-  const swapped = { ...message, sender_public_key: message.recipient_public_key, recipient_public_key: message.sender_public_key };
-  if (equal(seenDirection, binding(swapped, fresh).direction)) {
+  if (equal(seenDirection, swapped.direction) && (!oneKey || equal(seenRest, swapped.rest))) {
     throw new TrustError("reflected", "the message was sealed by the other side of this conversation");
   }
+  if (equal(seenDirection, direction)) {
+    throw new TrustError("altered", "the message was not sealed as what the server shows it");
+  }
   return false;
+}
+
+/** When the sender's clock says that it sealed a message. It means nothing unless the message is bound. */
+export function sealedAt(nonce: string): Date {
+  const raw = bytes(nonce);
+  return new Date(1000 * new DataView(raw.buffer).getUint32(0));
+}
+
+// How old a bound message may be. Clients forget an envelope after that time, and a server keeps a message for 90 days.
+const staleAfter = 91 * 24 * 3600 * 1000;
+
+/** Throws a TrustError for a bound message that is too old. */
+export function checkAge(sealed: Date): void {
+  if (Date.now() - sealed.getTime() > staleAfter) {
+    throw new TrustError("stale", `the message was sealed over 91 days ago: on ${sealed.toISOString().slice(0, 10)}`);
+  }
 }
 
 function binding(message: Bindable, fresh: Uint8Array): { direction: Uint8Array; rest: Uint8Array } {
@@ -62,6 +87,22 @@ function binding(message: Bindable, fresh: Uint8Array): { direction: Uint8Array;
     direction: digest("stoa nonce direction 1\n", keys).subarray(0, directionSize),
     rest: digest("stoa nonce message 1\n", [...keys, ...ids]).subarray(0, nonceSize - freshSize - directionSize),
   };
+}
+
+const markSize = 18;
+
+/** The name of a nonce under the pair of keys of this agent and a peer: the first 18 bytes of a hash, in 24 characters. */
+export function markOf(peerKey: string, nonce: string): string {
+  const sum = digest("stoa nonce memory 1\n", [bytes(peerKey), bytes(nonce)]).subarray(0, markSize);
+  return btoa(String.fromCharCode(...sum)).replaceAll("+", "-").replaceAll("/", "_");
+}
+
+/** An id in lower case. Throws a TrustError for what is no id. */
+export function canonicalId(id: string): string {
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(id)) {
+    throw new TrustError("altered", `${id} is no id`);
+  }
+  return id.toLowerCase();
 }
 
 function digest(domain: string, parts: Uint8Array[]): Uint8Array {
@@ -83,11 +124,7 @@ function equal(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 function uuidBytes(id: string): Uint8Array {
-  const digits = id.replaceAll("-", "");
-  if (!/^[0-9a-f]{32}$/i.test(digits)) {
-    throw new TrustError("altered", `${id} is no id of a message`);
-  }
-  return Uint8Array.from(digits.match(/../g)!, (pair) => Number.parseInt(pair, 16));
+  return Uint8Array.from(canonicalId(id).replaceAll("-", "").match(/../g)!, (pair) => Number.parseInt(pair, 16));
 }
 
 function bytes(base64: string): Uint8Array {

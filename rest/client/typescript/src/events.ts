@@ -18,6 +18,8 @@ export interface EventPayloads {
   /** To the contractor: the customer replied to a draft. */
   "order.draft_reply": Schemas["DraftReplyPayload"];
   "order.rated": Schemas["RatingPayload"];
+  /** To both participants: a closed order has its receipt. */
+  "order.receipt": Schemas["ReceiptPayload"];
   /** To the customer: an agent answered the task. */
   "task.responded": Schemas["TaskRespondedPayload"];
   /** To an agent that answered a task: its response was chosen, and this is the order. */

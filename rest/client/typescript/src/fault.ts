@@ -2,7 +2,7 @@
 export class Fault extends Error {
   /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
   readonly code: string;
-  /** The HTTP status; 0 if no answer came. */
+  /** The HTTP status; 0 if no answer came. The fault of `find`, which looks in two lists, has 404. */
   readonly status: number;
   /** What the server's log calls the request. */
   readonly requestId: string | undefined;
@@ -11,8 +11,11 @@ export class Fault extends Error {
   /** What is wrong with each field to blame. */
   readonly fields: Readonly<Record<string, string>>;
 
-  constructor(code: string, message: string, answer?: Response, fields: Record<string, string> = {}, cause?: unknown) {
-    super([`${code}: ${message}`, ...Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`)].join("; "), { cause });
+  constructor(
+    code: string, message: string, answer?: Pick<Response, "status" | "headers">, fields: Record<string, string> = {}, cause?: unknown,
+  ) {
+    const blamed = Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`).join("; ");
+    super(`${code}: ${blamed ? `${message.replace(/[.:;\s]+$/, "")}: ${blamed}` : message}`, { cause });
     this.name = "Fault";
     this.code = code;
     this.status = answer?.status ?? 0;
@@ -29,7 +32,7 @@ export class Fault extends Error {
 }
 
 /** The seconds of an answer's Retry-After. */
-export function retryAfter(answer: Response | undefined): number | undefined {
+export function retryAfter(answer: Pick<Response, "headers"> | undefined): number | undefined {
   const seconds = Number.parseInt(answer?.headers.get("Retry-After") ?? "", 10);
   return Number.isNaN(seconds) ? undefined : seconds;
 }

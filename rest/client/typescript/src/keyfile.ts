@@ -1,9 +1,12 @@
-import { replaceFile } from "./lines.js";
+import { createFile, replaceFile } from "./lines.js";
+import { originOf } from "./requests.js";
 
 /** What an agent must not lose, as the client for Go keeps it in a key file of mode 0600. */
 export interface Identity {
   origin: string;
+  /** Without a token: the handle of a registration whose answer did not come; empty if none is open. */
   handle: string;
+  /** Empty until the registration was answered, as token. */
   id: string;
   token: string;
   private_key: string;
@@ -15,10 +18,35 @@ export async function loadKeyFile(path: string): Promise<Identity> {
   if ((await stat(path)).mode & 0o077) {
     throw new Error(`others may read ${path}, which holds a private key: chmod 600 it`);
   }
-  return JSON.parse(await readFile(path, "utf8")) as Identity;
+  let identity: Identity | undefined;
+  try {
+    identity = JSON.parse(await readFile(path, "utf8")) as Identity;
+  } catch { // the error would quote the file
+    throw new Error(`${path} is no key file`);
+  }
+  if (!identity?.private_key || !identity.origin) {
+    throw new Error(`${path} is no key file`);
+  }
+  return identity;
 }
 
 /** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
 export function saveKeyFile(path: string, identity: Identity): Promise<void> {
-  return replaceFile(path, `${JSON.stringify(identity, undefined, 2)}\n`);
+  return replaceFile(path, textOf(identity));
+}
+
+/** Throws if a key file is that of an agent of another server: a key and its token are for one. */
+export function ofServer(path: string, identity: Identity, origin: string): void {
+  if (originOf(identity.origin) !== originOf(origin)) {
+    throw new Error(`${path} belongs to an agent of ${identity.origin}, not of ${origin}`);
+  }
+}
+
+/** Makes a key file; returns false, and changes nothing, if the path is taken. */
+export function newKeyFile(path: string, identity: Identity): Promise<boolean> {
+  return createFile(path, textOf(identity));
+}
+
+function textOf(identity: Identity): string {
+  return `${JSON.stringify(identity, undefined, 2)}\n`;
 }

@@ -14,16 +14,38 @@ export interface Envelope {
 /** The part of a message that is needed to open it. */
 export type BoxedMessage = Pick<Envelope, "nonce" | "ciphertext" | "sender_public_key" | "recipient_public_key">;
 
+/** The name of the method by which console.log of Node shows an object. */
+export const inspected = Symbol.for("nodejs.util.inspect.custom");
+
 // The most that a message may have, in characters and in bytes of UTF-8. The server sees only ciphertexts.
 const maxText = 8000;
 const maxTextBytes = 15_000;
 
-/** An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe place. */
+/**
+ * An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe
+ * place.
+ */
 export class KeyPair {
-  private constructor(
-    readonly publicKey: string,
-    readonly privateKey: string,
-  ) {}
+  readonly #privateKey: string;
+
+  private constructor(readonly publicKey: string, privateKey: string) {
+    this.#privateKey = privateKey;
+  }
+
+  /** The private key, to store it. JSON.stringify and console.log of the pair leave it out. */
+  get privateKey(): string {
+    return this.#privateKey;
+  }
+
+  /** The pair in JSON: the public key. */
+  toJSON(): { public_key: string } {
+    return { public_key: this.publicKey };
+  }
+
+  /** What console.log shows in Node: as toJSON. */
+  [inspected](_depth: number, options: object, inspect: (value: unknown, options: object) => string): string {
+    return `KeyPair ${inspect(this.toJSON(), options)}`;
+  }
 
   static generate(): KeyPair {
     const made = nacl.box.keyPair();
@@ -38,8 +60,8 @@ export class KeyPair {
 
   /**
    * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
-   * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same id is
-   * refused as idempotency_conflict.
+   * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same
+   * id is refused as idempotency_conflict.
    */
   seal(
     text: string, recipientId: string, recipientKey: string, messageId: string, nonce: Uint8Array = nacl.randomBytes(nacl.box.nonceLength),

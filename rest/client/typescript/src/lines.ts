@@ -10,7 +10,10 @@ export async function readLines(path: string): Promise<string[]> {
   return raw.split("\n");
 }
 
-/** Appends a line to a file of mode 0600, in Node. It is on disk when this resolves, and never continues a line that a crash has cut. */
+/**
+ * Appends a line to a file of mode 0600, in Node. It is on disk when this resolves, and never continues a line that a crash has
+ * cut.
+ */
 export async function appendLine(path: string, line: string): Promise<void> {
   const { open } = await import("node:fs/promises");
   const file = await open(path, "a+", 0o600);
@@ -24,9 +27,32 @@ export async function appendLine(path: string, line: string): Promise<void> {
   }
 }
 
+/** Makes a file of mode 0600 as a whole, in Node; returns false, and changes nothing, if the path is taken. */
+export async function createFile(path: string, text: string): Promise<boolean> {
+  const { link, rm } = await import("node:fs/promises");
+  const next = await writeBeside(path, text);
+  try {
+    await link(next, path); // fails if there is anything under that name
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") {
+      return false;
+    }
+    throw error;
+  } finally {
+    await rm(next);
+  }
+}
+
 /** Writes a file of mode 0600 as a whole, in Node: a crash leaves either the file of before or the new one. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const { open, rename } = await import("node:fs/promises");
+  const { rename } = await import("node:fs/promises");
+  await rename(await writeBeside(path, text), path);
+}
+
+// Writes a new file in the same folder and returns its path.
+async function writeBeside(path: string, text: string): Promise<string> {
+  const { open } = await import("node:fs/promises");
   const next = `${path}.${crypto.randomUUID()}.new`;
   const file = await open(next, "wx", 0o600);
   try {
@@ -35,5 +61,5 @@ export async function replaceFile(path: string, text: string): Promise<void> {
   } finally {
     await file.close();
   }
-  await rename(next, path);
+  return next;
 }

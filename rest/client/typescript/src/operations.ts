@@ -1,12 +1,12 @@
-import { derivedOperationId } from "./operationid.js";
+import { Files } from "./files.js";
 import { after, pages } from "./pages.js";
 import type {
-  Contact, Draft, DraftContent, Feedback, OwnResponse, ReportSubject, Service, Task, TaskResponse,
+  Contact, Draft, DraftContent, Feedback, OwnResponse, Rating, ReportSubject, Service, Task, TaskResponse,
 } from "./records.js";
-import { type Answer, type Replayable, Requests } from "./requests.js";
+import type { Replayable } from "./requests.js";
 
 /** Operations by name; `api` has all of them by path. Those that return a `Replayable` may be repeated: they act once. */
-export class Operations extends Requests {
+export class Operations extends Files {
   /** The drafts of an order, newest first. */
   drafts(orderId: string): AsyncGenerator<Draft, void, undefined> {
     const path = { order_id: orderId };
@@ -27,12 +27,28 @@ export class Operations extends Requests {
   }
 
   async #draft(path: string, sent: object): Promise<Replayable<Draft>> {
-    const { body, replayed } = await this.change<{ draft: Draft }>(path, { ...sent });
+    const { body, replayed } = await this.change<{ draft: Draft }>(path, sent);
     return { ...body.draft, replayed };
   }
 
-  /** Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
-   * subject is open it is returned instead. */
+  /** Rates the other side of a closed order, once. The same rating again is the first one. */
+  async rate(orderId: string, stars: number, text?: string): Promise<Replayable<Rating>> {
+    const said = text === undefined ? { stars } : { stars, text };
+    const { body, replayed } = await this.change<{ rating: Rating }>(`/api/v1/orders/${orderId}/rating`, said);
+    return { ...body.rating, replayed };
+  }
+
+  /** What others say of an agent after their orders with it, newest first. */
+  ratings(botId: string): AsyncGenerator<Rating, void, undefined> {
+    const path = { bot_id: botId };
+    return after((before) =>
+      this.done(this.api.GET("/api/v1/bots/{bot_id}/ratings", { params: { path, query: { before } } })), "ratings");
+  }
+
+  /**
+   * Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
+   * subject is open it is returned instead.
+   */
   async report(subject: ReportSubject, text: string): Promise<Feedback> {
     return (await this.done(this.api.POST("/api/v1/feedback", { body: { kind: "report", subject, text } }))).feedback;
   }
@@ -50,10 +66,11 @@ export class Operations extends Requests {
 
   /** Changes one's own response while it and its task are open. */
   async changeResponse(
-    taskId: string, responseId: string, changes: { text?: string; amount_minor?: number },
+    taskId: string, responseId: string, changes: { text?: string | undefined; amount_minor?: number | undefined },
   ): Promise<TaskResponse> {
     const path = { task_id: taskId, response_id: responseId };
-    const answer = this.api.PATCH("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path }, body: changes });
+    const body = changes as { text?: string; amount_minor?: number };
+    const answer = this.api.PATCH("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path }, body });
     return (await this.done(answer)).response;
   }
 
@@ -73,11 +90,5 @@ export class Operations extends Requests {
   servicesOf(botId: string): AsyncGenerator<Service, void, undefined> {
     return pages((page) =>
       this.done(this.api.GET("/api/v1/services", { params: { query: { bot_id: botId, page } } })), "services");
-  }
-
-  /** Posts a change with an operation_id, derived from the rest unless it is there. */
-  protected change<T>(path: string, body: Record<string, unknown>): Promise<{ body: T; replayed: boolean }> {
-    const sent = { operation_id: derivedOperationId("POST", path, body), ...body };
-    return this.result(this.api.POST(path as "/api/v1/orders", { body: sent as never }) as unknown as Answer<T>);
   }
 }

@@ -1,17 +1,18 @@
 import createClient, { type Client } from "openapi-fetch";
 import type { paths } from "./description.js";
 import { Fault } from "./fault.js";
+import type { Optional } from "./records.js";
 import { pause, retrying, type RetryOptions } from "./retry.js";
 
-export interface RequestOptions extends Partial<RetryOptions> {
+export interface RequestOptions extends Optional<Partial<RetryOptions>> {
   /** Where the server is, such as https://stoa.example, without a path. */
   origin: string;
   /** The agent's token; what anyone may read needs none. */
-  token?: string;
+  token?: string | undefined;
   /** Reads the token that is in use now, after the server has refused one. `Stoa.open` reads the key file again. */
-  latestToken?: () => Promise<string>;
+  latestToken?: (() => Promise<string>) | undefined;
   /** What sends requests; the runtime's fetch unless given. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 /** An answer of `api`. */
@@ -26,19 +27,25 @@ const rotation = "/api/v1/tokens/rotate";
 const renewal = 15;
 const renewalPause = 0.1;
 
+/** An origin without the slash behind it. */
+export function originOf(written: string): string {
+  return written.replace(/\/+$/, "");
+}
+
 /** Requests to a server under one token. They may be made side by side. */
 export class Requests {
   readonly origin: string;
   /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
   readonly api: Client<paths>;
   readonly #latestToken: (() => Promise<string>) | undefined;
+  readonly #send: (request: Request) => Promise<Response>;
   #token: string | undefined;
   #rotating: Promise<unknown> | undefined;
   /** Stores a new token. */
   protected saveToken: ((token: string) => Promise<void>) | undefined;
 
   constructor(options: RequestOptions) {
-    this.origin = options.origin.replace(/\/+$/, "");
+    this.origin = originOf(options.origin);
     this.#token = options.token;
     this.#latestToken = options.latestToken;
     const send = options.fetch ?? fetch;
@@ -48,12 +55,16 @@ export class Requests {
       }
       return send(request);
     };
-    this.api = createClient<paths>({
-      baseUrl: this.origin,
-      fetch: retrying(authorized, {
-        attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
-      }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length))),
-    });
+    this.#send = retrying(authorized, {
+      attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
+    }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length)));
+    this.api = createClient<paths>({ baseUrl: this.origin, fetch: this.#send });
+  }
+
+  /** What the server answers to GET of a path, whatever it is. */
+  protected async read(path: string): Promise<{ status: number; body: Uint8Array }> {
+    const answer = await this.#send(new Request(this.origin + path));
+    return { status: answer.status, body: new Uint8Array(await answer.arrayBuffer()) };
   }
 
   /** The token in use. */

@@ -1,23 +1,34 @@
+import { answerOf } from "./indexeddb.js";
 import type { KeyPair } from "./keypair.js";
-import { appendLine, readLines } from "./lines.js";
-import type { Pin, TrustStore } from "./trust.js";
+import { hex, sha256 } from "./keylog.js";
+import { appendLine, readLines, replaceFile } from "./lines.js";
+import type { TrustLine, TrustStore } from "./trust.js";
 
-/** Keeps pins in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
+/** Keeps pins and heads in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
 export class FileTrustStore implements TrustStore {
   constructor(readonly path: string) {}
 
-  async read(): Promise<Pin[]> {
+  async read(): Promise<TrustLine[]> {
     return (await readLines(this.path)).flatMap((line) => {
       try {
-        return [JSON.parse(line) as Pin];
+        return [JSON.parse(line) as TrustLine];
       } catch {
         return []; // a line that a crash has cut
       }
     });
   }
 
-  append(line: Pin): Promise<void> {
+  append(line: TrustLine): Promise<void> {
     return appendLine(this.path, JSON.stringify(line));
+  }
+
+  /** Writes both beside the file, under a name that the same evidence has again. */
+  async evidence({ kept, served }: { kept: string; served: string }): Promise<string> {
+    const sum = await sha256(new TextEncoder().encode(`${kept}\n${served}`));
+    const name = `${this.path}.fork.${hex(sum.subarray(0, 4))}`;
+    await replaceFile(`${name}.kept`, kept);
+    await replaceFile(`${name}.served`, served);
+    return name;
   }
 }
 
@@ -34,11 +45,11 @@ export class IndexedDBTrustStore implements TrustStore {
     this.#database.catch(() => undefined); // read and append report the error
   }
 
-  async read(): Promise<Pin[]> {
-    return answerOf((await this.#database).transaction(table).objectStore(table).getAll() as IDBRequest<Pin[]>);
+  async read(): Promise<TrustLine[]> {
+    return answerOf((await this.#database).transaction(table).objectStore(table).getAll() as IDBRequest<TrustLine[]>);
   }
 
-  async append(line: Pin): Promise<void> {
+  async append(line: TrustLine): Promise<void> {
     const writing = (await this.#database).transaction(table, "readwrite", { durability: "strict" });
     writing.objectStore(table).add(line);
     await new Promise<void>((resolve, reject) => {
@@ -46,13 +57,6 @@ export class IndexedDBTrustStore implements TrustStore {
       writing.onerror = writing.onabort = () => reject(writing.error ?? new Error("the pin was not written"));
     });
   }
-}
-
-function answerOf<T>(request: IDBRequest<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error("IndexedDB does not answer"));
-  });
 }
 
 /** Where an agent's pins are kept unless it names another place: in browsers, which have IndexedDB. */

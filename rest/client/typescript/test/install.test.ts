@@ -63,7 +63,19 @@ const ways: Record<string, () => Promise<string>> = {
   "the server's archive": async () => `${server.origin}/clients/stoa-client-${await version()}.tgz`,
 };
 
-const version = async () => (JSON.parse(await readFile(join(sources, "package.json"), "utf8")) as { version: string }).version;
+interface Manifest {
+  version: string;
+  scripts?: Record<string, string>;
+  devDependencies?: Record<string, string>;
+}
+
+const manifest = async (of: string) => JSON.parse(await readFile(join(of, "package.json"), "utf8")) as Manifest;
+const version = async () => (await manifest(sources)).version;
+
+/** Compiles a project; its errors are the test's. */
+const compile = (project: string) =>
+  run("node", [join(sources, "node_modules/typescript/bin/tsc"), "--project", project])
+    .catch((error: { stdout: string }) => assert.fail(error.stdout));
 
 /** The README's blocks in a language, in order. */
 const blocks = async (language: string) =>
@@ -73,11 +85,18 @@ for (const [name, source] of Object.entries(ways)) {
   test(`${name} ends in a project that trades`, async () => {
     const project = await mkdtemp(join(folder, "project-"));
     await writeFile(join(project, "package.json"), "{}");
-    await npm(project, "install", await source());
+    const installed = await npm(project, "install", await source());
+    if (name === "npm pack" || name === "the server's archive") { // what only the sources need is not there
+      assert.doesNotMatch(installed.stdout + installed.stderr, /install.scripts/i);
+      const { scripts, devDependencies } = await manifest(join(project, "node_modules/stoa-client"));
+      assert.deepEqual([scripts, devDependencies], [undefined, undefined]);
+    }
     const [trade] = await blocks("js");
     await writeFile(join(project, "trade.mjs"), trade!);
     const { stdout } = await run("node", ["trade.mjs"], { cwd: project, env: { ...process.env, STOA_URL: server.origin } });
     assert.equal(stdout, "accepted 501000\n");
+    const again = await run("node", ["trade.mjs"], { cwd: project, env: { ...process.env, STOA_URL: server.origin } });
+    assert.equal(again.stdout, "accepted 502000\n"); // with the same agents
 
     // The examples compile with the types of the package, in the strictest way and without @types/node.
     const [events] = await blocks("ts");
@@ -88,9 +107,50 @@ for (const [name, source] of Object.entries(ways)) {
       compilerOptions: { module: "NodeNext", target: "ES2022", lib: ["ES2023", "DOM"], types: [], strict: true, exactOptionalPropertyTypes: true, noEmit: true },
       include: ["*.mts"],
     }));
-    await run("node", [join(sources, "node_modules/typescript/bin/tsc"), "--project", project]).catch((error: { stdout: string }) => assert.fail(error.stdout));
+    await compile(project);
   });
 }
+
+test("a project as the README sets it up compiles, runs, and reads the settings of an agent that may be missing", async () => {
+  const project = await mkdtemp(join(folder, "project-"));
+  await npm(project, "init", "--yes");
+  await npm(project, "pkg", "set", "type=module");
+  const { devDependencies } = await manifest(sources);
+  await npm(project, "install", `${server.origin}/clients/stoa-client-${await version()}.tgz`);
+  await npm(project, "install", "--save-dev", `@types/node@${devDependencies!["@types/node"]}`);
+  const [settings] = await blocks("json");
+  assert.ok(settings!.trim().split("\n").length <= 5);
+  await writeFile(join(project, "tsconfig.json"), settings!);
+  const [trade] = await blocks("js");
+  await writeFile(join(project, "trade.ts"), `${trade!}${`
+    import { actionOf, type Fault } from "stoa-client";
+    const a: { origin: string; token?: string } = { origin };
+    new Stoa({ origin: a.origin, token: a.token });
+    const file = await bob.upload(new TextEncoder().encode("%"), "order", "x.pdf").catch((refused: Fault) => refused.code);
+    const { order: done } = await alice.done(alice.api.GET("/api/v1/orders/{order_id}", { params: { path: { order_id: order.id } } }));
+    console.log(file, actionOf(done, "deliver"), done.result_text?.toUpperCase());
+    // @ts-expect-error no such action
+    void alice.act(order.id, "finish", order.version).catch(() => undefined);
+    // @ts-expect-error no member of that name
+    void alice.act(order.id, "dispute", order.version, { text: "x" }).catch(() => undefined);
+  `.replace(/^ {4}/gm, "")}`);
+  await compile(project);
+  const { stdout } = await run("node", ["dist/trade.js"], { cwd: project, env: { ...process.env, STOA_URL: server.origin } });
+  assert.equal(stdout, "accepted 501000\ninvalid_file undefined GREEN.\n");
+});
+
+test("the archive's package.json has nothing that only the sources need, and npm pack leaves the sources as they were", async () => {
+  const copy = await checkout("kept");
+  const before = await readFile(join(copy, "package.json"), "utf8");
+  for (let time = 0; time < 2; time++) {
+    await npm(copy, "pack", "--silent");
+    assert.equal(await readFile(join(copy, "package.json"), "utf8"), before);
+  }
+  const { stdout } = await run("tar", ["-xzOf", join(copy, `stoa-client-${await version()}.tgz`), "package/package.json"]);
+  const { scripts, devDependencies, ...rest } = JSON.parse(before) as Record<string, unknown>;
+  assert.deepEqual(JSON.parse(stdout), rest);
+  assert.ok(scripts && devDependencies);
+});
 
 test("the repository's package.json is that of the package, where it names the same", async () => {
   const [own, root] = await Promise.all(["package.json", "../../../package.json"].map(async (path) =>

@@ -1,7 +1,7 @@
 // An agent that does what lines on its standard input ask for, and answers each with a line of JSON: for tests in which agents of
 // several kinds trade with each other (cmd/stoa/trade_test.go).
 import { createInterface } from "node:readline";
-import { derivedOperationId, KeyPair, MemoryTrustStore, Stoa } from "../src/index.js";
+import { derivedOperationId, KeyPair, MemoryTrustStore, Stoa, type TrustError } from "../src/index.js";
 
 type Action = "accept" | "start" | "complete";
 
@@ -47,6 +47,15 @@ const commands: Record<string, (...args: string[]) => Promise<unknown>> = {
           : stoa.api.POST(`/api/v1/orders/{order_id}/${action as Action}`, { ...path, body }),
       );
     }
+  },
+
+  async meet(bot_id: string) {
+    const { bot } = await stoa.done(stoa.api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id } } }));
+    return stoa.log!.meet(bot).then(() => "met", (error: TrustError) => error.code);
+  },
+
+  async acceptEpoch() {
+    return stoa.log!.acceptEpoch();
   },
 
   async available() {

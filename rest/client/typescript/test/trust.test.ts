@@ -213,7 +213,7 @@ test("a trust file is one's own, survives a cut line, and is that of stoa agent"
   assert.equal((await (await Stoa.open(file)).trust!.pins()).size, 2);
   const listed = JSON.parse(String(execFileSync(process.env.STOA_BINARY!, ["agent", "--key", file, "--json", "pins"]))) as { handle: string }[];
   assert.deepEqual(listed.map((pin) => pin.handle).sort(), [mira.handle, bot.handle].sort());
-  assert.match(await readFile(`${file}.trust`, "utf8"), /"via":"tofu"/);
+  assert.match(await readFile(`${file}.trust`, "utf8"), /"via":"log"/);
 });
 
 for (const by of ["socket", "poll"] as const) {

@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { after, type EventKind, type EventPayloads, isActOf, MemoryTrustStore, pages, Stoa, type StoaEvent, type Terms } from "../src/index.js";
+import {
+  type Action, type ActionName, actionOf, type ActionOf, after, type EventKind, type EventPayloads, isActOf, listen, MemoryTrustStore,
+  type Order, pages, Stoa, type StoaEvent, type Terms,
+} from "../src/index.js";
 
 // What the compiler accepts and refuses: a line under @ts-expect-error that compiles is an error.
 
@@ -18,6 +21,101 @@ test("an offer names exactly one of contractor_id and customer_id, and a custome
   // @ts-expect-error a customer that confirms nothing
   const unconfirmed: Terms = { ...terms, contractor_id: id };
   assert.equal([...accepted, both, neither, unconfirmed].length, 5);
+});
+
+/** A connection that fails on every request: what is tried on it is only compiled. */
+const failing = () => Promise.reject(new Error("no network"));
+const stoa = new Stoa({ origin: "http://stoa.example", trust: new MemoryTrustStore(), attempts: 1, fetch: failing });
+const tried = (...calls: Promise<unknown>[]) => Promise.allSettled(calls);
+
+test("an action on an order is named, and takes its own members", async () => {
+  const started = await tried(
+    stoa.act(id, "start", 2), stoa.act(id, "deliver", 3, { result_text: "Rain." }),
+    stoa.act(id, "deliver", 3, { result_attachment_ids: [id] }),
+    stoa.act(id, "accept", 1, { confirmed_total_minor: 1100 }), stoa.act(id, "dispute", 3, { reason: "Wet.", operation_id: id }),
+    // @ts-expect-error no action on an order
+    stoa.act(id, "finish", 3),
+    // @ts-expect-error a string may be anything
+    stoa.act(id, "start" as string, 3),
+    // @ts-expect-error delivers nothing
+    stoa.act(id, "deliver", 3),
+    // @ts-expect-error delivers nothing
+    stoa.act(id, "deliver", 3, {}),
+    // @ts-expect-error a member with another name
+    stoa.act(id, "deliver", 3, { text: "Rain." }),
+    // @ts-expect-error a member with another type
+    stoa.act(id, "deliver", 3, { result_attachment_ids: id }),
+    // @ts-expect-error a member of another action
+    stoa.act(id, "start", 2, { reason: "Wet." }),
+    // @ts-expect-error no reason
+    stoa.act(id, "dispute", 3),
+    // @ts-expect-error a total is a number
+    stoa.act(id, "accept", 1, { confirmed_total_minor: "1100" }),
+  );
+  assert.ok(started.every(({ status }) => status === "rejected"));
+});
+
+test("what follows an action is known by its name", async () => {
+  const body = {}, method = "POST", path = "/api/v1/x";
+  const made = <N extends ActionName>(name: N): ActionOf<N> => ({ name, method, path, body });
+  const order = async (): Promise<Order> => (await stoa.follow(made("deliver"), { result_text: "Rain." })).order;
+  const status = async (): Promise<boolean> => (await stoa.follow(made("request_friendship"))).contact.requested_by_me;
+  const post = async (): Promise<string> => (await stoa.follow(made("create_post"), { text: "x" })).post.id;
+  const stored = async () => (await stoa.follow(made("select"), { response_id: id, confirmed_total_minor: 1 })).order.stored?.state;
+  const calls = await tried(
+    order(), status(), post(), stored(),
+    // @ts-expect-error no response is chosen
+    stoa.follow(made("select"), { confirmed_total_minor: 1 }),
+    // @ts-expect-error a member of another action
+    stoa.follow(made("block"), { text: "x" }),
+    // @ts-expect-error nothing is given
+    stoa.follow(made("send_message")),
+    // @ts-expect-error the answer has no post
+    stoa.follow(made("close")).then(({ post }) => post),
+    // @ts-expect-error no action has that name
+    stoa.follow({ name: "vanish", method, path, body }),
+  );
+  assert.ok(calls.every(({ status }) => status === "rejected"));
+  const lists = {} as { [K in "Order" | "Task" | "Service" | "BotCard"]: import("../src/index.js").components["schemas"][K] };
+  const step = {} as import("../src/index.js").components["schemas"]["StepAction"];
+  const names = (...all: readonly Action[][]): ActionName[] => all.flat().map(({ name }) => name);
+  const typed = () => {
+    const { Order: o, Task: t, Service: s, BotCard: c } = lists;
+    const found: (ActionName | undefined)[] = [
+      actionOf(o, "deliver")?.name, actionOf(t, "respond")?.name, actionOf(s, "create_order")?.name,
+    ];
+    // @ts-expect-error a service has no such action
+    actionOf(s, "deliver");
+    return [found, names(o.actions, t.actions, s.actions, c.actions, [step])];
+  };
+  assert.equal(typeof typed, "function");
+});
+
+test("what may be left out may be undefined", async () => {
+  const a: { origin: string; token?: string } = { origin: "http://stoa.example" };
+  const none = new Stoa({
+    origin: a.origin, token: a.token, keys: undefined, id: undefined, trust: undefined, fetch: undefined,
+    latestToken: undefined, attempts: undefined, firstWait: undefined, longestWait: undefined,
+  });
+  assert.equal(none.token, undefined);
+  const ended = AbortSignal.abort();
+  for await (const { event } of listen(none, { signal: ended, version: undefined, own: undefined, store: undefined, by: undefined })) {
+    assert.fail(event.kind);
+  }
+  const bodies: string[] = [];
+  const seen = new Stoa({ origin: "http://stoa.example", attempts: 1, fetch: async (request) => {
+    bodies.push(await (request as Request).text());
+    return Response.json({ draft: {} });
+  } });
+  await seen.sendDraft(id, { text: "Rain.", attachment_ids: undefined, operation_id: undefined });
+  await seen.sendDraft(id, { text: "Rain." });
+  assert.match(bodies[0]!, /"operation_id":"[0-9a-f-]{36}"/);
+  assert.equal(bodies[0], bodies[1]);
+  const offered: Terms = {
+    ...terms, customer_id: id, contractor_id: undefined, confirmed_total_minor: undefined, service_id: undefined,
+    operation_id: undefined,
+  };
+  await tried(stoa.changeResponse(id, id, { text: undefined, amount_minor: 1 }), stoa.offer(offered));
 });
 
 test("the kind of an event decides the type of its payload", () => {
@@ -49,7 +147,7 @@ test("the kind of an event decides the type of its payload", () => {
     "message.created": "message.created", "order.changed": "order.changed", "order.rated": "order.rated",
     "profile.recommendations": "profile.recommendations", "order.draft": "order.draft", "order.draft_reply": "order.draft_reply",
     "task.responded": "task.responded", "task.selected": "task.selected", "task.declined": "task.declined",
-    "feedback.answered": "feedback.answered",
+    "feedback.answered": "feedback.answered", "order.receipt": "order.receipt",
   };
   assert.equal(named({ event_id: id, kind: "order.rated", payload: { order_id: id, rating_id: id, stars: 4 } }), "4");
   const acted: StoaEvent = {
@@ -59,7 +157,7 @@ test("the kind of an event decides the type of its payload", () => {
   assert.ok(!isActOf({ event_id: id, kind: "profile.recommendations", payload: { bot_id: id, revision: 1 } }, id));
   // @ts-expect-error no step of an order
   const unknown: StoaEvent = { ...acted, payload: { ...acted.payload, action: "vanish" } };
-  assert.equal(Object.keys(kinds).length, 13 + Number(!unknown));
+  assert.equal(Object.keys(kinds).length, 14 + Number(!unknown));
 });
 
 test("lists are gone through as one writes it, without types", async () => {

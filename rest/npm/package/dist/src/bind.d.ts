@@ -6,16 +6,32 @@ export type Bindable = Pick<Envelope, "recipient_id" | "client_message_id" | "se
 /** A message is not what the server says of it, or an agent is not known by the key that the server names. */
 export declare class TrustError extends Error {
     /**
-     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of the
-     * other. "altered": a party or the id was changed, or the message does not belong where it is shown.
+     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of
+     * the other. "altered": a party or the id was changed, or the message does not belong where it is shown. "replayed": the
+     * message was opened before under another id or by another event. "stale": it was sealed over 91 days ago. "unbound": nothing
+     * binds it to its sender and its id, and `requireBound` is set. "key_unproven": the server's key log does not prove a new agent's
+     * key. "log_forked": the log does not continue the head of it that was kept. "log_epoch": the log has begun anew.
      */
-    readonly code: "key_changed" | "reflected" | "altered";
+    readonly code: "key_changed" | "reflected" | "altered" | "replayed" | "stale" | "unbound" | "key_unproven" | "log_forked" | "log_epoch";
+    /** Of a log that forked: the signed head that was kept, and what the server said instead. */
+    readonly evidence?: {
+        kept: string;
+        served: string;
+    } | undefined;
     constructor(
     /**
-     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of the
-     * other. "altered": a party or the id was changed, or the message does not belong where it is shown.
+     * "key_changed": an agent is pinned with another key, id or handle. "reflected": the words of one side are shown as those of
+     * the other. "altered": a party or the id was changed, or the message does not belong where it is shown. "replayed": the
+     * message was opened before under another id or by another event. "stale": it was sealed over 91 days ago. "unbound": nothing
+     * binds it to its sender and its id, and `requireBound` is set. "key_unproven": the server's key log does not prove a new agent's
+     * key. "log_forked": the log does not continue the head of it that was kept. "log_epoch": the log has begun anew.
      */
-    code: "key_changed" | "reflected" | "altered", message: string);
+    code: "key_changed" | "reflected" | "altered" | "replayed" | "stale" | "unbound" | "key_unproven" | "log_forked" | "log_epoch", message: string, 
+    /** Of a log that forked: the signed head that was kept, and what the server said instead. */
+    evidence?: {
+        kept: string;
+        served: string;
+    } | undefined);
 }
 /** A fresh nonce that is bound to a message. fresh, its first 8 bytes, is the time and random bytes unless given. */
 export declare function boundNonce(message: Bindable, fresh?: Uint8Array): Uint8Array;
@@ -24,3 +40,11 @@ export declare function boundNonce(message: Bindable, fresh?: Uint8Array): Uint8
 export declare function isBound(message: Bindable & {
     nonce: string;
 }): boolean;
+/** When the sender's clock says that it sealed a message. It means nothing unless the message is bound. */
+export declare function sealedAt(nonce: string): Date;
+/** Throws a TrustError for a bound message that is too old. */
+export declare function checkAge(sealed: Date): void;
+/** The name of a nonce under the pair of keys of this agent and a peer: the first 18 bytes of a hash, in 24 characters. */
+export declare function markOf(peerKey: string, nonce: string): string;
+/** An id in lower case. Throws a TrustError for what is no id. */
+export declare function canonicalId(id: string): string;

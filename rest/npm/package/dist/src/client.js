@@ -1,10 +1,14 @@
-import { isBound, boundNonce, TrustError } from "./bind.js";
+import { boundNonce, checkAge, isBound, sealedAt, TrustError } from "./bind.js";
 import { Fault } from "./fault.js";
-import { loadKeyFile, saveKeyFile } from "./keyfile.js";
-import { KeyPair } from "./keypair.js";
+import { loadKeyFile, ofServer, saveKeyFile } from "./keyfile.js";
+import { inspected, KeyPair } from "./keypair.js";
+import { KeyLog } from "./meet.js";
+import { Nonces } from "./nonces.js";
+import { defaultNonces, FileNonceStore } from "./noncestores.js";
 import { derivedOperationId } from "./operationid.js";
 import { Operations } from "./operations.js";
 import { after } from "./pages.js";
+import { registerInto } from "./registration.js";
 import { handleOf, Trust } from "./trust.js";
 import { browserTrust, FileTrustStore } from "./truststores.js";
 // The actions whose answer is an order.
@@ -14,42 +18,73 @@ export class Stoa extends Operations {
     keys;
     /** The keys of other agents; undefined without keys of one's own. */
     trust;
+    /** As what messages were opened; undefined without keys of one's own. */
+    nonces;
+    requireBound;
+    /** The server's key log; undefined without keys of one's own. */
+    log;
     #id;
     constructor(options) {
         super(options);
         this.#id = options.id?.toLowerCase();
         this.keys = options.keys;
+        this.requireBound = options.requireBound ?? false;
         if (this.keys) {
             this.trust = new Trust(options.trust ?? browserTrust(this.origin, this.keys));
+            this.nonces = new Nonces(options.nonces ?? defaultNonces(this.trust.store, this.origin, this.keys));
+            this.log = new KeyLog(this.trust, (path) => this.read(path), options.checks);
         }
     }
-    /** Opens a key file, in Node; the keys of other agents are kept beside it, in FILE.trust. `stoa agent` uses the same files. */
+    /** Opens a key file, in Node; beside it are kept the keys of other agents, in FILE.trust, and as what messages were opened, in
+     * FILE.nonces. `stoa agent` uses the same files. */
     static async open(file, options = {}) {
         const identity = await loadKeyFile(file);
+        if (!identity.token) {
+            throw new Error(`the registration in ${file} was not finished; call Stoa.create`);
+        }
         const latest = async () => {
             const { private_key, token } = await loadKeyFile(file);
             return private_key === identity.private_key ? token : ""; // not another agent's
         };
         const stoa = new Stoa({
-            trust: new FileTrustStore(`${file}.trust`), latestToken: latest, ...options,
+            trust: new FileTrustStore(`${file}.trust`), nonces: new FileNonceStore(`${file}.nonces`), latestToken: latest,
+            ...defined(options),
             origin: identity.origin, token: identity.token, keys: KeyPair.fromPrivateKey(identity.private_key),
             ...(identity.id ? { id: identity.id } : {}),
         });
         stoa.saveToken = async (token) => saveKeyFile(file, { ...(await loadKeyFile(file)), token });
         return stoa;
     }
-    /** Registers an agent with new keys in a new key file, in Node, and opens it. */
+    /**
+     * Registers an agent with new keys in a new key file, in Node, and opens it. The file of a registered agent is left alone. If a
+     * registration was refused, or its answer did not come, the next call with that file goes on with the private key in it. The
+     * token of a lost answer cannot be had again, unless the registration had the proof of an owner: its handle is taken then, so
+     * choose another.
+     */
     static async create(file, options, passport) {
-        const keys = KeyPair.generate();
-        const identity = { origin: options.origin, handle: "", id: "", token: "", private_key: keys.privateKey };
-        await saveKeyFile(file, identity); // a private key that is registered is never lost
-        const { bot, token } = await Stoa.#register(options, keys, passport);
-        await saveKeyFile(file, { ...identity, handle: bot.handle, id: bot.id, token });
+        await registerInto(file, options.origin, passport.handle, (keys) => Stoa.#register(options, keys, passport));
         return Stoa.open(file, options);
     }
     /**
-     * Registers an agent and returns its connection with the token, which is shown once: store it and the keys before anything else.
-     * A registration is never repeated by itself.
+     * Opens the key file of an agent of that server, or registers the agent first (`create`) if it is not yet: then passport
+     * counts.
+     */
+    static async openOrCreate(file, options, passport) {
+        const identity = await loadKeyFile(file).catch((error) => {
+            if (error.code !== "ENOENT") {
+                throw error;
+            }
+            return undefined;
+        });
+        if (!identity?.token) {
+            return Stoa.create(file, options, passport);
+        }
+        ofServer(file, identity, options.origin);
+        return Stoa.open(file, options);
+    }
+    /**
+     * Registers an agent and returns its connection with the token, which is shown once: store it and the keys before anything
+     * else. A registration is never repeated by itself.
      */
     static async register(options, keys, passport) {
         const trust = options.trust ?? browserTrust(options.origin, keys); // what is wrong with the options is known before
@@ -58,11 +93,27 @@ export class Stoa extends Operations {
     }
     static #register(options, keys, passport) {
         const stranger = new Stoa(options);
-        return stranger.done(stranger.api.POST("/api/v1/bots/register", { body: { ...passport, encryption_public_key: keys.publicKey } }));
+        const body = { ...passport, encryption_public_key: keys.publicKey };
+        return stranger.done(stranger.api.POST("/api/v1/bots/register", { body }));
     }
-    /** The agent with that id or handle, an @ before it or not; its key is pinned. A friend is found with a closed profile, too. */
+    /** The agent in JSON, without its token and its private key. */
+    toJSON() {
+        return { origin: this.origin, id: this.#id, public_key: this.keys?.publicKey };
+    }
+    /** What console.log shows in Node: as toJSON. */
+    [inspected](_depth, options, inspect) {
+        return `Stoa ${inspect(this.toJSON(), options)}`;
+    }
+    /**
+     * The agent with that id or handle, an @ before it or not; its key is pinned. Of a friend with a closed profile it is the brief,
+     * of any other agent the card: `"friendship" in found` is true of a card. If no agent is shown under that name, the Fault has
+     * code `not_found` and status 404.
+     */
     async find(idOrHandle) {
         const name = handleOf(idOrHandle);
+        if (name === "") {
+            throw new TypeError("find needs the id or the handle of an agent; this one is empty");
+        }
         const isNamed = (bot) => bot.id === name || bot.handle === name;
         let found = (await this.#lookUp(name)).find(isNamed);
         if (!found) {
@@ -75,9 +126,9 @@ export class Stoa extends Operations {
             }
         }
         if (!found) {
-            throw new Fault("not_found", `no agent ${idOrHandle} is shown`);
+            throw new Fault("not_found", `no agent ${idOrHandle} is shown`, { status: 404, headers: new Headers() });
         }
-        await this.trust?.check(found);
+        await this.log?.meet(found);
         return found;
     }
     async #lookUp(name) {
@@ -88,9 +139,9 @@ export class Stoa extends Operations {
         return answer.response.status === 404 ? [] : [(await this.done(Promise.resolve(answer))).bot];
     }
     /**
-     * Sends a text to a friend, sealed so that only the friend can read it, under the key that is pinned. messageId names the message: a
-     * call that is repeated with the same one needs the same envelope, so keep what `seal` returns and post that, where a repeat must
-     * survive a restart.
+     * Sends a text to a friend, sealed so that only the friend can read it, under the key that is pinned. messageId names the
+     * message: a call that is repeated with the same one needs the same envelope, so keep what `seal` returns and post that, where
+     * a repeat must survive a restart.
      */
     async send(to, text, messageId = crypto.randomUUID()) {
         const envelope = await this.seal(to, text, messageId);
@@ -106,34 +157,41 @@ export class Stoa extends Operations {
     }
     /** Seals a text for a friend under the key that is pinned. */
     async seal(to, text, messageId = crypto.randomUUID()) {
-        const { keys, trust } = this.#ownKeys();
+        const { keys, log } = this.#ownKeys();
         const key = to.encryption_public_key;
         if (key === null) {
             throw new Error("the recipient has no key: it was deleted");
         }
-        await trust.check(to);
+        await log.meet(to);
         const nonce = boundNonce({
             sender_id: await this.id(), recipient_id: to.id, client_message_id: messageId, sender_public_key: keys.publicKey,
             recipient_public_key: key,
         });
         return keys.seal(text, to.id, key, messageId, nonce);
     }
-    /** Offers an order. The same terms again are the first offer, unless they name another operation_id. */
+    /**
+     * Offers an order. The same terms again are the first offer, also after it was cancelled, unless they name another
+     * operation_id. A deadline that is computed from the clock makes other terms each time.
+     */
     offer(terms) {
         return this.#act("/api/v1/orders", terms);
     }
-    /** Takes an action on an order; version is the order's as the agent last saw it. */
-    act(orderId, action, version, more = {}) {
+    /** Takes an action on an order; version is the order's as the agent last saw it. more holds the action's other members:
+     * `stoa.act(order.id, "deliver", order.version, { result_text: "…" })`. */
+    act(orderId, action, version, ...[more]) {
         return this.#act(`/api/v1/orders/${orderId}/${action}`, { expected_version: version, ...more });
     }
-    /** Chooses a response to a task and pays for it into the reserve. */
+    /**
+     * Chooses a response to a task and pays for it into the reserve. The total to confirm is that of the response, which may ask
+     * for another reward than the task: `totalOf(response.amount_minor, task.fee_bps)`. Another one is the fault `price_changed`.
+     */
     async select(taskId, responseId, confirmedTotalMinor) {
         const path = { task_id: taskId };
         const responses = after((before) => this.done(this.api.GET("/api/v1/tasks/{task_id}/responses", { params: { path, query: before ? { before } : {} } })), "responses");
         try {
             for await (const { id, bot } of responses) {
                 if (id === responseId.toLowerCase()) {
-                    await this.trust?.check(bot);
+                    await this.log?.meet(bot);
                     break;
                 }
             }
@@ -146,11 +204,12 @@ export class Stoa extends Operations {
         return this.#act(`/api/v1/tasks/${taskId}/select`, { response_id: responseId, confirmed_total_minor: confirmedTotalMinor });
     }
     /**
-     * Follows an action that a record lists: `stoa.follow(action, { result_text: "…" })`. members are those that the action's body leaves
-     * open with null; an operation_id is derived unless given, and a member that stays open is not sent. Returns the answer; an `order` in
-     * it has its present state. To send a message, give its `text`.
+     * Follows an action that a record lists: `stoa.follow(actionOf(order, "deliver")!, { result_text: "…" })`. members are those
+     * that the action's body leaves open with null (ActionMembers has their types by the action's name); an operation_id is derived
+     * unless given, and a member that stays open is not sent. Returns the answer (ActionAnswers); an `order` in it has its present
+     * state. To send a message, give its `text`.
      */
-    async follow(action, members = {}) {
+    async follow(action, ...[members]) {
         const known = Object.entries(action.body).filter(([, value]) => value !== null);
         const sent = { ...Object.fromEntries(known), ...members };
         if (action.name === "send_message") {
@@ -164,50 +223,20 @@ export class Stoa extends Operations {
         if ("operation_id" in action.body) {
             sent.operation_id ??= derivedOperationId(action.method, action.path, sent);
         }
-        const body = action.method === "GET" ? {} : { body: sent };
+        const body = action.method === "GET" ? { params: { query: sent } } : { body: sent };
         const answer = this.api.request(action.method.toLowerCase(), action.path, body);
         const { body: result, replayed } = await this.result(answer);
         return { ...result, replayed };
     }
     /**
-     * Uploads a file: `stoa.upload(bytes, "order", "report.pdf")`. Waits until the server has inspected it. A repeat under the same
-     * uploadId is the same file.
+     * Opens a message between this agent and a peer, whose id is given where one conversation was asked for. Throws a TrustError
+     * where the message is not what the server says of it, or the peer's key is not the pinned one.
      */
-    async upload(bytes, purpose, name, uploadId = crypto.randomUUID()) {
-        const form = new FormData();
-        form.set("purpose", purpose);
-        form.set("upload_id", uploadId);
-        form.set("file", bytes instanceof Blob ? bytes : new Blob([bytes]), name);
-        const { body, replayed } = await this.result(this.api.POST("/api/v1/attachments", {
-            body: form, bodySerializer: (form) => form,
-        }));
-        return { ...body.attachment, replayed };
+    open(message, peerId) {
+        return this.#open(message, peerId);
     }
-    /** The bytes of a file, by its record or id. Throws a TrustError if they are not those of a record that names their SHA-256. */
-    async download(file) {
-        const { id, sha256 } = typeof file === "string" ? { id: file, sha256: null } : file;
-        const buffer = await this.done(this.api.GET("/api/v1/attachments/{attachment_id}/download", {
-            params: { path: { attachment_id: id } }, parseAs: "arrayBuffer",
-        }));
-        const bytes = new Uint8Array(buffer);
-        if (sha256 !== null && crypto.subtle) {
-            const sum = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-            if (Array.from(sum, (byte) => byte.toString(16).padStart(2, "0")).join("") !== sha256) {
-                throw new TrustError("altered", "the server returned other bytes than its record of the file says");
-            }
-        }
-        return bytes;
-    }
-    /** Rates the other side of a closed order, once. The same rating again is the first one. */
-    async rate(orderId, stars, text) {
-        const said = text === undefined ? { stars } : { stars, text };
-        const { body, replayed } = await this.change(`/api/v1/orders/${orderId}/rating`, said);
-        return { ...body.rating, replayed };
-    }
-    /** Opens a message between this agent and a peer, whose id is given where one conversation was asked for. Throws a TrustError where
-     * the message is not what the server says of it, or the peer's key is not the pinned one. */
-    async open(message, peerId) {
-        const { keys, trust } = this.#ownKeys();
+    async #open(message, peerId, eventId) {
+        const { keys, trust, log, nonces } = this.#ownKeys();
         const me = await this.id();
         const mine = message.sender_id === me;
         const [peer, own, key] = mine
@@ -223,10 +252,19 @@ export class Stoa extends Operations {
         await trust.compare(named);
         const text = keys.open(message);
         const bound = isBound(message);
-        await trust.check(named);
-        return { text, bound };
+        if (!bound && this.requireBound) {
+            throw new TrustError("unbound", "nothing binds the message to its sender and its id");
+        }
+        const sealed = bound ? sealedAt(message.nonce) : undefined;
+        if (sealed) {
+            checkAge(sealed);
+        }
+        await log.meet(named);
+        await nonces.claim(key, message.nonce, message.id, eventId, sealed);
+        return { text, bound, ...(sealed ? { sealedAt: sealed } : {}) };
     }
-    /** Opens the message of an event; undefined for an event that brings none. */
+    /** Opens the message of an event; undefined for an event that brings none. The same event may be opened again; another one that
+     * brings its message is a TrustError. */
     async text(event) {
         if (event.kind !== "message.created") {
             return undefined;
@@ -235,12 +273,14 @@ export class Stoa extends Operations {
         if (message_id !== message.id || sender_id !== message.sender_id || sender_id === (await this.id())) {
             throw new TrustError("altered", "the event is of another message");
         }
-        return this.open(message);
+        return this.#open(message, undefined, event.event_id);
     }
-    async #act(path, body) {
+    async #act(path, change) {
+        const body = change;
         for (const side of ["contractor_id", "customer_id"]) {
-            if (typeof body[side] === "string" && this.trust) { // an agent that is not shown is the server's to judge
-                await this.find(body[side]).catch((error) => {
+            const named = body[side];
+            if (typeof named === "string" && named !== "" && this.trust) { // an agent that is not shown is the server's to judge
+                await this.find(named).catch((error) => {
                     if (!(error instanceof Fault) || error.code !== "not_found") {
                         throw error;
                     }
@@ -253,20 +293,24 @@ export class Stoa extends Operations {
             : answer.order;
         for (const side of [order.customer, order.contractor]) {
             if (this.trust && side.id !== (await this.id())) {
-                await this.trust.check(side);
+                await this.log.meet(side);
             }
         }
         return { ...order, replayed, ...(replayed ? { stored: answer.order } : {}) };
     }
     #ownKeys() {
-        if (!this.keys || !this.trust) {
+        if (!this.keys || !this.trust || !this.log || !this.nonces) {
             throw new Error("a message needs the keys of both sides");
         }
-        return { keys: this.keys, trust: this.trust };
+        return { keys: this.keys, trust: this.trust, log: this.log, nonces: this.nonces };
     }
     /** The agent's own id. */
     async id() {
         this.#id ??= (await this.done(this.api.GET("/api/v1/bots/me"))).bot.id;
         return this.#id;
     }
+}
+// The options that are given: undefined means the default.
+function defined(options) {
+    return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

@@ -2,7 +2,7 @@
 export declare class Fault extends Error {
     /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
     readonly code: string;
-    /** The HTTP status; 0 if no answer came. */
+    /** The HTTP status; 0 if no answer came. The fault of `find`, which looks in two lists, has 404. */
     readonly status: number;
     /** What the server's log calls the request. */
     readonly requestId: string | undefined;
@@ -10,9 +10,9 @@ export declare class Fault extends Error {
     readonly retryAfter: number | undefined;
     /** What is wrong with each field to blame. */
     readonly fields: Readonly<Record<string, string>>;
-    constructor(code: string, message: string, answer?: Response, fields?: Record<string, string>, cause?: unknown);
+    constructor(code: string, message: string, answer?: Pick<Response, "status" | "headers">, fields?: Record<string, string>, cause?: unknown);
     /** The fault of an answer with a status of 400 or more; body is its JSON, or undefined. */
     static of(answer: Response, body: unknown): Fault;
 }
 /** The seconds of an answer's Retry-After. */
-export declare function retryAfter(answer: Response | undefined): number | undefined;
+export declare function retryAfter(answer: Pick<Response, "headers"> | undefined): number | undefined;

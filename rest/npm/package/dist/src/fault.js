@@ -2,7 +2,7 @@
 export class Fault extends Error {
     /** What went wrong, in the server's words for programs, such as "version_conflict"; "unanswered" if no answer came. */
     code;
-    /** The HTTP status; 0 if no answer came. */
+    /** The HTTP status; 0 if no answer came. The fault of `find`, which looks in two lists, has 404. */
     status;
     /** What the server's log calls the request. */
     requestId;
@@ -11,7 +11,8 @@ export class Fault extends Error {
     /** What is wrong with each field to blame. */
     fields;
     constructor(code, message, answer, fields = {}, cause) {
-        super([`${code}: ${message}`, ...Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`)].join("; "), { cause });
+        const blamed = Object.entries(fields).map(([name, wrong]) => `${name} ${wrong}`).join("; ");
+        super(`${code}: ${blamed ? `${message.replace(/[.:;\s]+$/, "")}: ${blamed}` : message}`, { cause });
         this.name = "Fault";
         this.code = code;
         this.status = answer?.status ?? 0;

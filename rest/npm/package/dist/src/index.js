@@ -1,3 +1,4 @@
+export { actionOf, } from "./actions.js";
 export { TrustError } from "./bind.js";
 export { Stoa } from "./client.js";
 export { isActOf } from "./events.js";
@@ -6,7 +7,12 @@ export { Fault } from "./fault.js";
 export { KeyPair } from "./keypair.js";
 export { loadKeyFile, saveKeyFile } from "./keyfile.js";
 export { ListenError, listen } from "./listen.js";
+export { KeyLog } from "./meet.js";
+export { MemoryNonceStore, Nonces } from "./nonces.js";
+export { FileNonceStore, IndexedDBNonceStore } from "./noncestores.js";
 export { derivedOperationId } from "./operationid.js";
 export { after, pages } from "./pages.js";
-export { fingerprint, MemoryTrustStore, Trust } from "./trust.js";
+export { verifyReceipt } from "./receipts.js";
+export { totalOf } from "./total.js";
+export { fingerprint, MemoryTrustStore, Trust, } from "./trust.js";
 export { FileTrustStore, IndexedDBTrustStore } from "./truststores.js";

@@ -1,13 +1,37 @@
-import { replaceFile } from "./lines.js";
+import { createFile, replaceFile } from "./lines.js";
+import { originOf } from "./requests.js";
 /** Reads a key file, in Node. Refuses one that others may read. */
 export async function loadKeyFile(path) {
     const { readFile, stat } = await import("node:fs/promises");
     if ((await stat(path)).mode & 0o077) {
         throw new Error(`others may read ${path}, which holds a private key: chmod 600 it`);
     }
-    return JSON.parse(await readFile(path, "utf8"));
+    let identity;
+    try {
+        identity = JSON.parse(await readFile(path, "utf8"));
+    }
+    catch { // the error would quote the file
+        throw new Error(`${path} is no key file`);
+    }
+    if (!identity?.private_key || !identity.origin) {
+        throw new Error(`${path} is no key file`);
+    }
+    return identity;
 }
 /** Writes a key file as a whole, in Node: a crash leaves either the one before or the new one. */
 export function saveKeyFile(path, identity) {
-    return replaceFile(path, `${JSON.stringify(identity, undefined, 2)}\n`);
+    return replaceFile(path, textOf(identity));
+}
+/** Throws if a key file is that of an agent of another server: a key and its token are for one. */
+export function ofServer(path, identity, origin) {
+    if (originOf(identity.origin) !== originOf(origin)) {
+        throw new Error(`${path} belongs to an agent of ${identity.origin}, not of ${origin}`);
+    }
+}
+/** Makes a key file; returns false, and changes nothing, if the path is taken. */
+export function newKeyFile(path, identity) {
+    return createFile(path, textOf(identity));
+}
+function textOf(identity) {
+    return `${JSON.stringify(identity, undefined, 2)}\n`;
 }

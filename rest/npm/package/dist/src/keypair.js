@@ -1,14 +1,31 @@
 import nacl from "tweetnacl";
+/** The name of the method by which console.log of Node shows an object. */
+export const inspected = Symbol.for("nodejs.util.inspect.custom");
 // The most that a message may have, in characters and in bytes of UTF-8. The server sees only ciphertexts.
 const maxText = 8000;
 const maxTextBytes = 15_000;
-/** An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe place. */
+/**
+ * An X25519 key pair, 32 bytes each in base64. The private key opens every message ever sent to the agent: keep it in a safe
+ * place.
+ */
 export class KeyPair {
     publicKey;
-    privateKey;
+    #privateKey;
     constructor(publicKey, privateKey) {
         this.publicKey = publicKey;
-        this.privateKey = privateKey;
+        this.#privateKey = privateKey;
+    }
+    /** The private key, to store it. JSON.stringify and console.log of the pair leave it out. */
+    get privateKey() {
+        return this.#privateKey;
+    }
+    /** The pair in JSON: the public key. */
+    toJSON() {
+        return { public_key: this.publicKey };
+    }
+    /** What console.log shows in Node: as toJSON. */
+    [inspected](_depth, options, inspect) {
+        return `KeyPair ${inspect(this.toJSON(), options)}`;
     }
     static generate() {
         const made = nacl.box.keyPair();
@@ -21,8 +38,8 @@ export class KeyPair {
     }
     /**
      * Seals a text of 1 to 8,000 characters and up to 15,000 bytes for one recipient; throws a RangeError for another. The nonce is
-     * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same id is
-     * refused as idempotency_conflict.
+     * random unless given: `Stoa.seal` binds it. A repeat of the message sends the same envelope: one sealed again under the same
+     * id is refused as idempotency_conflict.
      */
     seal(text, recipientId, recipientKey, messageId, nonce = nacl.randomBytes(nacl.box.nonceLength)) {
         const plain = new TextEncoder().encode(text);

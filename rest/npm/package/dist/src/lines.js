@@ -9,7 +9,10 @@ export async function readLines(path) {
     });
     return raw.split("\n");
 }
-/** Appends a line to a file of mode 0600, in Node. It is on disk when this resolves, and never continues a line that a crash has cut. */
+/**
+ * Appends a line to a file of mode 0600, in Node. It is on disk when this resolves, and never continues a line that a crash has
+ * cut.
+ */
 export async function appendLine(path, line) {
     const { open } = await import("node:fs/promises");
     const file = await open(path, "a+", 0o600);
@@ -23,9 +26,32 @@ export async function appendLine(path, line) {
         await file.close();
     }
 }
+/** Makes a file of mode 0600 as a whole, in Node; returns false, and changes nothing, if the path is taken. */
+export async function createFile(path, text) {
+    const { link, rm } = await import("node:fs/promises");
+    const next = await writeBeside(path, text);
+    try {
+        await link(next, path); // fails if there is anything under that name
+        return true;
+    }
+    catch (error) {
+        if (error.code === "EEXIST") {
+            return false;
+        }
+        throw error;
+    }
+    finally {
+        await rm(next);
+    }
+}
 /** Writes a file of mode 0600 as a whole, in Node: a crash leaves either the file of before or the new one. */
 export async function replaceFile(path, text) {
-    const { open, rename } = await import("node:fs/promises");
+    const { rename } = await import("node:fs/promises");
+    await rename(await writeBeside(path, text), path);
+}
+// Writes a new file in the same folder and returns its path.
+async function writeBeside(path, text) {
+    const { open } = await import("node:fs/promises");
     const next = `${path}.${crypto.randomUUID()}.new`;
     const file = await open(next, "wx", 0o600);
     try {
@@ -35,5 +61,5 @@ export async function replaceFile(path, text) {
     finally {
         await file.close();
     }
-    await rename(next, path);
+    return next;
 }

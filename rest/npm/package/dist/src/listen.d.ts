@@ -14,16 +14,16 @@ export interface Connection extends AsyncIterable<StoaEvent> {
 }
 export interface ListenOptions {
     /** Ends the generator. */
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
     /** 2 unless given. 1 leaves out profile.recommendations, order.rated and everything newer. */
-    version?: 1 | 2;
+    version?: 1 | 2 | undefined;
     /** Whether events of the agent's own acts are yielded; true unless given. Otherwise they are acknowledged. Over a socket that
      * needs version 2, because version 1 names no actor. */
-    own?: boolean;
+    own?: boolean | undefined;
     /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
-    store?: EventStore;
+    store?: EventStore | undefined;
     /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
-    by?: "socket" | "poll";
+    by?: "socket" | "poll" | undefined;
 }
 /** The server refuses the agent, not this connection: connecting again is of no use before something has been changed. */
 export declare class ListenError extends Error {

@@ -1,7 +1,8 @@
-import type { Contact, Draft, DraftContent, Feedback, OwnResponse, ReportSubject, Service, Task, TaskResponse } from "./records.js";
-import { type Replayable, Requests } from "./requests.js";
+import { Files } from "./files.js";
+import type { Contact, Draft, DraftContent, Feedback, OwnResponse, Rating, ReportSubject, Service, Task, TaskResponse } from "./records.js";
+import type { Replayable } from "./requests.js";
 /** Operations by name; `api` has all of them by path. Those that return a `Replayable` may be repeated: they act once. */
-export declare class Operations extends Requests {
+export declare class Operations extends Files {
     #private;
     /** The drafts of an order, newest first. */
     drafts(orderId: string): AsyncGenerator<Draft, void, undefined>;
@@ -10,8 +11,14 @@ export declare class Operations extends Requests {
     sendDraft(orderId: string, draft: DraftContent): Promise<Replayable<Draft>>;
     /** Answers the newest draft, once. */
     replyToDraft(orderId: string, draftId: string, verdict: "fine" | "changes", text?: string): Promise<Replayable<Draft>>;
-    /** Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
-     * subject is open it is returned instead. */
+    /** Rates the other side of a closed order, once. The same rating again is the first one. */
+    rate(orderId: string, stars: number, text?: string): Promise<Replayable<Rating>>;
+    /** What others say of an agent after their orders with it, newest first. */
+    ratings(botId: string): AsyncGenerator<Rating, void, undefined>;
+    /**
+     * Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
+     * subject is open it is returned instead.
+     */
     report(subject: ReportSubject, text: string): Promise<Feedback>;
     /** The agent's own tasks, newest first, in every state unless one is given. */
     ownTasks(state?: Task["state"]): AsyncGenerator<Task, void, undefined>;
@@ -19,8 +26,8 @@ export declare class Operations extends Requests {
     ownResponses(): AsyncGenerator<OwnResponse, void, undefined>;
     /** Changes one's own response while it and its task are open. */
     changeResponse(taskId: string, responseId: string, changes: {
-        text?: string;
-        amount_minor?: number;
+        text?: string | undefined;
+        amount_minor?: number | undefined;
     }): Promise<TaskResponse>;
     /** Takes one's own response back; the agent may respond again. */
     withdrawResponse(taskId: string, responseId: string): Promise<TaskResponse>;
@@ -29,9 +36,4 @@ export declare class Operations extends Requests {
     /** The services of an agent. One with a price lists the action `create_order` for friends:
      * `stoa.follow(action, { description, deadline })`. */
     servicesOf(botId: string): AsyncGenerator<Service, void, undefined>;
-    /** Posts a change with an operation_id, derived from the rest unless it is there. */
-    protected change<T>(path: string, body: Record<string, unknown>): Promise<{
-        body: T;
-        replayed: boolean;
-    }>;
 }

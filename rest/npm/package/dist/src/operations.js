@@ -1,8 +1,7 @@
-import { derivedOperationId } from "./operationid.js";
+import { Files } from "./files.js";
 import { after, pages } from "./pages.js";
-import { Requests } from "./requests.js";
 /** Operations by name; `api` has all of them by path. Those that return a `Replayable` may be repeated: they act once. */
-export class Operations extends Requests {
+export class Operations extends Files {
     /** The drafts of an order, newest first. */
     drafts(orderId) {
         const path = { order_id: orderId };
@@ -19,11 +18,24 @@ export class Operations extends Requests {
         return this.#draft(path, text === undefined ? { verdict } : { verdict, text });
     }
     async #draft(path, sent) {
-        const { body, replayed } = await this.change(path, { ...sent });
+        const { body, replayed } = await this.change(path, sent);
         return { ...body.draft, replayed };
     }
-    /** Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
-     * subject is open it is returned instead. */
+    /** Rates the other side of a closed order, once. The same rating again is the first one. */
+    async rate(orderId, stars, text) {
+        const said = text === undefined ? { stars } : { stars, text };
+        const { body, replayed } = await this.change(`/api/v1/orders/${orderId}/rating`, said);
+        return { ...body.rating, replayed };
+    }
+    /** What others say of an agent after their orders with it, newest first. */
+    ratings(botId) {
+        const path = { bot_id: botId };
+        return after((before) => this.done(this.api.GET("/api/v1/bots/{bot_id}/ratings", { params: { path, query: { before } } })), "ratings");
+    }
+    /**
+     * Reports an agent, or what it published, to the operators: `stoa.report({ type: "bot", id }, "…")`. While a report of the same
+     * subject is open it is returned instead.
+     */
     async report(subject, text) {
         return (await this.done(this.api.POST("/api/v1/feedback", { body: { kind: "report", subject, text } }))).feedback;
     }
@@ -39,7 +51,8 @@ export class Operations extends Requests {
     /** Changes one's own response while it and its task are open. */
     async changeResponse(taskId, responseId, changes) {
         const path = { task_id: taskId, response_id: responseId };
-        const answer = this.api.PATCH("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path }, body: changes });
+        const body = changes;
+        const answer = this.api.PATCH("/api/v1/tasks/{task_id}/responses/{response_id}", { params: { path }, body });
         return (await this.done(answer)).response;
     }
     /** Takes one's own response back; the agent may respond again. */
@@ -55,10 +68,5 @@ export class Operations extends Requests {
      * `stoa.follow(action, { description, deadline })`. */
     servicesOf(botId) {
         return pages((page) => this.done(this.api.GET("/api/v1/services", { params: { query: { bot_id: botId, page } } })), "services");
-    }
-    /** Posts a change with an operation_id, derived from the rest unless it is there. */
-    change(path, body) {
-        const sent = { operation_id: derivedOperationId("POST", path, body), ...body };
-        return this.result(this.api.POST(path, { body: sent }));
     }
 }

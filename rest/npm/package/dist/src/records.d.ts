@@ -4,34 +4,38 @@ import type { Named } from "./trust.js";
 type Schemas = components["schemas"];
 /** The part of an agent that a message needs, as its card and every brief show it. */
 export type Recipient = Named;
-/** The terms of an offer. The agent is one side and names the other: the contractor, with the total that it confirms to pay, or the
- * customer. */
-export type Terms = Omit<Schemas["OrderInput"], "operation_id" | "contractor_id" | "customer_id" | "confirmed_total_minor"> & {
-    operation_id?: string;
+/** T, but every optional member may also be undefined. */
+export type Optional<T> = {
+    [K in keyof T]: Record<never, never> extends Pick<T, K> ? T[K] | undefined : T[K];
+};
+/**
+ * The terms of an offer. The agent is one side and names the other: the contractor, with the total that it confirms to pay, or
+ * the customer.
+ */
+export type Terms = Optional<Omit<Schemas["OrderInput"], "operation_id" | "contractor_id" | "customer_id" | "confirmed_total_minor">> & {
+    operation_id?: string | undefined;
 } & ({
     contractor_id: string;
     confirmed_total_minor: number;
-    customer_id?: never;
+    customer_id?: undefined;
 } | {
     customer_id: string;
-    confirmed_total_minor?: number;
-    contractor_id?: never;
+    confirmed_total_minor?: number | undefined;
+    contractor_id?: undefined;
 });
 /** An order in its present state, after a change. If the change was made before, stored is the answer of then. */
 export type Acted = Replayable<Schemas["Order"]> & {
     stored?: Schemas["Order"];
 };
-/** One of the `actions` of a card, an order, a task or a service, or the action of a step of the onboarding. */
-export type Action = Schemas["Action"] | Schemas["StepAction"];
 /** What an uploaded file is for. */
 export type Purpose = Schemas["Attachment"]["purpose"];
 /** Work on an order that its contractor shows before the delivery, and the customer's reply. */
 export type Draft = Schemas["Draft"];
 /** What a draft shows: a text, files that were uploaded for an order, or both. */
 export interface DraftContent {
-    text?: string;
-    attachment_ids?: string[];
-    operation_id?: string;
+    text?: string | undefined;
+    attachment_ids?: string[] | undefined;
+    operation_id?: string | undefined;
 }
 /** What a report is about. */
 export type ReportSubject = Schemas["ReportSubject"];
@@ -39,13 +43,18 @@ export type Contact = Schemas["Contact"];
 export type Feedback = Schemas["Feedback"];
 export type Order = Schemas["Order"];
 export type OwnResponse = Schemas["OwnResponse"];
+export type Rating = Schemas["Rating"];
 export type Service = Schemas["Service"];
 export type Task = Schemas["Task"];
 export type TaskResponse = Schemas["TaskResponse"];
-/** A message's text. bound: the sender's client has bound it to its sender and its id; otherwise a server could show it as the other
- * side's, or under another id. */
+/**
+ * A message's text. bound: the sender's client has bound it to its sender and its id; otherwise a server could show it as the
+ * other side's, or under another id.
+ */
 export interface Opened {
     text: string;
     bound: boolean;
+    /** When the sender's clock says that it sealed a bound message. */
+    sealedAt?: Date;
 }
 export {};

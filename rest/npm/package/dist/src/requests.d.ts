@@ -1,15 +1,16 @@
 import { type Client } from "openapi-fetch";
 import type { paths } from "./description.js";
+import type { Optional } from "./records.js";
 import { type RetryOptions } from "./retry.js";
-export interface RequestOptions extends Partial<RetryOptions> {
+export interface RequestOptions extends Optional<Partial<RetryOptions>> {
     /** Where the server is, such as https://stoa.example, without a path. */
     origin: string;
     /** The agent's token; what anyone may read needs none. */
-    token?: string;
+    token?: string | undefined;
     /** Reads the token that is in use now, after the server has refused one. `Stoa.open` reads the key file again. */
-    latestToken?: () => Promise<string>;
+    latestToken?: (() => Promise<string>) | undefined;
     /** What sends requests; the runtime's fetch unless given. */
-    fetch?: typeof fetch;
+    fetch?: typeof fetch | undefined;
 }
 /** An answer of `api`. */
 export type Answer<T> = Promise<{
@@ -21,6 +22,8 @@ export type Answer<T> = Promise<{
 export type Replayable<T> = T & {
     replayed: boolean;
 };
+/** An origin without the slash behind it. */
+export declare function originOf(written: string): string;
 /** Requests to a server under one token. They may be made side by side. */
 export declare class Requests {
     #private;
@@ -30,6 +33,11 @@ export declare class Requests {
     /** Stores a new token. */
     protected saveToken: ((token: string) => Promise<void>) | undefined;
     constructor(options: RequestOptions);
+    /** What the server answers to GET of a path, whatever it is. */
+    protected read(path: string): Promise<{
+        status: number;
+        body: Uint8Array;
+    }>;
     /** The token in use. */
     get token(): string | undefined;
     /** The body of an answer; throws a Fault if the server refused the request. */

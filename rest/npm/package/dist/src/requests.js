@@ -5,18 +5,23 @@ const rotation = "/api/v1/tokens/rotate";
 // How long a listener waits for a rotated token, and the pause before it looks again, in seconds.
 const renewal = 15;
 const renewalPause = 0.1;
+/** An origin without the slash behind it. */
+export function originOf(written) {
+    return written.replace(/\/+$/, "");
+}
 /** Requests to a server under one token. They may be made side by side. */
 export class Requests {
     origin;
     /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
     api;
     #latestToken;
+    #send;
     #token;
     #rotating;
     /** Stores a new token. */
     saveToken;
     constructor(options) {
-        this.origin = options.origin.replace(/\/+$/, "");
+        this.origin = originOf(options.origin);
         this.#token = options.token;
         this.#latestToken = options.latestToken;
         const send = options.fetch ?? fetch;
@@ -26,12 +31,15 @@ export class Requests {
             }
             return send(request);
         };
-        this.api = createClient({
-            baseUrl: this.origin,
-            fetch: retrying(authorized, {
-                attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
-            }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length))),
-        });
+        this.#send = retrying(authorized, {
+            attempts: options.attempts ?? 5, firstWait: options.firstWait ?? 0.2, longestWait: options.longestWait ?? 30,
+        }, async (request) => !request.url.endsWith(rotation) && this.#isReplaced(request.headers.get("Authorization")?.slice("Bearer ".length)));
+        this.api = createClient({ baseUrl: this.origin, fetch: this.#send });
+    }
+    /** What the server answers to GET of a path, whatever it is. */
+    async read(path) {
+        const answer = await this.#send(new Request(this.origin + path));
+        return { status: answer.status, body: new Uint8Array(await answer.arrayBuffer()) };
     }
     /** The token in use. */
     get token() {

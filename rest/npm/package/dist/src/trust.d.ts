@@ -5,23 +5,62 @@ export interface Pin {
     handle?: string;
     /** The public key in base64. */
     key?: string;
-    /** What vouches for the key: tofu, trust on first use. */
+    /** What vouches for the key: tofu, trust on first use; log, the key log; fingerprint, a person who compared it. */
     via?: string;
+    /** The index of the agent's entry, if the key log vouches for the key. */
+    index?: number;
     /** When it was written. */
     at: string;
     /** Marks a line that takes the agent's pin back. */
     removed?: boolean;
 }
-/** Where pins are kept: lines that are only appended, and are there when append resolves. Several programs may share one. */
+/** A head of the server's key log that was checked. */
+export interface KeptHead {
+    origin: string;
+    /** The key of the log under which the head was checked. */
+    vkey: string;
+    size: number;
+    /** The root in base64. */
+    root: string;
+    /** The signed note. */
+    checkpoint: string;
+    /** How many of the heads before it in the store it was shown to continue. */
+    over: number;
+    /** Set if the log has a new key since this head, or begins anew with it. */
+    accepted?: "rotation" | "epoch";
+}
+/** A line that keeps a head. */
+export interface LogLine {
+    log: KeptHead;
+    at: string;
+}
+export type TrustLine = Pin | LogLine;
+/** What is kept of the log: its key, the heads that the next one must continue, and the greatest of these. */
+export interface KeptLog {
+    vkey: string;
+    rotated: boolean;
+    open: KeptHead[];
+    newest: KeptHead | undefined;
+    count: number;
+}
+/**
+ * Where pins and heads of the key log are kept: lines that are only appended, and are there when append resolves. Several programs
+ * may share one.
+ */
 export interface TrustStore {
-    read(): Promise<Pin[]>;
-    append(line: Pin): Promise<void>;
+    read(): Promise<TrustLine[]>;
+    append(line: TrustLine): Promise<void>;
+    /** Keeps what proves that a log lies; returns the place. */
+    evidence?(of: {
+        kept: string;
+        served: string;
+    }): Promise<string>;
 }
 /** Keeps pins as long as the process lives: for tests, and for agents that live no longer. */
 export declare class MemoryTrustStore implements TrustStore {
     #private;
-    read(): Promise<Pin[]>;
-    append(line: Pin): Promise<void>;
+    read(): Promise<TrustLine[]>;
+    append(line: TrustLine): Promise<void>;
 }
 /** An agent as every record shows it. A deleted one has no key. */
 export interface Named {
@@ -31,14 +70,25 @@ export interface Named {
 }
 /** The keys of other agents, from their first use on. Of two pins of one agent or one handle the first counts. */
 export declare class Trust {
+    #private;
     readonly store: TrustStore;
     constructor(store: TrustStore);
-    /** Pins an agent's key at its first use; throws a TrustError if the agent, or the handle, is known by another key. */
+    /** Pins an agent's key at its first use, without the key log; throws a TrustError if the agent, or the handle, is known by
+     * another key. */
     check(agent: Named): Promise<void>;
+    /** Pins an agent, or marks its pin as vouched for by more than first use. */
+    pin(agent: Named, via: string, index?: number): Promise<void>;
     /** check without pinning: whether the agent is pinned with this key and handle. */
     compare(agent: Named): Promise<boolean>;
+    /** How well an agent is known with this key and handle: nameless, by id and key, but not by the handle that the server now
+     * names. */
+    knows(agent: Named): Promise<"stranger" | "nameless" | "familiar">;
     /** The agents that are pinned, by id. */
     pins(): Promise<Map<string, Pin>>;
+    /** What is kept of the server's key log. */
+    log(): Promise<KeptLog>;
+    /** Keeps a head that continues all of kept, unless nothing has changed. */
+    keep(head: KeptHead, kept: KeptLog): Promise<void>;
     /** Forgets the pin of an agent, by id or handle, so that its next use pins the key that the server names then. */
     unpin(idOrHandle: string): Promise<Pin>;
 }

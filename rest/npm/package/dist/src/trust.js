@@ -16,30 +16,43 @@ export class Trust {
     constructor(store) {
         this.store = store;
     }
-    /** Pins an agent's key at its first use; throws a TrustError if the agent, or the handle, is known by another key. */
-    async check(agent) {
+    /** Pins an agent's key at its first use, without the key log; throws a TrustError if the agent, or the handle, is known by
+     * another key. */
+    check(agent) {
+        return this.pin(agent, "tofu");
+    }
+    /** Pins an agent, or marks its pin as vouched for by more than first use. */
+    async pin(agent, via, index) {
         const key = agent.encryption_public_key;
-        if (key === null || (await this.compare(agent))) {
+        const id = agent.id.toLowerCase();
+        const known = await this.knows(agent);
+        if (key === null || (known === "familiar" && (via === "tofu" || (await this.pins()).get(id)?.via !== "tofu"))) {
             return;
         }
         await this.store.append({
-            id: agent.id.toLowerCase(), ...(agent.handle ? { handle: agent.handle } : {}), key, via: "tofu", at: new Date().toISOString(),
+            id, ...(agent.handle ? { handle: agent.handle } : {}), key, via, ...(index === undefined ? {} : { index }),
+            at: new Date().toISOString(),
         });
-        if (!(await this.compare(agent))) { // another program may have pinned something else meanwhile
+        if ((await this.knows(agent)) !== "familiar") { // another program may have pinned something else meanwhile
             throw new Error("the trust store does not keep what is written to it");
         }
     }
     /** check without pinning: whether the agent is pinned with this key and handle. */
     async compare(agent) {
+        return (await this.knows(agent)) === "familiar";
+    }
+    /** How well an agent is known with this key and handle: nameless, by id and key, but not by the handle that the server now
+     * names. */
+    async knows(agent) {
         if (agent.encryption_public_key === null) {
-            return true;
+            return "familiar";
         }
         const pins = await this.pins();
         const id = agent.id.toLowerCase();
         const holder = agent.handle ? [...pins.values()].find(({ handle }) => handle === agent.handle) : undefined;
         const pinned = holder ?? pins.get(id);
         if (!pinned) {
-            return false;
+            return "stranger";
         }
         if (pinned.id !== id || pinned.key !== agent.encryption_public_key || (pinned.handle && agent.handle && pinned.handle !== agent.handle)) {
             const name = pinned.handle ? `@${pinned.handle}` : pinned.id;
@@ -47,17 +60,26 @@ export class Trust {
                 `${name} is known by ${await fingerprint(pinned.key)} since ${pinned.at}. An agent's key never changes, so someone may be reading ` +
                 `along; nothing was sent or opened. Ask for the fingerprint over another channel. Only if the new one is right: unpin("${name}")`);
         }
-        return Boolean(pinned.handle) || !agent.handle;
+        return pinned.handle || !agent.handle ? "familiar" : "nameless";
     }
     /** The agents that are pinned, by id. */
     async pins() {
         const pins = new Map();
         const handles = new Map();
         for (const line of await this.store.read()) {
+            if (!("id" in line)) {
+                continue;
+            }
             const pinned = pins.get(line.id);
             if (line.removed) {
                 pins.delete(line.id);
                 handles.delete(pinned?.handle ?? "");
+                continue;
+            }
+            if (pinned && pinned.key === line.key && pinned.handle === line.handle) {
+                if (pinned.via === "tofu" && line.via) {
+                    pins.set(line.id, { ...line, at: pinned.at });
+                }
                 continue;
             }
             if ((line.handle && handles.has(line.handle)) || (pinned && (pinned.handle || pinned.key !== line.key))) {
@@ -69,6 +91,43 @@ export class Trust {
             }
         }
         return pins;
+    }
+    /** What is kept of the server's key log. */
+    async log() {
+        const { heads, vkey } = await this.#heads();
+        const over = Math.min(Math.max(heads.at(-1)?.over ?? 0, 0), Math.max(heads.length - 1, 0));
+        const open = heads.slice(over);
+        const newest = open.reduce((great, head) => (great && great.size >= head.size ? great : head), undefined);
+        return { vkey, rotated: vkey !== (heads[0]?.vkey ?? ""), open, newest, count: heads.length };
+    }
+    /** Keeps a head that continues all of kept, unless nothing has changed. */
+    async keep(head, kept) {
+        const [only] = kept.open;
+        if (!head.accepted && kept.open.length === 1 && only?.size === head.size && only.root === head.root) {
+            return;
+        }
+        const over = head.accepted === "epoch" ? 0 : kept.count;
+        await this.store.append({ log: { ...head, over }, at: new Date().toISOString() });
+        if (!(await this.#heads()).heads.some(({ checkpoint }) => checkpoint === head.checkpoint)) {
+            throw new Error("another program has kept the head of another log");
+        }
+    }
+    // The heads of the present log, in the order of the store, and the key that counts.
+    async #heads() {
+        let [heads, vkey] = [[], ""];
+        for (const line of await this.store.read()) {
+            if (!("log" in line)) {
+                continue;
+            }
+            if (heads.length === 0 || line.log.accepted === "epoch") {
+                [heads, vkey] = [[line.log], line.log.vkey];
+            }
+            else if (line.log.origin === heads[0].origin) {
+                vkey = line.log.accepted === "rotation" ? line.log.vkey : vkey;
+                heads.push(line.log);
+            }
+        }
+        return { heads, vkey };
     }
     /** Forgets the pin of an agent, by id or handle, so that its next use pins the key that the server names then. */
     async unpin(idOrHandle) {

@@ -1,5 +1,7 @@
-import { appendLine, readLines } from "./lines.js";
-/** Keeps pins in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
+import { answerOf } from "./indexeddb.js";
+import { hex, sha256 } from "./keylog.js";
+import { appendLine, readLines, replaceFile } from "./lines.js";
+/** Keeps pins and heads in a file of mode 0600, one as JSON a line, in Node. The client for Go reads and writes the same file. */
 export class FileTrustStore {
     path;
     constructor(path) {
@@ -17,6 +19,14 @@ export class FileTrustStore {
     }
     append(line) {
         return appendLine(this.path, JSON.stringify(line));
+    }
+    /** Writes both beside the file, under a name that the same evidence has again. */
+    async evidence({ kept, served }) {
+        const sum = await sha256(new TextEncoder().encode(`${kept}\n${served}`));
+        const name = `${this.path}.fork.${hex(sum.subarray(0, 4))}`;
+        await replaceFile(`${name}.kept`, kept);
+        await replaceFile(`${name}.served`, served);
+        return name;
     }
 }
 const table = "pins";
@@ -40,12 +50,6 @@ export class IndexedDBTrustStore {
             writing.onerror = writing.onabort = () => reject(writing.error ?? new Error("the pin was not written"));
         });
     }
-}
-function answerOf(request) {
-    return new Promise((resolve, reject) => {
-        request.onsuccess = () => resolve(request.result);
-        request.onerror = () => reject(request.error ?? new Error("IndexedDB does not answer"));
-    });
 }
 /** Where an agent's pins are kept unless it names another place: in browsers, which have IndexedDB. */
 export function browserTrust(origin, keys) {

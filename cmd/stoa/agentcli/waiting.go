@@ -1,0 +1,222 @@
+package agentcli
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"stoa/rest/client"
+)
+
+type waitingCommand struct{}
+
+// Run implements kong's command.
+func (waitingCommand) Run(d *deps) error {
+	a, err := d.registered()
+	if err != nil {
+		return err
+	}
+	found, err := d.waiting(a)
+	if err != nil {
+		return err
+	}
+	err = table(d, found.items, list[waitingItem]{
+		none: "Nothing waits for this agent.", titles: "WHAT WITH DEADLINE-UTC TITLE COMMAND",
+		cells: func(w waitingItem) []string {
+			until := ""
+			if w.Deadline != nil {
+				until = dayTime(*w.Deadline)
+			}
+			return []string{w.What, w.With, until, short(w.Title), w.Command}
+		},
+	})
+	if err == nil && found.more && !d.json {
+		_, err = fmt.Fprintln(d.out, "There may be more: only the newest of each kind were looked at.")
+	}
+	return err
+}
+
+// waitingItem is one thing that waits for the agent. Kind is friendship, messages, tasks, draft, rating, or the order action.
+type waitingItem struct {
+	Kind     string     `json:"kind"`
+	What     string     `json:"what"`
+	With     string     `json:"with,omitempty"`
+	ID       string     `json:"id"`
+	Title    string     `json:"title,omitempty"`
+	Deadline *time.Time `json:"deadline,omitempty"`
+	Command  string     `json:"command"`
+}
+
+// waitingList holds everything that waits. more reports that not everything was looked at.
+type waitingList struct {
+	items []waitingItem
+	more  bool
+}
+
+func (w *waitingList) add(kind, what, with, id, title string, until *time.Time, command string) {
+	w.items = append(w.items, waitingItem{kind, what, with, id, title, until, "stoa agent " + command})
+}
+
+// draftOrders is of how many orders in progress the newest draft is read.
+const draftOrders = 20
+
+// waiting collects what waits for the agent: at most 40 requests, most of them for drafts and ratings. After an error it returns what was
+// found before.
+func (d *deps) waiting(a *client.Agent) (*waitingList, error) {
+	w := new(waitingList)
+	for _, step := range []func(*client.Agent, *waitingList) error{d.addPeople, d.addTasks, d.addOrders} {
+		if err := step(a, w); err != nil {
+			return w, err
+		}
+	}
+	return w, nil
+}
+
+// addPeople adds requests for friendship, and messages that no listener has handed over and stoa agent read has not shown.
+func (d *deps) addPeople(a *client.Agent, w *waitingList) error {
+	contacts, err := client.First(a.Contacts(d.ctx), cursorPage)
+	if err != nil {
+		return err
+	}
+	handles := make(map[string]string)
+	for _, contact := range contacts {
+		handles[contact.Bot.ID] = handleText(contact.Bot)
+		if contact.Friendship.Status == "incoming" {
+			with := handleText(contact.Bot)
+			w.add("friendship", "request for friendship", with, contact.ID, "", nil, "befriend "+with)
+		}
+	}
+	events, more, err := a.Poll(d.ctx, 0, 2, true) // it acknowledges nothing
+	if err != nil {
+		return err
+	}
+	w.more = w.more || more || len(contacts) == cursorPage
+	until, err := a.ReadUntil()
+	if err != nil {
+		return err
+	}
+	unread := make(map[string]int)
+	var senders []string
+	for _, event := range events {
+		happened, err := event.Happened()
+		if event.Kind != client.MessageCreated || err != nil || happened.Message == nil {
+			continue
+		}
+		sender := happened.SenderID
+		if !happened.Message.CreatedAt.After(until[sender]) {
+			continue
+		}
+		if unread[sender] == 0 {
+			senders = append(senders, sender)
+		}
+		unread[sender]++
+	}
+	for _, sender := range senders {
+		with := cmp.Or(handles[sender], sender)
+		w.add("messages", counted(unread[sender], "unread message"), with, sender, "", nil, "read "+with)
+	}
+	return nil
+}
+
+func counted(n int, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%d %s", n, what)
+}
+
+// addTasks adds the agent's open tasks that were answered.
+func (d *deps) addTasks(a *client.Agent, w *waitingList) error {
+	tasks, err := client.First(a.OwnOpenTasks(d.ctx), page)
+	if err != nil {
+		return err
+	}
+	w.more = w.more || len(tasks) == page
+	for _, t := range tasks {
+		if t.Responses > 0 {
+			w.add("tasks", counted(t.Responses, "answer")+" to choose from", "", t.ID, t.Title, &t.Deadline, "board answers "+t.ID)
+		}
+	}
+	return nil
+}
+
+// waitingActions say what an order waits for, by the actions that are possible; of each row the first possible action counts.
+var waitingActions = []struct {
+	state   string
+	actions []string
+	what    string
+}{
+	{"offered", []string{"accept", "reject"}, "offer to answer"},
+	{"funded", []string{"start"}, "work to start"},
+	{"in_progress", []string{"deliver"}, "work to deliver"},
+	{"delivered", []string{"complete"}, "delivery to complete"},
+	{"disputed", []string{"approve-refund"}, "refund to approve"},
+}
+
+// addOrders adds the orders that wait for an action, an answer to a draft, or a rating.
+func (d *deps) addOrders(a *client.Agent, w *waitingList) error {
+	var working []client.Order
+	for _, row := range waitingActions {
+		orders, err := d.ordersIn(a, row.state)
+		if err != nil {
+			return err
+		}
+		w.more = w.more || len(orders) == page
+		for _, o := range orders {
+			possible := slices.IndexFunc(row.actions, func(name string) bool { return hasAction(o, name) })
+			if possible >= 0 {
+				name := row.actions[possible]
+				w.add(name, row.what, handleText(otherSide(o)), o.ID, o.Title, &o.Deadline, "act "+o.ID+" "+name)
+			}
+			if o.State == "in_progress" && o.Role == "customer" {
+				working = append(working, o)
+			}
+		}
+	}
+	w.more = w.more || len(working) > draftOrders
+	for _, o := range working[:min(len(working), draftOrders)] {
+		newest, err := client.First(a.Drafts(d.ctx, o.ID), 1)
+		if err != nil {
+			return err
+		}
+		if len(newest) > 0 && newest[0].Reply == nil {
+			w.add("draft", "draft to answer", handleText(otherSide(o)), o.ID, o.Title, &o.Deadline, "draft "+o.ID)
+		}
+	}
+	closed, err := d.ordersIn(a, "closed")
+	if err != nil {
+		return err
+	}
+	due, err := a.RatingsDue(d.ctx, closed)
+	for _, o := range closed {
+		if due[o.ID] {
+			w.add("rating", "order to rate", handleText(otherSide(o)), o.ID, o.Title, nil, "rate "+o.ID+" STARS")
+		}
+	}
+	w.more = w.more || len(closed) == page
+	return err
+}
+
+// ordersIn reads one full page of the orders in a state.
+func (d *deps) ordersIn(a *client.Agent, state string) ([]client.Order, error) {
+	query := url.Values{"state": {state}, "page_size": {strconv.Itoa(page)}}
+	return client.First(client.Pages[client.Order](d.ctx, a.Client, "/orders", "orders", query), page)
+}
+
+func hasAction(o client.Order, name string) bool {
+	return slices.ContainsFunc(o.Actions, func(action client.Action) bool { return action.Name == name })
+}
+
+// waitingText says how many things wait, and which command lists them, or why that is not known.
+func waitingText(count int, notKnown error) string {
+	switch {
+	case notKnown != nil:
+		return "not known: " + Explain(notKnown).Error()
+	case count == 0:
+		return "nothing"
+	}
+	return counted(count, "thing") + ": stoa agent waiting lists them"
+}

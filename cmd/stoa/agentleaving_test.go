@@ -1,0 +1,107 @@
+package main
+
+import (
+	"archive/zip"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+)
+
+// An archive is downloaded by one command. What broke off or was damaged is fetched again by the same command, the rest is not.
+func TestAnExportByCommand(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada := s.commandLine("ada")
+	ada.run("register", "ada_leaves", "--name", "Ada")
+	path, _ := picture(t, "work.jpg", 32)
+	ada.run("post", "A work of mine.", "--file", path, "--rights", "--public")
+
+	folder := filepath.Join(t.TempDir(), "mine")
+	made := ada.run("export", "--out", folder)
+	require.Equal(t, "ready", made["state"])
+	files := made["files"].([]any)
+	require.Len(t, files, 1)
+	part := files[0].(string)
+	whole := readFile(t, part)
+	archive, err := zip.OpenReader(part)
+	require.NoError(t, err)
+	defer archive.Close()
+	profile, err := archive.Open("profile.json")
+	require.NoError(t, err)
+	var me struct {
+		Bot struct {
+			Handle string `json:"handle"`
+		} `json:"bot"`
+	}
+	require.NoError(t, json.NewDecoder(profile).Decode(&me))
+	require.Equal(t, "ada_leaves", me.Bot.Handle)
+	names := ""
+	for _, f := range archive.File {
+		names += f.Name + " "
+	}
+	require.Contains(t, names, "manifest.jws")
+	require.Regexp(t, "files/[0-9a-f]{64} ", names)
+
+	// A repeat goes on: with the half that is there, and past bytes that are wrong.
+	require.NoError(t, os.Remove(part))
+	require.NoError(t, os.WriteFile(part+".part", []byte(whole[:len(whole)/2]), 0o600))
+	require.Equal(t, made["id"], ada.run("export", "--out", folder)["id"])
+	require.Equal(t, whole, readFile(t, part))
+	require.NoFileExists(t, part+".part")
+	require.NoError(t, os.Remove(part))
+	require.NoError(t, os.WriteFile(part+".part", []byte("x"+whole[1:len(whole)/2]), 0o600))
+	code, _, stderr := ada.try("export", "--out", folder)
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "not the one that its record names")
+	require.NoFileExists(t, part)
+	require.Contains(t, ada.shown("export", "--out", folder), part)
+	require.Equal(t, whole, readFile(t, part))
+
+	// One a day.
+	code, _, stderr = ada.try("export", "--no-files", "--out", filepath.Join(folder, "other"))
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "(rate_limited, 429)")
+
+	// An archive that has ended is not waited for: the command asks for a new one.
+	w.Exec("UPDATE exports SET state = 'failed', created_at = stoa_now() - interval '2 days'")
+	again := ada.run("export", "--no-files", "--out", folder)
+	require.NotEqual(t, made["id"], again["id"])
+	require.Equal(t, again["id"], ada.run("export", "--no-files", "--out", folder)["id"])
+}
+
+// An agent asks to be erased by its own handle, sees the request, and takes it back.
+func TestAnErasureByCommand(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada := s.commandLine("ada")
+	ada.run("register", "ada_erased")
+	code, _, stderr := ada.try("erase")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "No erasure was asked for. (not_found, 404)")
+	code, _, stderr = ada.try("erase", "--confirm", "ben")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "(invalid_input, 400)")
+	code, _, _ = ada.try("erase", "--confirm", "ada_erased", "--cancel")
+	require.Equal(t, exitUsage, code)
+	require.Zero(t, w.Count("SELECT count(*) FROM erasures"))
+
+	asked := ada.run("erase", "--confirm", "ada_erased")
+	require.Equal(t, "pending", asked["state"])
+	require.Equal(t, "agent", asked["requested_by"])
+	require.Equal(t, asked, ada.run("erase", "--confirm", "@ada_erased"), "the same request")
+	require.Equal(t, asked, ada.run("erase"))
+	shown := ada.shown("erase")
+	require.Contains(t, shown, "pending")
+	require.Contains(t, shown, "by the agent")
+	require.Equal(t, map[string]any{"cancelled": true}, ada.run("erase", "--cancel"))
+	code, _, _ = ada.try("erase", "--cancel")
+	require.Equal(t, exitFailure, code)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM erasures WHERE cancelled_at IS NOT NULL"))
+}

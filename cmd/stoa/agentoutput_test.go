@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/rest"
+	"stoa/rest/client"
+)
+
+// An empty value clears a text or a picture, and a change without any field is the server's refusal.
+func TestEmptyValuesClear(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ben := s.commandLine("ben")
+	ben.run("register", "ben_clears")
+	avatar, _ := picture(t, "avatar.jpg", 16)
+	ben.run("profile", "--specialty", "Sonnets", "--bio", "I write.", "--description", "An owl.", "--avatar", avatar, "--rights")
+	for _, cleared := range []struct{ flag, row string }{
+		{"--bio", "bio"}, {"--specialty", "specialty"}, {"--description", "description"}, {"--avatar", "avatar"},
+	} {
+		row := `(?m)^` + cleared.row + ` `
+		require.Regexp(t, row, ben.shown("profile"))
+		ben.run("profile", cleared.flag, "")
+		require.NotRegexp(t, row, ben.shown("profile"), cleared.flag)
+	}
+	require.Contains(t, ben.refused("profile", "--name", ""), "(invalid_input, 400)")
+
+	post := ben.run("post", "A note.", "--title", "Soon gone")["id"].(string)
+	require.Empty(t, ben.run("post", "--edit", post, "--title", "")["title"])
+	service := ben.run("service", "add", "A sonnet", "Fourteen lines.")["id"].(string)
+	agent, err := client.OpenAgent(ben.key, "", client.Options{})
+	require.NoError(t, err)
+	for path, args := range map[string][]string{
+		"/posts/" + post: {"post", "--edit", post}, "/services/" + service: {"service", "change", service},
+	} {
+		fault := new(client.Fault)
+		require.ErrorAs(t, agent.Do(t.Context(), "PATCH", path, client.Fields{}, nil), &fault)
+		require.Contains(t, ben.refused(args...), fmt.Sprintf("(%s, %d)", fault.Code, fault.Status))
+	}
+	require.Contains(t, ben.refused("service", "change", service, "--title", ""), "title")
+}
+
+// Lists show whole titles and the first two lines of texts, and name the command that shows the rest.
+func TestListsCutTexts(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_skims")
+	ben.run("register", "ben_tells")
+	title, text := strings.TrimSpace(strings.Repeat("long ", 30)), "One\nTwo\nThree\nFour"
+	post := ben.run("post", text, "--title", title, "--public")["id"].(string)
+	service := ben.run("service", "add", title, text, "--amount", "10.50")["id"].(string)
+	ben.run("post", strings.Repeat("x", 3000), "--public")
+	for list, show := range map[string][]string{"feed": {"post", post}, "service": {"service", "show", service}} {
+		cut := ada.shown(list)
+		require.Contains(t, cut, "“"+title+"”")
+		require.Contains(t, cut, "    “One\n    Two…”\n    cut: --full or stoa agent "+strings.Join(show, " ")+" shows it whole\n")
+		require.NotContains(t, cut, "Three")
+		require.NotContains(t, cut, strings.Repeat("x", 300))
+		require.Contains(t, ada.shown(list, "--full"), "    Three\n    Four”\n")
+		require.Contains(t, ada.shown(show...), "Four”")
+	}
+	require.Contains(t, ada.shown("feed", "--full"), strings.Repeat("x", 3000))
+	require.NotContains(t, ada.shown("service", "--full"), "cut:")
+	card := ada.shown("find", "@ben_tells")
+	require.Contains(t, card, service+" 10.50 credits “")
+	require.Contains(t, card, "friendship")
+	require.NotContains(t, ben.shown("find", "@me"), "friendship")
+
+	task := ben.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2h", "--amount", "12")["id"].(string)
+	require.Contains(t, ada.shown("board", "show", task), "you get 12.00 if you do it; the customer pays 13.20")
+	require.Contains(t, ben.shown("board", "show", task), "you pay 13.20, fee included; the one who does it gets 12.00")
+	require.Contains(t, s.commandLine("none").shown("board", "show", task), "the one who does it gets 12.00; the customer pays 13.20")
+}
+
+// An own picture says that others get another file; what others see of it does not.
+func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_sees")
+	ben.run("register", "ben_paints")
+	avatar, _ := picture(t, "avatar.jpg", 16)
+	work, _ := picture(t, "work.jpg", 24)
+	ben.run("profile", "--avatar", avatar, "--rights")
+	ben.run("post", "A work.", "--file", work, "--rights", "--public")
+	const note = "(yours: others get a cleaned copy, whose size and sum differ)"
+	require.Contains(t, ben.shown("me"), note)
+	require.Contains(t, ben.shown("feed"), note)
+	require.NotContains(t, ada.shown("feed"), note)
+	require.NotContains(t, ada.shown("find", "@ben_paints"), note)
+}
+
+// A report names an agent as the help does, and its answer is read by a command.
+func TestReportsHaveAnswers(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, otto := s.commandLine("ada"), s.commandLine("otto")
+	ada.run("register", "ada_reports")
+	otto.run("register", "otto")
+	require.Contains(t, ada.shown("reports"), "No reports and no feedback")
+	report := ada.run("report", "agent", "@otto", "Asks for keys.")["id"].(string)
+	require.Equal(t, report, ada.run("report", "bot", "@Otto", "Asks for keys.")["id"])
+	require.Regexp(t, `report +open +agent `+idOf(otto)+` +`+report+`\n    “Asks for keys.”\n`, ada.shown("reports"))
+	w.Exec("UPDATE feedbacks SET state = 'answered', answer = 'Thank you.', answered_at = now()")
+	shown := ada.shown("reports")
+	require.Contains(t, shown, "  answered  ")
+	require.Contains(t, shown, "The operators' answer: Thank you.")
+	require.Empty(t, otto.list("reports"))
+	require.Equal(t, "Thank you.", ada.list("reports")[0]["answer"])
+}
+
+// The help of a command and its complaints say what it takes.
+func TestCommandsSayWhatTheyTake(t *testing.T) {
+	t.Parallel()
+	usage := helpOf(t, "agent", "offer")
+	require.Contains(t, usage, "stoa agent offer (--contractor=AGENT | --customer=AGENT) --description=STRING --deadline=TIME [flags]\n")
+	terms := []string{"agent", "offer", "--key", filepath.Join(t.TempDir(), "none.key"), "--description", "x", "--deadline", "3d", "--amount", "1"}
+	code, _, stderr := runInProcess(append(terms, "--customer", "@ben", "--service", "0192f0c1-3333-4000-8000-000000000001")...)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "--service works only with --contractor")
+	code, _, stderr = runInProcess(terms...)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, stderr, "--contractor=AGENT or --customer=AGENT")
+
+	raw, err := rest.OpenAPI("http://127.0.0.1")
+	require.NoError(t, err)
+	states := regexp.MustCompile(`"OrderState":\s*\{[^}]*"enum":\s*\[([^\]]*)\]`).FindSubmatch(raw)
+	require.NotNil(t, states)
+	help := strings.Join(strings.Fields(helpOf(t, "agent", "orders")), " ")
+	code, _, stderr = runInProcess("agent", "orders", "--state", "done")
+	require.Equal(t, exitUsage, code)
+	for state := range strings.SplitSeq(strings.NewReplacer(`"`, "", "\n", "", " ", "").Replace(string(states[1])), ",") {
+		require.Contains(t, help, state)
+		require.Contains(t, stderr, `"`+state+`"`)
+	}
+	require.Contains(t, helpOf(t, "agent"), "agent waiting")
+}
+
+// An offer without a title says what this direction allows.
+func TestAnOfferWithoutATitle(t *testing.T) {
+	t.Parallel()
+	_, ada, _ := befriended(t)
+	terms := []string{"offer", "--description", "x", "--deadline", "3d", "--amount", "1"}
+	require.Contains(t, ada.refused(append(terms, "--contractor", "@ben_trusted")...), "--title, or --service")
+	refused := ada.refused(append(terms, "--customer", "@ben_trusted")...)
+	require.Contains(t, refused, "--title")
+	require.NotContains(t, refused, "--service")
+}
+
+// A text from standard input loses one line break at its end and nothing else.
+func TestSendFromStandardInput(t *testing.T) {
+	t.Parallel()
+	_, ada, ben := befriended(t)
+	for typed, sent := range map[string]string{"One\n": "One", "Two\r\n": "Two", "Three\n\n": "Three\n", " Four": " Four"} {
+		cmd := programCommand(t, []string{"agent", "--key", ada.key, "send", "@ben_trusted", "-"})
+		cmd.Stdin = strings.NewReader(typed)
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		require.Equal(t, sent, ben.list("read", "ada_trusts", "--limit", "1")[0]["text"])
+	}
+}
+
+func helpOf(t *testing.T, command ...string) string {
+	t.Helper()
+	cmd := programCommand(t, append(command, "--help"))
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return string(out)
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/rest/client"
+)
+
+// waits returns the commands for the things that wait for the agent, by their kinds.
+func (c commandLine) waits() map[string]string {
+	c.t.Helper()
+	commands := make(map[string]string)
+	for _, item := range c.list("waiting") {
+		commands[item["kind"].(string)] = item["command"].(string)
+	}
+	return commands
+}
+
+// then follows a command that the program has printed.
+func (c commandLine) then(command string, more ...string) {
+	c.t.Helper()
+	words := strings.Fields(strings.TrimSuffix(command, " STARS"))
+	require.Equal(c.t, []string{"stoa", "agent"}, words[:2])
+	c.shown(append(words[2:], more...)...)
+}
+
+// Through a whole trade each side sees what waits for it, and the command that is named ends the wait. Doctor counts the same things.
+func TestWhatWaitsForAnAgent(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_waits")
+	ben.run("register", "ben_waits")
+	require.Contains(t, ada.shown("waiting"), "Nothing waits")
+	require.Regexp(t, `(?m)^waiting +nothing`, ada.shown("doctor"))
+
+	ada.run("befriend", "ben_waits")
+	require.Empty(t, ada.waits(), "its own request waits for the other")
+	ben.then(ben.waits()["friendship"])
+	ada.run("send", "ben_waits", "Are you free?")
+	ada.run("send", "ben_waits", "I hope so.")
+	require.Regexp(t, `(?m)^2 unread messages +@ada_waits .* stoa agent read @ada_waits`, ben.shown("waiting"))
+	require.Regexp(t, `(?m)^waiting +1 thing: stoa agent waiting`, ben.shown("doctor"))
+	ben.then(ben.waits()["messages"])
+	require.Empty(t, ben.waits())
+	ada.run("send", "ben_waits", "Well?")
+	require.Contains(t, ben.shown("waiting"), "1 unread message ")
+	w.Exec("DELETE FROM events")
+	require.Empty(t, ben.waits(), "a listener has handed it over")
+
+	order := ada.run("offer", "--contractor", "ben_waits", "--title", "A sonnet", "--description", "Of love.", "--deadline", "3d", "--amount",
+		"10")["id"].(string)
+	require.Empty(t, ada.waits())
+	ben.then(ben.waits()["accept"])
+	ben.then(ben.waits()["start"])
+	ben.run("draft", "send", order, "Two lines so far.")
+	require.Equal(t, "stoa agent draft "+order, ada.waits()["draft"])
+	ada.run("draft", "reply", order, "fine")
+	require.Empty(t, ada.waits())
+	ben.then(ben.waits()["deliver"], "--result", "Done.")
+	require.Contains(t, ada.shown("waiting"), "“A sonnet”")
+	ada.then(ada.waits()["complete"])
+	for _, side := range []commandLine{ada, ben} {
+		require.Equal(t, "stoa agent rate "+order+" STARS", side.waits()["rating"])
+		side.then(side.waits()["rating"], "5")
+		require.Empty(t, side.waits())
+	}
+
+	task := ada.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2h", "--amount", "5")["id"].(string)
+	require.Empty(t, ada.waits())
+	response := ben.run("board", "respond", task, "Blue.")["id"].(string)
+	require.Equal(t, "stoa agent board answers "+task, ada.waits()["tasks"])
+	require.Contains(t, ada.shown("waiting"), "1 answer to choose from")
+	made := ada.run("board", "select", task, response)["id"].(string)
+	require.Empty(t, ada.waits())
+	ben.run("act", made, "propose-refund", "--reason", "I am ill.")
+	ada.then(ada.waits()["approve-refund"])
+	require.Contains(t, ada.waits(), "rating")
+}
+
+// A rating is offered only until it is given, also if another program gave it, and act shows what order shows.
+func TestRatingsAreOfferedOnce(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	ada, ben := s.commandLine("ada"), s.commandLine("ben")
+	ada.run("register", "ada_rates")
+	ben.run("register", "ben_rated")
+	ada.run("befriend", "ben_rated")
+	ben.run("befriend", "ada_rates")
+	var orders []string
+	for _, title := range []string{"A sonnet", "An ode"} {
+		order := ada.run("offer", "--contractor", "@ben_rated", "--title", title, "--description", "x", "--deadline", "3d", "--amount", "1")["id"].(string)
+		ben.run("act", order, "accept")
+		require.Regexp(t, `(?m)^also possible +draft send`, ben.shown("act", order, "start"))
+		ben.run("act", order, "deliver", "--result", "Done.")
+		completed := ada.shown("act", order, "complete")
+		require.Regexp(t, `(?m)^also possible +rate, once`, completed)
+		require.Equal(t, completed, ada.shown("order", order))
+		orders = append(orders, order)
+	}
+	require.Equal(t, 2, strings.Count(ada.shown("orders"), "closed, to rate"))
+
+	rated := ada.shown("rate", orders[0], "5", "--text", "It scans.")
+	require.Regexp(t, `(?m)^agent +@ben_rated$`, rated)
+	require.Regexp(t, `(?m)^title +“A sonnet”`, rated)
+	require.NotContains(t, ada.shown("order", orders[0]), "rate, once")
+	require.Equal(t, 1, strings.Count(ada.shown("orders"), "closed, to rate"))
+	require.Equal(t, 2, strings.Count(ben.shown("orders"), "closed, to rate"))
+	require.Regexp(t, `@ada_rates +“A sonnet”`, ben.shown("ratings", "@me"))
+
+	elsewhere, err := client.OpenAgent(ada.key, "", client.Options{})
+	require.NoError(t, err)
+	require.NoError(t, elsewhere.Do(t.Context(), "POST", "/orders/"+orders[1]+"/rating", client.Fields{
+		"operation_id": "0192f0c1-3333-4000-8000-000000000007", "stars": 4,
+	}, nil))
+	require.NotContains(t, ada.shown("order", orders[1]), "rate, once")
+	require.NotContains(t, ada.shown("orders"), "to rate")
+	require.Empty(t, ada.waits())
+}
+
+// Neither the list of orders nor what waits costs a request for each closed order.
+func TestClosedOrdersCostNoRequestEach(t *testing.T) {
+	t.Parallel()
+	l, ada, ben := befriended(t)
+	for _, title := range []string{"A sonnet", "An ode", "A limerick"} {
+		order := ada.run("offer", "--contractor", "@ben_trusted", "--title", title, "--description", "x", "--deadline", "3d", "--amount",
+			"1")["id"].(string)
+		for _, step := range []string{"accept", "start", "deliver"} {
+			ben.run("act", order, step, "--result", map[string]string{"deliver": "Done."}[step])
+		}
+		ada.run("act", order, "complete")
+	}
+	var asked atomic.Int64
+	l.lie(func(_ *http.Request, answer []byte) []byte {
+		asked.Add(1)
+		return answer
+	})
+	require.Equal(t, 3, strings.Count(ada.shown("orders"), "to rate"))
+	require.EqualValues(t, 2, asked.Swap(0), "the list, and the other side's ratings")
+	require.Len(t, ada.list("waiting"), 3)
+	require.EqualValues(t, 10, asked.Load(), "contacts, events, tasks, six states of orders, the other side's ratings")
+}

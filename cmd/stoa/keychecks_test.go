@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ed25519"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/rest/client"
+	"stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/keylogtest"
+)
+
+// loggedHost names the log of every logLayer.
+const loggedHost = "stoa.example"
+
+// logLayer stands before a true server and keeps a key log of the agents that it sees, with the log's key, so that a test may have it
+// lie.
+type logLayer struct {
+	url string
+
+	mu      sync.Mutex
+	log     *keylogtest.Log
+	epoch   int
+	epochs  []any
+	entries map[string]map[string]any // the members key_log, by id
+	silent  bool                      // whether it denies its log
+}
+
+func logPrivate(name string) ed25519.PrivateKey {
+	seed := make([]byte, ed25519.SeedSize)
+	copy(seed, name)
+	return ed25519.NewKeyFromSeed(seed)
+}
+
+func (s *testServer) logLayer() *logLayer {
+	s.t.Helper()
+	target, err := url.Parse(s.url)
+	require.NoError(s.t, err)
+	l := &logLayer{entries: make(map[string]map[string]any), epoch: 1, epochs: []any{}}
+	l.log = keylogtest.New(keylog.Origin(loggedHost, 1), logPrivate("log"))
+	proxy := &httputil.ReverseProxy{
+		Transport: new(http.Transport),
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(target)
+			r.Out.Header.Del("Accept-Encoding")
+		},
+		ModifyResponse: func(r *http.Response) error {
+			if r.StatusCode == http.StatusSwitchingProtocols {
+				return nil
+			}
+			whole, err := io.ReadAll(r.Body)
+			if err != nil {
+				return err
+			}
+			whole = l.card(whole)
+			r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(whole)), int64(len(whole))
+			r.Header.Set("Content-Length", strconv.Itoa(len(whole)))
+			return nil
+		},
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		l.mu.Lock()
+		log, epoch, epochs, silent := l.log, l.epoch, l.epochs, l.silent
+		l.mu.Unlock()
+		switch {
+		case r.URL.Path == "/.well-known/stoa-keys.json" && silent:
+			_, _ = io.WriteString(w, `{"keys": []}`)
+		case r.URL.Path == "/.well-known/stoa-keys.json":
+			_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{}, "log": map[string]any{
+				"origin": log.Origin, "vkeys": []string{log.Key}, "witnesses": []string{}, "epochs": epochs,
+			}})
+		case strings.HasPrefix(r.URL.Path, "/log/"+strconv.Itoa(epoch)+"/"):
+			log.ServeHTTP(w, r)
+		default:
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	s.t.Cleanup(server.Close)
+	l.url = server.URL
+	return l
+}
+
+// card names the entry of the agent of an answer that is a card, and makes the entry when it sees the agent for the first time.
+func (l *logLayer) card(answer []byte) []byte {
+	var whole map[string]any
+	if json.Unmarshal(answer, &whole) != nil {
+		return answer
+	}
+	bot, ok := whole["bot"].(map[string]any)
+	key, keyed := bot["encryption_public_key"].(string)
+	if !ok || !keyed || bot["created_at"] == nil {
+		return answer
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := bot["id"].(string)
+	if l.entries[id] == nil {
+		l.enter(bot, key)
+	}
+	bot["key_log"] = l.entries[id]
+	changed, err := json.Marshal(whole)
+	if err != nil {
+		return answer
+	}
+	return changed
+}
+
+// enter puts an entry of a card with that key into the log. The layer is locked.
+func (l *logLayer) enter(bot map[string]any, key string) {
+	salt := []byte("0123456789abcdef")
+	agent := keylog.Agent{ID: bot["id"].(string), Handle: bot["handle"].(string), Key: key, CreatedAt: bot["created_at"].(string)}
+	l.entries[agent.ID] = map[string]any{"index": l.log.Append(agent.Entry(loggedHost, salt)), "salt": salt}
+}
+
+// begin replaces the log by another with the same key, whose entries a test may choose.
+func (l *logLayer) begin(epoch int, entries ...keylog.Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.log, l.epoch = keylogtest.New(keylog.Origin(loggedHost, epoch), logPrivate("log")), epoch
+	for _, entry := range entries {
+		l.log.Append(entry)
+	}
+}
+
+// acquainted are two agents by commands behind a log and a liar, who do not know each other's keys yet.
+func acquainted(t *testing.T) (layer *logLayer, l *liar, ada, ben commandLine) {
+	t.Helper()
+	w := graphtest.New(t)
+	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	layer = s.logLayer()
+	s.url = layer.url
+	l = s.liar()
+	s.url = l.url
+	ada, ben = s.commandLine("ada"), s.commandLine("ben")
+	ada.program, ben.program = true, true // the layer adds a member to records
+	ada.run("register", "ada_checks")
+	ben.run("register", "ben_checked")
+	return layer, l, ada, ben
+}
+
+// A proxy without the key of the log achieves nothing before first contact, and the commands say why.
+func TestTheLogProvesKeys(t *testing.T) {
+	t.Parallel()
+	layer, l, ada, ben := acquainted(t)
+	me := ben.run("me")
+	key, fingerprint := me["encryption_public_key"].(string), me["encryption_key_fingerprint"].(string)
+
+	// A key that is swapped before first contact stays unproven, and nothing is posted.
+	l.lie(replacing(key, fresh(t)))
+	for _, args := range [][]string{{"befriend", "ben_checked"}, {"send", "ben_checked", "hello"}} {
+		code, _, stderr := ada.try(args...)
+		require.Equal(t, exitFailure, code)
+		require.Contains(t, stderr, client.ErrUnproven.Error())
+	}
+	require.Empty(t, l.posted())
+	l.lie(nil)
+	ada.run("befriend", "ben_checked")
+	ben.run("befriend", "ada_checks")
+	ada.run("send", "ben_checked", "hello")
+	require.Equal(t, "log", ada.list("pins")[0]["via"])
+
+	// A person compares.
+	verified := ada.run("verify", "@ben_checked", fingerprint)
+	require.Equal(t, fingerprint, verified["fingerprint"])
+	require.Equal(t, "log", verified["via"])
+	code, _, stderr := ada.try("verify", "ben_checked", ada.run("me")["encryption_key_fingerprint"].(string))
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, client.ErrFingerprint.Error())
+
+	// The agent finds its own key, and says that no witness signs.
+	require.EqualValues(t, 2, ben.run("watch-key")["agents"])
+	require.Contains(t, ben.run("doctor")["key_log"], "not witnessed")
+	state := filepath.Join(t.TempDir(), "state")
+	code, stdout, stderr := runProgram(t, []string{"monitor", layer.url, "--state", state})
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "not witnessed")
+
+	// One that holds the log's key deceives ada's next friend, and is noticed by ben and by anyone.
+	layer.mu.Lock()
+	layer.enter(me, fresh(t))
+	layer.mu.Unlock()
+	for _, args := range [][]string{{"watch-key"}, {"doctor"}, {"watch-key", "--every", "1h"}} {
+		code, _, stderr = ben.try(args...)
+		require.Equal(t, exitAlarm, code, "%v: %s", args, stderr)
+		require.Contains(t, stderr, client.ErrLabelTwice.Error())
+	}
+	for _, args := range [][]string{{"--state", state}, {}} {
+		code, _, stderr = runProgram(t, append([]string{"monitor", layer.url}, args...))
+		require.Equal(t, exitAlarm, code, stderr)
+		require.Contains(t, stderr, client.ErrLabelTwice.Error())
+	}
+}
+
+// A log that was forked, cut off or denied is an alarm, with evidence; one that was begun anew waits for a person.
+func TestALogThatChangesIsAnAlarm(t *testing.T) {
+	t.Parallel()
+	layer, _, ada, ben := acquainted(t)
+	ben.run("watch-key")
+	ada.run("befriend", "ben_checked")
+	truth := layer.log
+	head := truth.Head(-1)
+	entries, err := keylog.ParseEntries(truth.Tile(0, int(head.Size)))
+	require.NoError(t, err)
+	for name, lie := range map[string]func(){
+		"fork":   func() { layer.begin(1, entries[1], entries[0], entries[0]) },
+		"older":  func() { layer.begin(1, entries[0]) },
+		"denied": func() { layer.silent = true },
+	} {
+		lie()
+		code, _, stderr := ben.try("watch-key")
+		require.Equal(t, exitAlarm, code, "%s: %s", name, stderr)
+		require.Contains(t, stderr, client.ErrLogForked.Error(), name)
+		layer.silent = false
+	}
+	evidence, err := filepath.Glob(ben.key + ".trust.fork.*")
+	require.NoError(t, err)
+	require.Len(t, evidence, 6)
+
+	layer.begin(2, append([]keylog.Entry{keylog.EpochEntry(truth.Origin, head.Root)}, entries...)...)
+	layer.mu.Lock()
+	layer.epochs = []any{map[string]any{"origin": truth.Origin, "size": head.Size, "root": head.Root[:], "reason": "restored"}}
+	for _, entry := range layer.entries {
+		entry["index"] = entry["index"].(int64) + 1
+	}
+	layer.mu.Unlock()
+	code, _, stderr := ben.try("watch-key")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "stoa agent accept-epoch")
+	require.Equal(t, "restored", ben.run("accept-epoch")["reason"])
+	ben.run("watch-key")
+	code, _, stderr = ben.try("accept-epoch")
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "nothing to accept")
+	require.Len(t, ada.list("pins"), 1)
+}

@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/cmd/stoa/agent"
+	"stoa/graph/graphtest"
+	"stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/keylogtest"
+)
+
+// fleet is some servers on one database, which are killed and started again while agents register and others read the heads of the
+// key log.
+type fleet struct {
+	t   *testing.T
+	log note.Verifier
+
+	mu      sync.Mutex
+	changed *sync.Cond
+	servers []*testServer // nil while it is away
+	agents  []*agent.Agent
+	heads   [][]keylog.Checkpoint // by server, in the order in which it answered
+}
+
+func startFleet(t *testing.T, servers int, settings ...string) *fleet {
+	t.Helper()
+	f := &fleet{t: t, servers: make([]*testServer, servers), heads: make([][]keylog.Checkpoint, servers)}
+	f.changed = sync.NewCond(&f.mu)
+	for i := range f.servers {
+		f.servers[i] = startServer(t, settings...)
+	}
+	var err error
+	f.log, err = keylog.ParseLogKey(f.servers[0].publishedLog().Vkeys[0])
+	require.NoError(t, err)
+	return f
+}
+
+// server waits until a server runs.
+func (f *fleet) server(slot int) *testServer {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for f.servers[slot] == nil {
+		f.changed.Wait()
+	}
+	return f.servers[slot]
+}
+
+// replace kills a server among requests, and starts the next one with its data folder.
+func (f *fleet) replace(slot int, w *graphtest.World, settings ...string) {
+	f.t.Helper()
+	f.mu.Lock()
+	old := f.servers[slot]
+	f.servers[slot] = nil // nothing connects to its port any more, which may be another's soon
+	f.mu.Unlock()
+	old.kill(w)
+	next := startServer(f.t, append(settings, "STOA_DATA_DIR="+old.data)...)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.servers[slot] = next
+	f.changed.Broadcast()
+}
+
+// register registers an agent at a server, again if the answer does not come. It returns false if the agent was registered but no
+// answer said so.
+func (f *fleet) register(ctx context.Context, slot int) (named bool, err error) {
+	made, err := agent.New(f.server(slot).client(), "Agent", "agent")
+	for err == nil {
+		made = made.On(f.server(slot).client())
+		answer, err := made.Send(ctx, http.MethodPost, "/bots/register", made.Registration())
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case err != nil, answer.Status == http.StatusServiceUnavailable:
+			continue // the server was killed, or starts
+		case answer.Status == http.StatusConflict:
+			return false, answer.Refused(http.StatusConflict, "handle_unavailable")
+		}
+		var body struct {
+			Bot struct {
+				ID string `json:"id"`
+			} `json:"bot"`
+			Token string `json:"token"`
+		}
+		if err := answer.Into(http.StatusCreated, &body); err != nil {
+			return false, err
+		}
+		made.ID, made.Token = body.Bot.ID, body.Token
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.agents = append(f.agents, made)
+		f.changed.Broadcast()
+		return true, nil
+	}
+	return false, err
+}
+
+// waitFor waits until answers have named that many agents.
+func (f *fleet) waitFor(agents int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for len(f.agents) < agents && !f.t.Failed() {
+		f.changed.Wait()
+	}
+}
+
+// watch reads the head of a server again and again.
+func (f *fleet) watch(ctx context.Context, slot int) error {
+	for tick := time.Tick(20 * time.Millisecond); ctx.Err() == nil; <-tick {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, f.server(slot).url+"/log/1/checkpoint", nil)
+		if err != nil {
+			return err
+		}
+		answer, err := http.DefaultClient.Do(request)
+		if err != nil {
+			continue // it was killed, or the test is over
+		}
+		signed, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode == http.StatusServiceUnavailable || answer.StatusCode == http.StatusTooManyRequests {
+			continue // killed, starting, or busy
+		}
+		head, err := keylog.Open(signed, f.log)
+		if err != nil {
+			return fmt.Errorf("%w: %s", err, signed)
+		}
+		f.mu.Lock()
+		f.heads[slot] = append(f.heads[slot], head.Checkpoint)
+		f.mu.Unlock()
+	}
+	return nil
+}
+
+// read reads what anyone may read at a server, again while it is busy.
+func (f *fleet) read(slot int, path string) (body []byte) {
+	f.t.Helper()
+	eventually(f.t, func() bool {
+		got := f.servers[slot].get(path)
+		if got.status != http.StatusServiceUnavailable && got.status != http.StatusTooManyRequests {
+			require.Equal(f.t, http.StatusOK, got.status, "%s: %s", path, got.raw)
+			body = got.raw
+		}
+		return body != nil
+	}, path)
+	return body
+}
+
+// whole reads the log by its tiles of entries.
+func (f *fleet) whole(head keylog.Checkpoint) (*keylogtest.Log, []keylog.Entry) {
+	f.t.Helper()
+	var all []keylog.Entry
+	log := keylogtest.New(head.Origin, make([]byte, 64))
+	for n := int64(0); n*keylog.TileWidth < head.Size; n++ {
+		width := int(min(keylog.TileWidth, head.Size-n*keylog.TileWidth))
+		entries, err := keylog.ParseEntries(f.read(int(n)%len(f.servers), "/log/1/"+keylog.EntriesPath(n, width)))
+		require.NoError(f.t, err)
+		require.Len(f.t, entries, width)
+		all = append(all, entries...)
+	}
+	for _, entry := range all {
+		log.Append(entry)
+	}
+	return log, all
+}
+
+// killedRegistrations are how many agents register while servers are killed.
+const killedRegistrations = 1000
+
+// A thousand agents register at three servers of one database, which are killed in turn and started again; a registration that is not
+// answered is made again. Afterwards each agent has one entry of the log, which is proven; there are no others, no index is missing,
+// and all heads that anyone has seen meanwhile, of any server, are of this one log. No server shows a smaller head after a greater.
+func TestServersThatAreKilledKeepOneLog(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	settings := append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)
+	f := startFleet(t, 3, settings...)
+	require.Equal(t, strings.TrimPrefix(f.servers[0].url, "http://")+"/log/1", f.log.Name(), "the first to start has named it")
+
+	registering, stop := context.WithCancel(t.Context())
+	var busy, watching sync.WaitGroup
+	run := func(group *sync.WaitGroup, do func() error) {
+		group.Go(func() {
+			if err := do(); err != nil {
+				t.Error(err)
+				f.changed.Broadcast()
+			}
+		})
+	}
+	for slot := range f.servers {
+		run(&watching, func() error { return f.watch(registering, slot) })
+		for range 4 {
+			run(&busy, func() error {
+				for {
+					f.mu.Lock()
+					enough := len(f.agents) >= killedRegistrations
+					f.mu.Unlock()
+					if enough {
+						return nil
+					}
+					if _, err := f.register(registering, slot); err != nil {
+						return err
+					}
+				}
+			})
+		}
+	}
+	const kills = 6
+	for i := range kills {
+		f.waitFor((i + 1) * killedRegistrations / (kills + 1))
+		f.replace(i%len(f.servers), w, settings...)
+	}
+	busy.Wait()
+	eventually(t, func() bool { return w.Count("SELECT count(*) FROM log_queue") == 0 }, "the queue is not appended")
+	stop()
+	watching.Wait()
+	require.False(t, t.Failed())
+
+	last, err := keylog.Open(f.read(0, "/log/1/checkpoint"), f.log)
+	require.NoError(t, err)
+	log, entries := f.whole(last.Checkpoint)
+	require.Equal(t, last.Checkpoint, log.Head(-1), "the entries are those of the head")
+	f.requireTiles(log, last.Size)
+	f.requireAgents(w, entries, last.Size)
+	for slot, heads := range f.heads {
+		require.NotEmpty(t, heads)
+		for i, head := range heads {
+			require.Equal(t, log.Head(head.Size), head, "a head of another log, of server %d", slot)
+			if i > 0 {
+				require.GreaterOrEqual(t, head.Size, heads[i-1].Size, "server %d shows a smaller head after a greater one", slot)
+			}
+		}
+	}
+}
+
+// requireTiles requires that every tile of hashes is of the log.
+func (f *fleet) requireTiles(log *keylogtest.Log, size int64) {
+	f.t.Helper()
+	for i, tile := range tlog.NewTiles(8, 0, size) {
+		wanted, err := tlog.ReadTileData(tile, log)
+		require.NoError(f.t, err)
+		require.Equal(f.t, wanted, f.read(i%len(f.servers), "/log/1/"+keylog.HashesPath(tile.L, tile.N, tile.W)), "%+v", tile)
+	}
+}
+
+// requireAgents requires one entry for each agent, and a proof for each that an answer has named.
+func (f *fleet) requireAgents(w *graphtest.World, entries []keylog.Entry, size int64) {
+	f.t.Helper()
+	labels := make(map[[32]byte]int)
+	for i, entry := range entries {
+		if entry.Type == keylog.TypeAgent {
+			require.NotContains(f.t, labels, entry.Label, "a label is there twice")
+			labels[entry.Label] = i
+		}
+	}
+	require.Len(f.t, labels, int(w.Count("SELECT count(*) FROM bots")), "an entry an agent")
+	require.EqualValues(f.t, len(labels)+2, size, "and the keys of the server")
+	require.Zero(f.t, w.Count("SELECT count(*) FROM bots b WHERE NOT EXISTS (SELECT FROM log_openings o WHERE o.subject_id = b.id)"))
+	require.Equal(f.t, size, w.Count("SELECT count(DISTINCT index) FROM log_openings"))
+	require.GreaterOrEqual(f.t, len(f.agents), killedRegistrations)
+	host, _, err := keylog.HostOf(f.log.Name())
+	require.NoError(f.t, err)
+	for i, made := range f.agents {
+		slot := i % len(f.servers)
+		var card struct {
+			Bot struct {
+				ID        string `json:"id"`
+				Handle    string `json:"handle"`
+				Key       string `json:"encryption_public_key"`
+				CreatedAt string `json:"created_at"`
+				KeyLog    struct {
+					Index int64  `json:"index"`
+					Salt  string `json:"salt"`
+				} `json:"key_log"`
+			} `json:"bot"`
+		}
+		require.NoError(f.t, made.On(f.servers[slot].client()).Get(f.t.Context(), "/bots/me", &card))
+		require.Equal(f.t, []string{made.ID, made.Handle, made.Key()}, []string{card.Bot.ID, card.Bot.Handle, card.Bot.Key})
+		salt, err := base64.StdEncoding.DecodeString(card.Bot.KeyLog.Salt)
+		require.NoError(f.t, err)
+		entry := keylog.Agent{ID: made.ID, Handle: made.Handle, Key: made.Key(), CreatedAt: card.Bot.CreatedAt}.Entry(host, salt)
+		require.Equal(f.t, labels[entry.Label], int(card.Bot.KeyLog.Index))
+		proof, err := keylog.ParseProof(f.read(slot, fmt.Sprintf("/log/1/proof/%d", card.Bot.KeyLog.Index)))
+		require.NoError(f.t, err)
+		require.Equal(f.t, card.Bot.KeyLog.Index, proof.Index)
+		_, err = proof.Check(entry, f.log)
+		require.NoError(f.t, err)
+	}
+}

@@ -1,0 +1,223 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"stoa/rest/client"
+	"stoa/rest/client/keylog"
+	"stoa/rest/client/receipt"
+)
+
+// verifyCommand checks a receipt without its server (docs/contract.md §12.5). Only an address as --keys is fetched.
+type verifyCommand struct {
+	File string `arg:"" help:"The answer of GET /api/v1/orders/{id}/receipt, or of /ratings/{id} on the site; - reads standard input."`
+
+	Keys    string   `env:"-" help:"The keys of the server (/.well-known/jwks.json), which the log must prove: a file, or an address to fetch."`
+	LogKey  []string `env:"-" sep:"none" placeholder:"VKEY" help:"A key of the server's log that you trust."`
+	Trust   string   `env:"-" placeholder:"FILE" help:"A trust file of an agent, whose key of the server's log is trusted."`
+	Witness []string `env:"-" sep:"none" placeholder:"VKEY" help:"A witness that must have signed the head of the log."`
+	Terms   string   `env:"-" help:"What was agreed: the order as GET /api/v1/orders/{id} answers it."`
+	Files   []string `env:"-" name:"file" sep:"none" placeholder:"PATH" help:"A file that must be among those of the order."`
+}
+
+// Help implements kong.HelpProvider.
+func (verifyCommand) Help() string {
+	return "Keys inside the file are never trusted. Exit codes: 0 valid under keys that you gave, 1 invalid, 2 sound but by a key that " +
+		"none of yours vouches for, or that the log does not prove (or an argument that is not understood), 3 not in a witnessed log."
+}
+
+// verdict is the end of a check that is not valid.
+type verdict struct {
+	error
+	code int
+}
+
+// Unwrap returns the finding.
+func (v verdict) Unwrap() error { return v.error }
+
+// verdicts are the exit codes of findings. Everything else is a failure.
+var verdicts = map[error]int{receipt.ErrInvalid: exitFailure, receipt.ErrUnvouched: 2, receipt.ErrUnlogged: 3}
+
+const (
+	// maxReceiptFile and maxKeySet bound what is read, in bytes.
+	maxReceiptFile = 8 << 20
+	maxKeySet      = 1 << 20
+	keysTimeout    = 30 * time.Second
+)
+
+// Run prints what the receipt says, and returns a verdict unless it is valid.
+func (c *verifyCommand) Run(out io.Writer) error {
+	trust, err := c.trust()
+	if err != nil {
+		return err
+	}
+	raw, err := readBounded(c.File)
+	if err != nil {
+		return err
+	}
+	found, err := receipt.Verify(raw, trust)
+	if found != nil {
+		if wrong := c.compare(found.Receipt); wrong != nil {
+			found, err = nil, wrong
+		}
+	}
+	if found != nil {
+		printVerified(out, found)
+	}
+	for kind, code := range verdicts {
+		if errors.Is(err, kind) {
+			return verdict{err, code}
+		}
+	}
+	if err == nil {
+		_, err = fmt.Fprintln(out, "valid")
+	}
+	return err
+}
+
+// trust reads the keys of the command line.
+func (c *verifyCommand) trust() (trust receipt.Trust, err error) {
+	if c.Keys != "" {
+		raw, err := readKeys(c.Keys)
+		if err != nil {
+			return trust, err
+		}
+		if trust.Keys, err = receipt.ParseKeys(raw); err != nil {
+			return trust, fmt.Errorf("%s: %w", c.Keys, err)
+		}
+	}
+	if trust.Logs, err = parseAll(c.LogKey, keylog.ParseLogKey); err != nil {
+		return trust, err
+	}
+	if c.Trust != "" {
+		kept, err := keptLogKey(c.Trust)
+		if err != nil {
+			return trust, err
+		}
+		trust.Logs = append(trust.Logs, kept)
+	}
+	trust.Witnesses, err = parseAll(c.Witness, keylog.ParseWitnessKey)
+	return trust, err
+}
+
+// keptLogKey is the key of the log that a trust file keeps.
+func keptLogKey(path string) (note.Verifier, error) {
+	if _, err := os.Stat(path); err != nil { // opening would make the file
+		return nil, err
+	}
+	trust, err := client.OpenTrust(path)
+	if err != nil {
+		return nil, err
+	}
+	vkey, err := trust.LogKey()
+	if err != nil {
+		return nil, err
+	}
+	if vkey == "" {
+		return nil, fmt.Errorf("%s keeps no head of a key log", path)
+	}
+	return keylog.ParseLogKey(vkey)
+}
+
+func parseAll(vkeys []string, parse func(string) (note.Verifier, error)) ([]note.Verifier, error) {
+	all := make([]note.Verifier, len(vkeys))
+	for i, vkey := range vkeys {
+		var err error
+		if all[i], err = parse(strings.TrimSpace(vkey)); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// compare compares the receipt with terms and files.
+func (c *verifyCommand) compare(said *receipt.Payload) error {
+	if c.Terms == "" && len(c.Files) == 0 {
+		return nil
+	}
+	if said == nil {
+		return verdict{errors.New("a rating has neither terms nor files"), exitFailure}
+	}
+	if c.Terms != "" {
+		raw, err := readBounded(c.Terms)
+		if err != nil {
+			return err
+		}
+		if err := said.CheckTerms(raw); err != nil {
+			return err
+		}
+	}
+	for _, path := range c.Files {
+		if err := compareFile(said, path); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+func compareFile(said *receipt.Payload, path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	return said.CheckFile(file)
+}
+
+func printVerified(out io.Writer, found *receipt.Verified) {
+	if said := found.Receipt; said != nil {
+		fmt.Fprintf(out, "order %s at %s: %s\n@%s paid %d for work of @%s, who got %d (minor units)\n", said.OrderID, said.Issuer, said.Outcome,
+			said.Customer.Handle, paid(said, said.TotalMinor), said.Contractor.Handle, paid(said, said.AmountMinor))
+	}
+	for _, r := range found.Ratings {
+		fmt.Fprintf(out, "rating %s: %d stars by %s of %s\n", r.ID, r.Stars, r.AuthorID, r.SubjectID)
+	}
+	for _, head := range found.Heads {
+		fmt.Fprintf(out, "in the log %s of %d entries, %d of your witnesses signed\n", head.Origin, head.Size, len(head.By))
+	}
+}
+
+// paid is an amount that moved for good: nothing of a refunded order.
+func paid(said *receipt.Payload, amount int64) int64 {
+	if said.Outcome != "accepted" {
+		return 0
+	}
+	return amount
+}
+
+// readBounded reads a file, or standard input for -.
+func readBounded(path string) ([]byte, error) {
+	if path == "-" {
+		return io.ReadAll(io.LimitReader(os.Stdin, maxReceiptFile))
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, maxReceiptFile))
+}
+
+// readKeys reads a key set from a file or an address.
+func readKeys(from string) ([]byte, error) {
+	if !strings.HasPrefix(from, "https://") && !strings.HasPrefix(from, "http://") {
+		return readBounded(from)
+	}
+	response, err := (&http.Client{Timeout: keysTimeout}).Get(from) //nolint:noctx // the client has a timeout
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %d", from, response.StatusCode)
+	}
+	return io.ReadAll(io.LimitReader(response.Body, maxKeySet))
+}

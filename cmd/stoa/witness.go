@@ -1,0 +1,160 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+	"golang.org/x/sys/unix"
+
+	"stoa/graph/keylog"
+	"stoa/graph/platform/httpserver"
+	clientlog "stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/witness"
+)
+
+// witnessCommand is a witness of key logs (§12.4). It needs no database and knows no server.
+type witnessCommand struct {
+	Logs   string `env:"-" required:"" placeholder:"FILE" help:"The logs for which it signs: a vkey a line."`
+	State  string `env:"-" required:"" placeholder:"FOLDER" help:"Where the last head of each log is kept. Never restore an older copy."`
+	Key    string `env:"-" required:"" placeholder:"FILE" help:"The private key; made if the file does not exist."`
+	Name   string `env:"-" help:"Name of a key that is made; default: the name of this machine."`
+	Listen string `env:"-" required:"" placeholder:"ADDRESS" help:"Address to listen on, such as 127.0.0.1:8070."`
+}
+
+const (
+	// witnessConnections and witnessConnectionsPerAddress are how many connections to a witness may be open at once.
+	witnessConnections, witnessConnectionsPerAddress = 512, 64
+	// witnessEnd bounds the end of a witness.
+	witnessEnd = 5 * time.Second
+)
+
+// Validate implements kong's validation.
+func (c witnessCommand) Validate() error { return checkAddress("listen", c.Listen) }
+
+// Run prints the vkey and signs until SIGTERM or SIGINT.
+func (c witnessCommand) Run(out io.Writer) (err error) {
+	log := logSettings{LogFormat: "auto"}.logger(os.Stderr)
+	known, err := os.ReadFile(c.Logs)
+	if err != nil {
+		return err
+	}
+	logs, err := witness.ParseLogs(string(known))
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Logs, err)
+	}
+	if c.Name == "" {
+		if c.Name, err = os.Hostname(); err != nil {
+			return err
+		}
+	}
+	unlock, err := lockWitness(c.State)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	signer, vkey, err := witness.OpenKey(c.Key, c.Name)
+	if err != nil {
+		return err
+	}
+	handler, err := witness.New(witness.Config{Logs: logs, Signer: signer, Folder: c.State, Logger: log})
+	if err != nil {
+		return err
+	}
+	ctx := contextUntilSignal(log)
+	server, err := httpserver.Listen(ctx, c.Listen, handler, httpserver.Config{
+		Logger: log, Connections: witnessConnections, ConnectionsPerAddress: witnessConnectionsPerAddress,
+	})
+	if err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintln(out, vkey); err != nil {
+		return err
+	}
+	log.Info("witnessing", "address", server.Address(), "logs", len(logs))
+	select {
+	case err = <-server.Failed():
+	case <-ctx.Done():
+	}
+	end, cancel := context.WithTimeout(context.Background(), witnessEnd)
+	defer cancel()
+	return errors.Join(err, server.Shutdown(end))
+}
+
+// lockWitness makes the folder and keeps other witnesses out of it until the returned function is called.
+func lockWitness(folder string) (unlock func() error, err error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(filepath.Join(folder, "lock"), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			err = errors.New("another witness uses it")
+		}
+		return nil, errors.Join(fmt.Errorf("%s: %w", folder, err), file.Close())
+	}
+	return file.Close, nil
+}
+
+// witnessSettings name the witnesses of this server's key log.
+type witnessSettings struct {
+	Witnesses string `placeholder:"VKEY URL" help:"Witnesses that sign the key log: vkey and URL a line; a comma separates as well."`
+}
+
+// Validate implements kong's validation.
+func (s witnessSettings) Validate() error {
+	if _, err := witness.ParseTargets(s.Witnesses); err != nil {
+		return fmt.Errorf("--witnesses: %w", err)
+	}
+	return nil
+}
+
+// targets are the witnesses that were set.
+func (s witnessSettings) targets() []witness.Target {
+	targets, _ := witness.ParseTargets(s.Witnesses) // Validate has read them
+	return targets
+}
+
+// logWitnesses are the witnesses as the key log has them.
+type logWitnesses struct{ *witness.Submitter }
+
+// Submit implements keylog.Witnesses.
+func (w logWitnesses) Submit(
+	ctx context.Context, to []string, signed []byte, prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error),
+) []keylog.Cosigned {
+	answers := w.Submitter.Submit(ctx, signed, prove, to...)
+	made := make([]keylog.Cosigned, len(answers))
+	for i, answer := range answers {
+		differs := errors.Is(answer.Err, witness.ErrAhead) || errors.Is(answer.Err, witness.ErrForked)
+		made[i] = keylog.Cosigned{Witness: answer.Witness, Line: answer.Line, Err: answer.Err, Differs: differs}
+	}
+	return made
+}
+
+// Heads implements keylog.Witnesses.
+func (w logWitnesses) Heads(ctx context.Context, log []string) []keylog.Shown {
+	keys := make([]note.Verifier, 0, len(log))
+	for _, vkey := range log {
+		if key, err := clientlog.ParseLogKey(vkey); err == nil { // the log has made them
+			keys = append(keys, key)
+		}
+	}
+	heads := w.Submitter.Heads(ctx, keys...)
+	shown := make([]keylog.Shown, len(heads))
+	for i, kept := range heads {
+		shown[i] = keylog.Shown{Witness: kept.Witness, Err: kept.Err}
+		if kept.Head != nil {
+			shown[i].Note = kept.Head.Note
+		}
+	}
+	return shown
+}

@@ -1,0 +1,280 @@
+package main
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	serverlog "stoa/graph/keylog"
+	"stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/keylogtest"
+	"stoa/rest/client/keylog/witness"
+)
+
+// cosigned waits until the checkpoint of a server has at least that size and the line of a witness, and returns it.
+func (s *testServer) cosigned(w *witnessProcess, least int64) (head keylog.Witnessed) {
+	s.t.Helper()
+	known, err := keylog.ParseWitnessKey(w.vkey)
+	require.NoError(s.t, err)
+	eventually(s.t, func() bool {
+		got := s.get("/log/1/checkpoint")
+		if got.status != http.StatusOK {
+			return false
+		}
+		log, err := keylog.ParseLogKey(s.publishedLog().Vkeys[0])
+		require.NoError(s.t, err)
+		head, err = keylog.Open(got.raw, log, known)
+		require.NoError(s.t, err)
+		return head.Size >= least && len(head.By) == 1
+	}, "the witness does not sign")
+	return head
+}
+
+func (s *testServer) metric(line string) bool {
+	return strings.Contains(string(s.fetch(s.operator+"/metrics").raw), "\n"+line+"\n")
+}
+
+// A server starts without its witness, and takes its head there once it is back, though the log has not grown meanwhile.
+func TestAWitnessThatIsAway(t *testing.T) {
+	t.Parallel()
+	database := graphtest.New(t)
+	settings := append([]string{"STOA_DATABASE_URL=" + database.URL}, noLimits...)
+	first := startServer(t, settings...)
+	require.Empty(t, first.publishedLog().Witnesses)
+	w := newWitness(t, first.publishedLog().Vkeys[0])
+	w.start()
+	w.stop()
+	first.signal(syscall.SIGTERM)
+	require.Zero(t, first.waitExit())
+
+	s := startServer(t, append(settings, "STOA_WITNESSES="+w.setting())...)
+	s.waitForLog("the key log was not compared with the heads of all its witnesses, or lacks one", "level", "WARN")
+	require.Equal(t, []string{w.vkey}, s.publishedLog().Witnesses)
+	s.commandLine("ada").run("register", "ada_unwitnessed")
+	s.waitForLog("witnesses did not sign the key log")
+	w.start()
+	head := s.cosigned(w, 3)
+	s.commandLine("ben").run("register", "ben_witnessed")
+	s.cosigned(w, head.Size+1)
+	require.True(t, s.metric("stoa_log_behind 0"))
+	require.Zero(t, database.Count("SELECT count(*) FROM river_job WHERE kind IN ('log', 'cosign') AND state = 'discarded'"),
+		"a witness that is away is no failure of a job")
+}
+
+// A database that an older backup has replaced is noticed by the head that a witness has signed, though nothing on the machine knows of it:
+// nothing is signed until the operator begins a new epoch, which says what was lost.
+func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		others int // agents that register after the loss, before the witness is asked
+		metric string
+		left   int64
+	}{
+		"lost":                     {0, "stoa_log_forked 0", 4},
+		"lost, and others instead": {5, "stoa_log_forked 1", 9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			database := graphtest.New(t)
+			settings := append([]string{"STOA_DATABASE_URL=" + database.URL, "STOA_BASE_URL=https://stoa.example"}, noLimits...)
+			s := startServer(t, settings...)
+			w := newWitness(t, s.publishedLog().Vkeys[0])
+			w.start()
+			s.signal(syscall.SIGTERM)
+			require.Zero(t, s.waitExit())
+			witnessed := append(settings, "STOA_WITNESSES="+w.setting())
+			s = startServer(t, witnessed...)
+			for range 4 {
+				register(t, s)
+			}
+			s.cosigned(w, 6)
+			s.signal(syscall.SIGTERM)
+			require.Zero(t, s.waitExit())
+
+			loseEntries(t, database, 2)
+			if row.others > 0 { // by a server that has no witness
+				s = startServer(t, settings...)
+				for range row.others {
+					register(t, s)
+				}
+				eventually(t, func() bool { return database.Count("SELECT size FROM log_head") == 4+int64(row.others) }, "they are not appended")
+				s.signal(syscall.SIGTERM)
+				require.Zero(t, s.waitExit())
+			}
+			s = startServer(t, witnessed...) // with another data folder, as on another machine
+			s.waitForLog("the key log was not compared with the heads of all its witnesses, or lacks one", "level", "ERROR")
+			require.Equal(t, http.StatusServiceUnavailable, s.get("/log/1/checkpoint").status)
+			require.True(t, s.metric("stoa_log_behind 1"))
+			require.True(t, s.metric(row.metric))
+			late := register(t, s)
+			me, err := s.client().Send(t.Context(), http.MethodGet, "/bots/me", late.Token, nil)
+			require.NoError(t, err)
+			require.Contains(t, string(me.Raw), `"key_log":{"index":null,`)
+
+			code, out, stderr := runProgram(t, []string{"log", "new-epoch", "--reason", "the database was restored"},
+				"STOA_DATABASE_URL="+database.URL, "STOA_DATA_DIR="+s.data)
+			require.Zero(t, code, stderr)
+			require.Contains(t, out, fmt.Sprintf("goes on as stoa.example/log/2, with %d entries.", row.left+1))
+			eventually(t, func() bool { return s.get("/log/2/checkpoint").status == http.StatusOK }, "nothing is signed")
+			eventually(t, func() bool { return s.metric("stoa_log_behind 0") && s.metric("stoa_log_forked 0") }, "it is still behind")
+			if row.others == 0 {
+				require.Contains(t, s.publishedLog().Epochs[0].Reason, "stoa.example/log/1 was signed with 6 entries, and 4 are left")
+			}
+		})
+	}
+}
+
+// loseEntries takes the last entries from the log, as a restore of an older backup does that is not stoa backup restore.
+func loseEntries(t testing.TB, w *graphtest.World, entries int64) {
+	t.Helper()
+	w.Exec("ALTER TABLE log_leaves DISABLE TRIGGER log_leaves_append_only")
+	w.Exec("DELETE FROM log_openings WHERE index >= (SELECT size FROM log_head) - $1", entries)
+	w.Exec("DELETE FROM log_leaves WHERE index >= (SELECT size FROM log_head) - $1", entries)
+	w.Exec("ALTER TABLE log_leaves ENABLE TRIGGER log_leaves_append_only")
+	rows, err := w.DB.SQL.QueryContext(t.Context(), "SELECT entry FROM log_leaves ORDER BY index")
+	require.NoError(t, err)
+	defer rows.Close()
+	left := keylogtest.New("stoa.example/log/1", make([]byte, 64))
+	for rows.Next() {
+		var raw []byte
+		require.NoError(t, rows.Scan(&raw))
+		entry, err := keylog.ParseEntry(raw)
+		require.NoError(t, err)
+		left.Append(entry)
+	}
+	require.NoError(t, rows.Err())
+	head := left.Head(-1)
+	w.Exec("UPDATE log_head SET size = $1, root = $2", head.Size, head.Root[:])
+}
+
+// operatingCommand is the command of docs/operating.md that begins with that, with other values for flags.
+func operatingCommand(t testing.TB, begin string, flags map[string]string) []string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/operating.md")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		command, found := strings.CutPrefix(strings.TrimSpace(line), "stoa ")
+		if !found || !strings.HasPrefix(command, begin) {
+			continue
+		}
+		args := strings.Fields(command)
+		for flag, value := range flags {
+			at := slices.Index(args, flag)
+			require.Positive(t, at, flag)
+			args[at+1] = value
+		}
+		return args
+	}
+	t.Fatalf("docs/operating.md has no command stoa %s", begin)
+	return nil
+}
+
+// Two Stoas are witnesses of each other, step by step as docs/operating.md says. Agents of each demand the other's signature. Then one lies:
+// its operators sign another log of the same name. The other's witness refuses it and keeps the evidence, and an agent that demands the
+// quorum does not believe it.
+func TestTwoStoasWitnessEachOther(t *testing.T) {
+	t.Parallel()
+	type stoa struct {
+		settings []string
+		server   *testServer
+		witness  *witnessProcess
+		vkey     string
+	}
+	var both [2]*stoa
+	for i, host := range []string{"a.example", "b.example"} {
+		s := &stoa{settings: append([]string{"STOA_DATABASE_URL=" + graphtest.New(t).URL, "STOA_BASE_URL=https://" + host}, noLimits...)}
+		s.server = startServer(t, s.settings...)
+		s.vkey = s.server.publishedLog().Vkeys[0]
+		s.witness = newWitness(t)
+		s.witness.command = operatingCommand(t, "witness ", map[string]string{"--name": "witness." + host, "--listen": s.witness.address})
+		both[i] = s
+	}
+	a, b := both[0], both[1]
+	// 1. Each writes the other's vkey into logs.
+	a.witness.knows(b.vkey)
+	b.witness.knows(a.vkey)
+	// 2. Both start stoa witness, which prints its vkey.
+	a.witness.start()
+	b.witness.start()
+	require.True(t, strings.HasPrefix(b.witness.vkey, "witness.b.example+"), b.witness.vkey)
+	// 3. Each server gets the witness of the other, and is started anew.
+	for i, s := range both {
+		s.server.signal(syscall.SIGTERM)
+		require.Zero(t, s.server.waitExit())
+		s.server = startServer(t, append(s.settings, "STOA_WITNESSES="+both[1-i].witness.setting())...)
+	}
+	for i, s := range both {
+		// 4. The checkpoint ends with the line of the other's witness, and agents ask for it.
+		other := both[1-i]
+		head := s.server.cosigned(other.witness, 2)
+		require.Contains(t, string(head.Note), "\n— "+strings.Split(other.witness.vkey, "+")[0]+" ")
+		quorum := []string{"--witness", other.witness.vkey, "--quorum", "1"}
+		ada, ben := s.server.commandLine("ada"), s.server.commandLine("ben")
+		ada.run("register", "ada_of_two")
+		ben.run("register", "ben_of_two", "--specialty", "sonnets")
+		verified := ada.run(append(quorum, "verify", "@ben_of_two")...)
+		require.Equal(t, "log", verified["via"])
+		require.EqualValues(t, 1, verified["witnesses"])
+		ada.run(append(quorum, "watch-key")...)
+		code, _, stderr := s.server.commandLine("ada_alone").try("--witness", s.witness.vkey, "--quorum", "1", "register", "cleo_of_two")
+		require.Zero(t, code, stderr)
+	}
+
+	// A's operators hold its key: their fork has the same size as what was signed, or more.
+	raw, err := os.ReadFile(sharedKey)
+	require.NoError(t, err)
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(raw)))
+	require.NoError(t, err)
+	private := (&serverlog.API{Key: key}).PrivateKey(serverlog.PurposeLog, 1)
+	fork := keylogtest.New("a.example/log/1", private)
+	require.Equal(t, a.vkey, fork.Key)
+	honest := a.server.cosigned(b.witness, 2)
+	for range honest.Size + 3 {
+		fork.Append(keylog.ReceiptEntry([]byte("fork"), "x"))
+	}
+	for _, size := range []int64{honest.Size, honest.Size + 3} {
+		refused := b.witness.submit(fork, size)
+		require.ErrorIs(t, refused.Err, witness.ErrForked)
+		require.Empty(t, refused.Line)
+	}
+	eventually(t, func() bool {
+		line, _ := b.witness.log.find("a head does not continue its log", nil)
+		return line != nil
+	}, "no evidence")
+	a.server.cosigned(b.witness, honest.Size)
+	target, err := url.Parse(a.server.url)
+	require.NoError(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	lying := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/log/1/") {
+			fork.ServeHTTP(w, r)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	defer lying.Close()
+	code, _, stderr := runProgram(t, []string{
+		"monitor", lying.URL, "--state", filepath.Join(t.TempDir(), "state"), "--witness", b.witness.vkey, "--quorum", "1",
+	})
+	require.NotZero(t, code)
+	require.Contains(t, stderr, "0 known witnesses have signed")
+	known, err := keylog.ParseWitnessKey(b.witness.vkey)
+	require.NoError(t, err)
+	log, err := keylog.ParseLogKey(a.vkey)
+	require.NoError(t, err)
+	head, err := keylog.Open(fork.Checkpoint(honest.Size+3), log, known)
+	require.NoError(t, err, "A has signed it")
+	require.Empty(t, head.By, "and B has not")
+}

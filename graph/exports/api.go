@@ -1,0 +1,76 @@
+// Package exports makes archives of everything that an agent has on this server, for the agent and for its owner (§12.6).
+//
+// A request is a row and a job. The job reads the agent's records page by page through the methods that answer its own requests, and
+// streams them as ZIP files into the file store, so neither its memory nor its statements grow with the agent. It writes under new names
+// at each attempt; only the attempt that ends first is published, and the sweep deletes the objects of the others. Records that change
+// meanwhile are exported as they are when they are read.
+//
+// Members is the table of the contents of an archive.
+package exports
+
+import (
+	"embed"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/contacts"
+	"stoa/graph/feedback"
+	"stoa/graph/keylog"
+	"stoa/graph/messages"
+	"stoa/graph/onboarding"
+	"stoa/graph/orders"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
+	"stoa/graph/posts"
+	"stoa/graph/ratings"
+	"stoa/graph/receipts"
+	"stoa/graph/services"
+	"stoa/graph/tasks"
+	"stoa/graph/wallet"
+)
+
+//go:embed exports.sql
+var files embed.FS
+
+var statements = db.Load(files)
+
+// API holds the operations of this domain. It is safe for concurrent use.
+type API struct {
+	DB     *db.DB
+	Quotas limits.Quotas
+	// InsertJob asks for an archive.
+	InsertJob db.Enqueue
+	// KeyLog proves the agent's key.
+	KeyLog *keylog.API
+	// PartBytes is the size of a part; 0: 256 MiB.
+	PartBytes int64
+	// Files keeps the archives.
+	Files   *attachments.API
+	Records Records
+}
+
+// Records are the domains whose records an archive holds.
+type Records struct {
+	Bots       *bots.API
+	Contacts   *contacts.API
+	Feedback   *feedback.API
+	Messages   *messages.API
+	Onboarding *onboarding.API
+	Orders     *orders.API
+	Posts      *posts.API
+	Ratings    *ratings.API
+	Receipts   *receipts.API
+	Services   *services.API
+	Tasks      *tasks.API
+	Wallet     *wallet.API
+}
+
+// Job asks for the archive of one export.
+type Job struct {
+	ExportID uuid.UUID `json:"export_id"`
+}
+
+// Kind implements db.Job.
+func (Job) Kind() string { return "export" }

@@ -1,0 +1,207 @@
+package exports
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"io"
+	"path"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
+)
+
+var (
+	otherBytes   = statements.Named("other_bytes")
+	finishExport = statements.Named("finish_export")
+	insertPart   = statements.Named("insert_part")
+)
+
+// making is one attempt to make an archive.
+type making struct {
+	export  *row
+	archive *archive
+	// lines is the member that records go to; nil for one that is not of lines.
+	lines *lines
+	// last is the id of the last record of the present member that is in the archive.
+	last string
+}
+
+// add writes a record, whose id is noted.
+func (m *making) add(id string, record any) error {
+	if err := m.lines.add(record); err != nil {
+		return err
+	}
+	m.last = id
+	return nil
+}
+
+// Make makes the archive of an export, unless it is made already or not wanted any more. It may run again, and twice at once: the first
+// one that ends is kept. Only a job calls it.
+func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
+	export, err := db.One[row](ctx, a.DB.SQL, selectExport, exportID)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && export.State != pending) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	others, err := db.Column[int64](ctx, a.DB.SQL, otherBytes, exportID)
+	if err != nil {
+		return err
+	}
+	most := a.PartBytes
+	if most == 0 {
+		most = partBytes
+	}
+	room := most * maxParts
+	if all := int64(a.Quotas.ExportBytes); all > 0 {
+		room = min(room, max(all-others[0], 0))
+	}
+	m := &making{export: export, archive: newArchive(ctx, a.Files.Store, exportID, most, room)}
+	defer m.archive.abandon()
+	as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: export.BotID})
+	truncated, err := a.writeMembers(as, m)
+	if err != nil {
+		return err
+	}
+	if err := a.writeManifest(as, m, truncated); err != nil {
+		return err
+	}
+	if err := m.archive.endPart(); err != nil {
+		return err
+	}
+	kept, err := a.publish(ctx, m, truncated)
+	if err != nil || kept {
+		return err
+	}
+	return a.deleteObjects(ctx, m.archive.prefix)
+}
+
+// writeMembers writes what the table of members says. An archive that is full ends there.
+func (a *API) writeMembers(ctx context.Context, m *making) (*Truncated, error) {
+	if err := m.archive.whole("README.txt", []byte(readme)); err != nil {
+		return nil, err
+	}
+	for _, of := range members {
+		if (of.who == ownerOnly && !m.export.ByOwner) || (of.who == agentOnly && m.export.ByOwner) {
+			continue
+		}
+		m.last, m.lines = "", nil
+		err := error(nil)
+		if strings.HasPrefix(path.Ext(of.name), ".json") {
+			m.lines, err = m.archive.lines(of.name)
+		}
+		if err == nil {
+			err = of.write(ctx, a, m)
+		}
+		m.archive.end()
+		if errors.Is(err, errFull) {
+			cut := &Truncated{Member: strings.TrimSuffix(of.name, path.Ext(of.name))}
+			if m.last != "" {
+				cut.Before = &m.last
+			}
+			return cut, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return nil, nil //nolint:nilnil // everything is in it
+}
+
+// publish makes an archive the one of its export, and reports whether it did.
+func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kept bool, err error) {
+	var cut sql.NullString
+	if truncated != nil {
+		raw, err := json.Marshal(truncated)
+		if err != nil {
+			return false, err
+		}
+		cut = sql.NullString{String: string(raw), Valid: true}
+	}
+	var size int64
+	for _, p := range m.archive.parts {
+		size += p.SizeBytes
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		done, err := db.Column[uuid.UUID](ctx, tx.SQL, finishExport, m.export.ID, cut, size)
+		if kept = len(done) > 0; err != nil || !kept {
+			return err
+		}
+		for _, p := range m.archive.parts {
+			if _, err := tx.SQL.ExecContext(ctx, insertPart.Text, m.export.ID, p.N, p.Object, p.SizeBytes, p.SHA256); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return kept, err
+}
+
+// deleteObjects deletes the objects of a prefix.
+func (a *API) deleteObjects(ctx context.Context, prefix string) error {
+	listed := a.Files.Store.List(&blob.ListOptions{Prefix: prefix})
+	for {
+		object, err := listed.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if err := a.Files.Store.Delete(ctx, object.Key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
+			return err
+		}
+	}
+}
+
+const (
+	// stuckAfter is after how long an export that is still not made has failed; its job has run out of attempts.
+	stuckAfter = 6 * time.Hour
+	// Retention is how long the record of an export is kept, without its bytes.
+	Retention = 90 * 24 * time.Hour
+	// sweepBatch is how many exports one statement looks for.
+	sweepBatch = 100
+)
+
+var (
+	failStuck = statements.Named("fail_stuck")
+	unswept   = statements.Named("unswept")
+	noteSwept = statements.Named("note_swept")
+	deleteOld = statements.Named("delete_old")
+)
+
+// Sweep deletes the bytes of exports that have expired or failed, and returns of how many. A job calls it.
+func (a *API) Sweep(ctx context.Context) (n int64, err error) {
+	if _, err := a.DB.SQL.ExecContext(ctx, failStuck.Text, stuckAfter.Seconds()); err != nil {
+		return 0, err
+	}
+	for {
+		found, err := db.Column[uuid.UUID](ctx, a.DB.SQL, unswept, sweepBatch)
+		if err != nil || len(found) == 0 {
+			return n, err
+		}
+		for _, id := range found {
+			if err := a.deleteObjects(ctx, prefixOf(id)); err != nil {
+				return n, err
+			}
+			if _, err := a.DB.SQL.ExecContext(ctx, noteSwept.Text, id); err != nil {
+				return n, err
+			}
+			n++
+		}
+	}
+}
+
+// DeleteOld deletes the records that are past Retention and returns how many. A job calls it.
+func (a *API) DeleteOld(ctx context.Context) (int64, error) {
+	return a.DB.ExecBatches(ctx, deleteOld.Text, sweepBatch, Retention.Seconds())
+}

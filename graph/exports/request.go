@@ -1,0 +1,243 @@
+package exports
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/attachments"
+	"stoa/graph/orders"
+	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
+)
+
+// recordBytes are reserved for an export beside its files.
+const recordBytes = 16 << 20
+
+var (
+	lockAgent       = statements.Named("lock_agent")
+	lockExports     = statements.Named("lock_exports")
+	selectOperation = statements.Named("select_operation")
+	judgeExport     = statements.Named("judge_export")
+	insertExport    = statements.Named("insert_export")
+	selectExport    = statements.Named("select_export")
+	selectParts     = statements.Named("select_parts")
+)
+
+// CreateInput asks for an export. A nil field was not sent; IncludeFiles is true then.
+type CreateInput struct {
+	OperationID  *string `json:"operation_id"`
+	IncludeFiles *bool   `json:"include_files"`
+}
+
+// CreateExport asks for an archive of everything that the caller has here (§12.6). Only an agent may call it, whatever its state. A repeat of the
+// operation_id returns the export that there is. Faults: invalid_input, idempotency_conflict (another include_files), rate_limited (an
+// export is being made, or was asked for within 24 hours), storage_quota_exceeded.
+func (a *API) CreateExport(ctx context.Context, in CreateInput) (*Result, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wrong := fault.Fields{}
+	operation := orders.RequireID(wrong, "operation_id", in.OperationID)
+	if err := wrong.Fault(fault.InvalidInput); err != nil {
+		return nil, err
+	}
+	r := &row{
+		ID: uuid.Must(uuid.NewV7()), BotID: v.BotID, OperationID: uuid.NullUUID{UUID: operation, Valid: true},
+		IncludeFiles: in.IncludeFiles == nil || *in.IncludeFiles,
+	}
+	return a.create(ctx, r)
+}
+
+// CreateForOwner is CreateExport for an owner who has followed the link of a mail, under the id of that request; a repeat returns the
+// same export. Only package owners calls it.
+func (a *API) CreateForOwner(ctx context.Context, botID, requestID uuid.UUID) error {
+	_, err := a.create(ctx, &row{ID: requestID, BotID: botID, ByOwner: true, IncludeFiles: true})
+	return err
+}
+
+// create writes an export and asks for its archive, unless there is one of the same operation or id.
+func (a *API) create(ctx context.Context, r *row) (*Result, error) {
+	var result *Result
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, r.BotID); err != nil {
+			return err
+		}
+		known, err := a.known(ctx, tx.SQL, r)
+		if err != nil {
+			return err
+		}
+		if known != nil {
+			if known.IncludeFiles != r.IncludeFiles {
+				return fault.New(fault.IdempotencyConflict)
+			}
+			card, err := a.card(ctx, tx.SQL, known)
+			result = &Result{Replay: wire.Replayed(), Export: card}
+			return err
+		}
+		if err := a.admit(ctx, tx, r); err != nil {
+			return err
+		}
+		made, err := db.One[row](ctx, tx.SQL, selectExport, r.ID)
+		if err != nil {
+			return err
+		}
+		card, err := made.card(nil)
+		if err != nil {
+			return err
+		}
+		result = &Result{Export: card}
+		return a.InsertJob(ctx, tx, Job{r.ID})
+	})
+	return result, err
+}
+
+// known returns the export that a request is a repeat of, or nil.
+func (a *API) known(ctx context.Context, q db.Querier, r *row) (*row, error) {
+	statement, args := selectExport, []any{r.ID}
+	if !r.ByOwner {
+		statement, args = selectOperation, []any{r.BotID, r.OperationID}
+	}
+	known, err := db.One[row](ctx, q, statement, args...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nil if it has none
+	}
+	return known, err
+}
+
+// admit writes a new export within the limits. The agent is locked.
+func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
+	if _, err := tx.SQL.ExecContext(ctx, lockExports.Text); err != nil {
+		return err
+	}
+	found, err := db.One[struct {
+		WaitSeconds float64 `db:"wait_seconds"`
+		KeptBytes   int64   `db:"kept_bytes"`
+		FileBytes   int64   `db:"file_bytes"`
+	}](ctx, tx.SQL, judgeExport, r.BotID, r.ByOwner, r.IncludeFiles)
+	if err != nil {
+		return err
+	}
+	if found.WaitSeconds > 0 {
+		return fault.New(fault.RateLimited).Say("One export can be made a day.").After(limits.Seconds(found.WaitSeconds))
+	}
+	reserved := found.FileBytes + recordBytes
+	if most := int64(a.Quotas.ExportBytes); most > 0 && found.KeptBytes+reserved > most {
+		return fault.New(fault.StorageQuotaExceeded).Say("The server has no room for another export now. Exports are kept for 7 days.")
+	}
+	_, err = tx.SQL.ExecContext(ctx, insertExport.Text, r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
+		bounds.ExportLife.Seconds())
+	return err
+}
+
+func (a *API) card(ctx context.Context, q db.Querier, r *row) (*Card, error) {
+	parts, err := db.All[partRow](ctx, q, selectParts, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	return r.card(parts)
+}
+
+// Input names an export.
+type Input struct {
+	ExportID string `json:"-" path:"export_id"`
+}
+
+// Export returns an export of the caller (§12.6). Only an agent may call it. Faults: invalid_id, not_found.
+func (a *API) Export(ctx context.Context, in Input) (*Result, error) {
+	r, err := a.own(ctx, in.ExportID)
+	if err != nil {
+		return nil, err
+	}
+	card, err := a.card(ctx, a.DB.SQL, r)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Export: card}, nil
+}
+
+// own returns an export that the caller has asked for itself.
+func (a *API) own(ctx context.Context, sent string) (*row, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := text.UUID(sent)
+	if err != nil {
+		return nil, fault.Field(fault.InvalidID, "export_id", err.Error())
+	}
+	r, err := db.One[row](ctx, a.DB.SQL, selectExport, id)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && (r.BotID != v.BotID || r.ByOwner)) {
+		return nil, fault.New(fault.NotFound)
+	}
+	return r, err
+}
+
+// PartInput names a part of an export.
+type PartInput struct {
+	ExportID string `json:"-" path:"export_id"`
+	N        string `json:"-" path:"n"`
+}
+
+// ExportPart returns the bytes of a part (§12.6). Only an agent may call it. Faults: invalid_id, not_found (also before the export is
+// ready, and after it has expired).
+func (a *API) ExportPart(ctx context.Context, in PartInput) (*attachments.File, error) {
+	r, err := a.own(ctx, in.ExportID)
+	if err != nil {
+		return nil, err
+	}
+	return a.part(ctx, r, in.N)
+}
+
+// OwnerPart is ExportPart for an owner, of the export of a request. Only the owners' pages call it.
+func (a *API) OwnerPart(ctx context.Context, requestID uuid.UUID, n string) (*attachments.File, error) {
+	r, err := db.One[row](ctx, a.DB.SQL, selectExport, requestID)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && !r.ByOwner) {
+		return nil, fault.New(fault.NotFound)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.part(ctx, r, n)
+}
+
+// OwnerExport returns the export of an owner's request, or nil. Only the owners' pages call it.
+func (a *API) OwnerExport(ctx context.Context, requestID uuid.UUID) (*Card, error) {
+	r, err := db.One[row](ctx, a.DB.SQL, selectExport, requestID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil //nolint:nilnil // nil if it has none
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.card(ctx, a.DB.SQL, r)
+}
+
+func (a *API) part(ctx context.Context, r *row, sent string) (*attachments.File, error) {
+	n, err := strconv.Atoi(sent)
+	if err != nil || strconv.Itoa(n) != sent {
+		return nil, fault.Field(fault.InvalidID, "n", "must be the number of a part")
+	}
+	card, err := a.card(ctx, a.DB.SQL, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range card.Parts {
+		if p.N == n {
+			return attachments.StoredFile(a.Files.Store, p.object, attachments.File{
+				Name: fmt.Sprintf("stoa-export-%s-%02d.zip", r.ID, n), MediaType: "application/zip", Size: p.SizeBytes, Tag: p.SHA256,
+			}), nil
+		}
+	}
+	return nil, fault.New(fault.NotFound)
+}

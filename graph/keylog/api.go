@@ -1,0 +1,134 @@
+// Package keylog keeps the key log (§12.2): a Merkle tree (RFC 6962) of the keys of agents, the keys of the server and the
+// receipts, in the formats of C2SP: signed-note, tlog-checkpoint, tlog-tiles and tlog-proof.
+//
+// What is to be logged is a row of log_queue, inserted in the transaction of its cause: an agent's by a trigger, so no version
+// of the server registers one without it. A job appends (sequence.go): one transaction at a time, which locks the present row
+// of log_head, moves rows of the queue to log_leaves and changes the head. So a head that is committed has all its leaves, and
+// nothing uncommitted is ever signed. Any number of processes may run the job; those that find the head locked leave it to the
+// other. What a crash cuts off is rolled back and appended later.
+//
+// Heads are signed when they are asked for (checkpoint.go), with keys that are derived from the installation's (sign.go);
+// Ed25519 is deterministic, so every process signs alike. No process signs a head that does not continue the greatest one that
+// was signed, which is kept in memory and in a file that is in no backup (keeper.go), nor one that a witness has signed and shows
+// (witnesses.go): after a restore or a failover that lost entries nothing is signed or appended until an operator begins a new epoch
+// (epoch.go).
+package keylog
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"sync"
+
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/readpool"
+)
+
+//go:embed keylog.sql
+var files embed.FS
+
+var (
+	statements    = db.Load(files)
+	presentHead   = statements.Named("present_head")
+	headOf        = statements.Named("head_of")
+	lockHead      = statements.Named("lock_head")
+	waitForHead   = statements.Named("wait_for_head")
+	addHead       = statements.Named("add_head")
+	setHead       = statements.Named("set_head")
+	endHead       = statements.Named("end_head")
+	endedHeads    = statements.Named("ended_heads")
+	takeQueue     = statements.Named("take_queue")
+	readAgents    = statements.Named("read_agents")
+	dropQueue     = statements.Named("drop_queue")
+	addQueue      = statements.Named("add_queue")
+	addLeaves     = statements.Named("add_leaves")
+	addRoots      = statements.Named("add_roots")
+	addOpenings   = statements.Named("add_openings")
+	indexOf       = statements.Named("index_of")
+	moveOpenings  = statements.Named("move_openings")
+	listEntries   = statements.Named("list_entries")
+	listHashes    = statements.Named("list_hashes")
+	cosignatures  = statements.Named("cosignatures")
+	liveKeys      = statements.Named("live_keys")
+	presentKey    = statements.Named("present_key")
+	lockKey       = statements.Named("lock_key")
+	retireKey     = statements.Named("retire_key")
+	addKey        = statements.Named("add_key")
+	addCosigned   = statements.Named("add_cosigned")
+	dropCosigned  = statements.Named("drop_cosigned")
+	mostCosigned  = statements.Named("most_cosigned")
+	freshCosigned = statements.Named("fresh_cosigned")
+	countsWaiting = statements.Named("count_waiting")
+)
+
+// API holds the operations of this domain. It is safe for concurrent use.
+type API struct {
+	DB *db.DB
+	// Reads runs what strangers read.
+	Reads *readpool.Pool
+	// Key is the installation's secret.
+	Key []byte
+	// Origin is the public listener's, such as https://stoa.example. A log that has begun keeps the host that it began with.
+	Origin string
+	// Signed keeps the greatest head that was signed.
+	Signed *Keeper
+	// Witnesses sign the log; nil without any.
+	Witnesses Witnesses
+
+	cosigning sync.Mutex
+	pauses    map[string]pause // of witnesses by their vkeys
+}
+
+// Head is the head of an epoch of the log.
+type Head struct {
+	Epoch  int    `db:"epoch"`
+	Origin string `db:"origin"`
+	Size   int64  `db:"size"`
+	Root   []byte `db:"root"`
+}
+
+// tree is the head in the form of the library.
+func (h Head) tree() tlog.Tree { return tlog.Tree{N: h.Size, Hash: tlog.Hash(h.Root)} }
+
+var errNotBegun = errors.New("the key log has not begun")
+
+// present reads the head of the present epoch: service_unavailable before the log has begun.
+func present(ctx context.Context, q db.Querier) (Head, error) {
+	head, err := db.One[Head](ctx, q, presentHead)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Head{}, fault.Wrap(fault.ServiceUnavailable, errNotBegun)
+	}
+	if err != nil {
+		return Head{}, err
+	}
+	return *head, nil
+}
+
+// Metrics are figures about the log, and whether this process refuses to sign its head.
+func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
+	behind, forked := metrics.Value{Row: metrics.LogBehind}, metrics.Value{Row: metrics.LogForked}
+	size, waiting := metrics.Value{Row: metrics.LogEntries}, metrics.Value{Row: metrics.LogWaiting}
+	counted, err := db.Column[int64](ctx, a.DB.SQL, countsWaiting)
+	if err != nil {
+		return nil, err
+	}
+	waiting.Value = float64(counted[0])
+	err = atHead(ctx, a.DB.SQL, func(head Head) error {
+		size.Value = float64(head.Size)
+		return a.continues(ctx, a.DB.SQL, head)
+	})
+	switch {
+	case errors.Is(err, ErrForked):
+		behind.Value, forked.Value = 1, 1
+	case errors.Is(err, ErrBehind):
+		behind.Value = 1
+	case err != nil && !errors.Is(err, errNotBegun):
+		return nil, err
+	}
+	return []metrics.Value{behind, forked, size, waiting}, nil
+}

@@ -1,0 +1,254 @@
+package keylog
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/mod/sumdb/tlog"
+	"golang.org/x/sys/unix"
+
+	"stoa/graph/platform/db"
+)
+
+// Why a head is not signed.
+var (
+	// ErrBehind says that the log in the database is smaller than one that was signed, or of an earlier epoch.
+	ErrBehind = errors.New("the key log in the database is behind one that was signed")
+	// ErrForked says that the log in the database does not continue one that was signed.
+	ErrForked = errors.New("the key log in the database does not continue one that was signed")
+)
+
+// Keeper keeps the greatest head that was signed: in memory and, if it has a path, in a file, which all processes with the same
+// data folder share. It is safe for concurrent use.
+type Keeper struct {
+	path   string
+	mu     sync.Mutex
+	signed *Head // the greatest of this process
+	// shown are other heads that were signed, in memory alone: those that a witness has shown and the database does not continue.
+	shown []Head
+}
+
+// NewKeeper returns the keeper of a file, which need not exist; without a path it keeps heads in memory alone.
+func NewKeeper(path string) *Keeper { return &Keeper{path: path} }
+
+// Greatest returns the greatest head that was signed, nil if none was.
+func (k *Keeper) Greatest() (*Head, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.greatest()
+}
+
+func (k *Keeper) greatest() (*Head, error) {
+	if k.path == "" {
+		return k.signed, nil
+	}
+	raw, err := os.ReadFile(k.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k.signed, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept, err := parseHead(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", k.path, err)
+	}
+	if k.signed != nil && !kept.exceeds(*k.signed) {
+		return k.signed, nil
+	}
+	return &kept, nil
+}
+
+func (h Head) equals(other Head) bool {
+	return h.Origin == other.Origin && h.Size == other.Size && bytes.Equal(h.Root, other.Root)
+}
+
+// exceeds reports whether the head is of a later epoch, or larger in the same one.
+func (h Head) exceeds(other Head) bool {
+	return h.Epoch > other.Epoch || h.Epoch == other.Epoch && h.Size > other.Size
+}
+
+// Raise keeps a head, whose note goes into the file, if check agrees with each head that is kept. Another process with the same
+// file waits meanwhile. After a crash the file holds the head before or this one.
+func (k *Keeper) Raise(head Head, note []byte, check func(kept []Head) error) error {
+	return k.locked(func(kept *Head) error {
+		if err := check(k.all(kept)); err != nil {
+			return err
+		}
+		if kept != nil && kept.Epoch == head.Epoch && kept.Size == head.Size {
+			return nil
+		}
+		return k.replace(head, note)
+	})
+}
+
+// Learn keeps a head that was signed and that the database does not continue: in the file if it is the greatest, else in memory.
+func (k *Keeper) Learn(head Head, note []byte) error {
+	return k.locked(func(kept *Head) error {
+		if kept == nil || head.exceeds(*kept) {
+			err := k.replace(head, note)
+			if err != nil {
+				k.shown = append(k.shown, head)
+			}
+			return err
+		}
+		if !slices.ContainsFunc(k.all(kept), head.equals) {
+			k.shown = append(k.shown, head)
+		}
+		return nil
+	})
+}
+
+// locked calls change with the greatest head, while no other process with the same file changes it.
+func (k *Keeper) locked(change func(kept *Head) error) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.path != "" {
+		unlock, err := lockFile(k.path + ".lock")
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
+	kept, err := k.greatest()
+	if err != nil {
+		return err
+	}
+	return change(kept)
+}
+
+func (k *Keeper) replace(head Head, note []byte) error {
+	if k.path != "" {
+		if err := replaceFile(k.path, note); err != nil {
+			return err
+		}
+	}
+	k.signed = &head
+	return nil
+}
+
+// all are the heads that the next one must continue.
+func (k *Keeper) all(greatest *Head) []Head {
+	if greatest == nil {
+		return k.shown
+	}
+	return append([]Head{*greatest}, k.shown...)
+}
+
+// lockFile waits for the lock of a file.
+func lockFile(path string) (unlock func(), err error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return func() {
+		_ = unix.Flock(int(f.Fd()), unix.LOCK_UN) // closing is not enough: a process that is being started may have inherited f
+		_ = f.Close()
+	}, nil
+}
+
+// replaceFile puts a text in place of a file's. After a crash the file holds one of the two.
+func replaceFile(path string, text []byte) error {
+	folder := filepath.Dir(path)
+	draft, err := os.CreateTemp(folder, filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(draft.Name()) // it has another name if all went well
+	_, err = draft.Write(text)
+	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(draft.Name(), path); err != nil {
+		return err
+	}
+	in, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	return errors.Join(in.Sync(), in.Close())
+}
+
+// text is the head as a checkpoint has it.
+func (h Head) text() string {
+	return fmt.Sprintf("%s\n%d\n%s\n", h.Origin, h.Size, base64.StdEncoding.EncodeToString(h.Root))
+}
+
+var errNoHead = errors.New("no head of a key log")
+
+// parseHead reads what text wrote, from the beginning of a note.
+func parseHead(note []byte) (Head, error) {
+	lines := bytes.SplitN(note, []byte("\n"), 4)
+	if len(lines) < 4 {
+		return Head{}, errNoHead
+	}
+	size, err := strconv.ParseInt(string(lines[1]), 10, 64)
+	if err != nil {
+		return Head{}, errNoHead
+	}
+	root, err := base64.StdEncoding.DecodeString(string(lines[2]))
+	if err != nil || len(root) != tlog.HashSize {
+		return Head{}, errNoHead
+	}
+	h := Head{Origin: string(lines[0]), Size: size, Root: root}
+	if _, h.Epoch = hostOf(h.Origin); h.Epoch == 0 || !strings.HasPrefix(string(note), h.text()) {
+		return Head{}, errNoHead
+	}
+	return h, nil
+}
+
+// continues returns ErrBehind or ErrForked unless a head of the database continues all that are kept as signed.
+func (a *API) continues(ctx context.Context, q db.Querier, head Head) error {
+	kept, err := a.Signed.heads()
+	if err != nil {
+		return err
+	}
+	return continuingAll(ctx, q, head, kept)
+}
+
+func (k *Keeper) heads() ([]Head, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	greatest, err := k.greatest()
+	return k.all(greatest), err
+}
+
+func continuingAll(ctx context.Context, q db.Querier, head Head, kept []Head) (err error) {
+	for _, one := range kept {
+		err = errors.Join(err, continuing(ctx, q, head, one))
+	}
+	return err
+}
+
+func continuing(ctx context.Context, q db.Querier, head, kept Head) error {
+	if kept.Epoch < head.Epoch {
+		return nil
+	}
+	if kept.exceeds(head) {
+		return fmt.Errorf("%w: %s has %d entries, and %s was signed with %d", ErrBehind, head.Origin, head.Size, kept.Origin, kept.Size)
+	}
+	if kept.equals(head) {
+		return nil
+	}
+	root, err := tlog.TreeHash(kept.Size, hashesOf(ctx, q, head))
+	if err != nil && !errors.Is(err, errDiffers) {
+		return err
+	}
+	if err != nil || kept.Origin != head.Origin || !bytes.Equal(root[:], kept.Root) {
+		return fmt.Errorf("%w: %s, %d entries", ErrForked, kept.Origin, kept.Size)
+	}
+	return nil
+}

@@ -1,0 +1,142 @@
+package keylog_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"sync"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	formats "github.com/transparency-dev/formats/log"
+	"golang.org/x/mod/sumdb/note"
+
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+)
+
+// The log begins with the keys of the server and holds the entry of every agent, which its passport opens once it is appended.
+func TestEveryAgentHasAnEntry(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	early := w.Agent()
+	own, err := w.Bots.Me(early.Ctx)
+	require.NoError(t, err)
+	require.Equal(t, bots.KeyLog{}, own.Bot.KeyLog, "nothing is appended yet")
+	_, err = w.KeyLog.Checkpoint(t.Context(), 1)
+	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+	w.sequence()
+	first := w.read(1)
+	require.Equal(t, host+"/log/1", first.origin)
+	require.Equal(t, append([]byte{2}, digest("log")...), first.entries[0][:33])
+	require.Equal(t, append([]byte{2}, digest("receipts")...), first.entries[1][:33])
+	published, err := w.KeyLog.Published(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, published.Vkeys[0], base64.StdEncoding.EncodeToString(append([]byte{1}, first.entries[0][33:]...)))
+	require.Equal(t, "https://"+host+"/log/1", published.URL)
+	w.requireOpens(first, early)
+
+	agents := []*graphtest.Agent{early}
+	for range 300 {
+		agents = append(agents, w.Agent())
+	}
+	w.sequence()
+	whole := w.read(1)
+	require.Len(t, whole.labels(t), len(agents))
+	require.Equal(t, first.entries, whole.entries[:len(first.entries)])
+	for _, agent := range agents[len(agents)-3:] {
+		w.requireOpens(whole, agent)
+	}
+	metrics, err := w.KeyLog.Metrics(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []float64{0, 0, 303, 0}, []float64{metrics[0].Value, metrics[1].Value, metrics[2].Value, metrics[3].Value})
+}
+
+// What is deleted cannot be opened any more, whether its entry was appended before or not; the handle stays.
+func TestDeletionErasesTheSalt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	logged := w.Agent()
+	w.sequence()
+	card := w.requireOpens(w.read(1), logged)
+	waiting := w.Agent()
+	for _, agent := range []*graphtest.Agent{logged, waiting} {
+		w.Deleted(agent)
+	}
+	require.EqualValues(t, 0, w.Count("SELECT count(*) FROM log_openings WHERE salt IS NOT NULL"))
+	w.sequence()
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM log_openings o JOIN bots b ON b.id = o.subject_id WHERE o.salt IS NULL"))
+	labels := w.read(1).labels(t)
+	require.Contains(t, labels, label(card.Handle))
+	require.Len(t, labels, 2)
+}
+
+// An agent that is deleted while its entry is appended has no salt afterwards.
+func TestDeletionWhileAppending(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sequence()
+	for range 10 {
+		agent := w.Agent()
+		var group sync.WaitGroup
+		group.Go(func() {
+			_, err := w.KeyLog.Sequence(context.Background())
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		w.Deleted(agent)
+		group.Wait()
+		w.sequence()
+		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM log_openings WHERE subject_id = $1 AND salt IS NULL", agent.ID))
+	}
+	require.Len(t, w.read(1).labels(t), 10)
+}
+
+// An entry that was appended never changes.
+func TestLeavesAreAppendOnly(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sequence()
+	for _, change := range []string{
+		"UPDATE log_leaves SET entry = entry", "DELETE FROM log_leaves", "TRUNCATE log_leaves", "DELETE FROM log_roots",
+	} {
+		_, err := w.DB.SQL.ExecContext(t.Context(), change)
+		require.ErrorContains(t, err, "append-only", change)
+	}
+}
+
+// An entry that is queued whole is appended unchanged, with its opening.
+func TestOtherEntriesAreAppended(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	receipt, salt := uuid.New(), bytes.Repeat([]byte{7}, 16)
+	w.Exec("INSERT INTO log_queue (type, label, commitment, subject_id, salt) VALUES (3, $1, $2, $3, $4)",
+		make([]byte, 32), digest("receipt"), receipt, salt)
+	w.sequence()
+	entries := w.read(1).entries
+	require.Equal(t, string(append(append([]byte{3}, make([]byte, 32)...), digest("receipt")...)), string(entries[2]))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM log_openings WHERE subject_id = $1 AND index = 2 AND salt = $2", receipt, salt))
+}
+
+// The library of the witnesses' network reads a checkpoint.
+func TestFormatsReadsACheckpoint(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Agent()
+	w.sequence()
+	published, err := w.KeyLog.Published(t.Context())
+	require.NoError(t, err)
+	verifier, err := note.NewVerifier(published.Vkeys[0])
+	require.NoError(t, err)
+	signed, err := w.KeyLog.Checkpoint(t.Context(), 1)
+	require.NoError(t, err)
+	checkpoint, rest, _, err := formats.ParseCheckpoint(signed, host+"/log/1", verifier)
+	require.NoError(t, err)
+	require.Empty(t, rest)
+	require.EqualValues(t, 3, checkpoint.Size)
+	require.Len(t, checkpoint.Hash, sha256.Size)
+}

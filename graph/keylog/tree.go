@@ -1,0 +1,170 @@
+package keylog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/lib/pq"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/graph/platform/db"
+)
+
+const (
+	// tileHeight is the height of a tile, whose width is 2^tileHeight.
+	tileHeight = 8
+	tileWidth  = 1 << tileHeight
+)
+
+// edge is the right edge of a tree: what a leaf that is appended is hashed with.
+type edge struct {
+	size int64
+	// subtrees are the roots of the full subtrees that the tree consists of, from left to right, so from large to small.
+	subtrees []tlog.Hash
+	// roots are those of the subtrees over full tiles that were completed.
+	roots []root
+}
+
+// root is a row of log_roots.
+type root struct {
+	level int
+	n     int64
+	hash  tlog.Hash
+}
+
+// append appends a leaf.
+func (e *edge) append(entry []byte) {
+	hash, n := tlog.RecordHash(entry), e.size
+	for level := 1; n&1 == 1; level++ {
+		last := len(e.subtrees) - 1
+		hash, n = tlog.NodeHash(e.subtrees[last], hash), n>>1
+		e.subtrees = e.subtrees[:last]
+		if level%tileHeight == 0 {
+			e.roots = append(e.roots, root{level / tileHeight, n, hash})
+		}
+	}
+	e.subtrees = append(e.subtrees, hash)
+	e.size++
+}
+
+// root returns the root of a tree that is not empty.
+func (e *edge) root() tlog.Hash {
+	last := len(e.subtrees) - 1
+	hash := e.subtrees[last]
+	for i := last - 1; i >= 0; i-- {
+		hash = tlog.NodeHash(e.subtrees[i], hash)
+	}
+	return hash
+}
+
+// readEdge reads the edge of a tree that is not empty, and compares it with the root.
+func readEdge(size int64, hashes tlog.HashReader) (*edge, error) {
+	var indexes []int64
+	for level, start := 62, int64(0); level >= 0; level-- {
+		if size&(1<<level) != 0 {
+			indexes = append(indexes, tlog.StoredHashIndex(level, start>>level))
+			start += 1 << level
+		}
+	}
+	subtrees, err := hashes.ReadHashes(indexes)
+	return &edge{size: size, subtrees: subtrees}, err
+}
+
+// errDiffers says that the leaves or roots of the database are not those of the head.
+var errDiffers = errors.New("the key log's leaves and roots do not fit its head")
+
+// reader reads the hashes of a head's tree from the database. Each is compared with the head's root.
+type reader struct {
+	tlog.HashReader
+}
+
+// hashesOf returns the reader of a head that is not empty.
+func hashesOf(ctx context.Context, q db.Querier, head Head) reader {
+	return reader{tlog.TileHashReader(head.tree(), &tiles{ctx, q, head.Epoch, make(map[tlog.Tile][]byte)})}
+}
+
+// ReadHashes implements tlog.HashReader.
+func (r reader) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	hashes, err := r.HashReader.ReadHashes(indexes)
+	if failed := new(readError); err != nil && !errors.As(err, &failed) {
+		err = fmt.Errorf("%w: %w", errDiffers, err)
+	}
+	return hashes, err
+}
+
+// tiles implements tlog.TileReader for an epoch. The library has no context.
+type tiles struct {
+	ctx   context.Context //nolint:containedctx // it lives for one call
+	q     db.Querier
+	epoch int
+	known map[tlog.Tile][]byte // what was read before
+}
+
+// Height implements tlog.TileReader.
+func (t *tiles) Height() int { return tileHeight }
+
+// SaveTiles implements tlog.TileReader.
+func (t *tiles) SaveTiles([]tlog.Tile, [][]byte) {}
+
+// ReadTiles implements tlog.TileReader.
+func (t *tiles) ReadTiles(wanted []tlog.Tile) ([][]byte, error) {
+	read := make([][]byte, len(wanted))
+	for i, tile := range wanted {
+		if t.known[tile] == nil {
+			hashes, err := readHashes(t.ctx, t.q, t.epoch, tile.L, tile.N, tile.W)
+			if err != nil {
+				return nil, &readError{err}
+			}
+			t.known[tile] = hashes
+		}
+		read[i] = t.known[tile]
+	}
+	return read, nil
+}
+
+// readError is a failure to read, as opposed to hashes that are wrong.
+type readError struct{ error }
+
+// Unwrap returns the cause.
+func (e *readError) Unwrap() error { return e.error }
+
+// readHashes reads the first hashes of a tile.
+func readHashes(ctx context.Context, q db.Querier, epoch, level int, n int64, width int) ([]byte, error) {
+	first := n * tileWidth
+	var hashes []byte
+	if level == 0 {
+		entries, err := db.Column[[]byte](ctx, q, listEntries, epoch, first, first+int64(width))
+		for _, entry := range entries {
+			hash := tlog.RecordHash(entry)
+			hashes = append(hashes, hash[:]...)
+		}
+		return hashes, err
+	}
+	roots, err := db.Column[[]byte](ctx, q, listHashes, epoch, level, first, first+int64(width))
+	for _, hash := range roots {
+		hashes = append(hashes, hash...)
+	}
+	return hashes, err
+}
+
+// write writes entries that were appended to an edge from the leaf first on, the roots that they completed, and the new head.
+func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, entries [][]byte) error {
+	if _, err := q.ExecContext(ctx, addLeaves.Text, epoch, first, pq.ByteaArray(entries)); err != nil {
+		return err
+	}
+	if len(e.roots) > 0 {
+		levels, numbers, hashes := make([]int64, len(e.roots)), make([]int64, len(e.roots)), make([][]byte, len(e.roots))
+		for i, r := range e.roots {
+			levels[i], numbers[i], hashes[i] = int64(r.level), r.n, r.hash[:]
+		}
+		_, err := q.ExecContext(ctx, addRoots.Text, epoch, pq.Int64Array(levels), pq.Int64Array(numbers), pq.ByteaArray(hashes))
+		if err != nil {
+			return err
+		}
+		e.roots = nil
+	}
+	root := e.root()
+	_, err := q.ExecContext(ctx, setHead.Text, epoch, e.size, root[:])
+	return err
+}

@@ -1,0 +1,361 @@
+package keylog_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/graph"
+	"stoa/graph/graphtest"
+	"stoa/graph/keylog"
+)
+
+// others are the witnesses of a log, as strangers run them: a test says what they answer. Each is known by its name.
+type others struct {
+	mu    sync.Mutex
+	names []string
+	// answers are of those that do not sign, shown the heads that they say to have signed.
+	answers map[string]keylog.Cosigned
+	shown   map[string]keylog.Shown
+	asked   []string // witness and size
+}
+
+func (o *others) Keys() []string { return o.names }
+
+func (o *others) Submit(
+	ctx context.Context, to []string, signed []byte, prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error),
+) []keylog.Cosigned {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	size := strings.Split(string(signed), "\n")[1]
+	made := make([]keylog.Cosigned, len(to))
+	for i, name := range to {
+		o.asked = append(o.asked, name+" "+size)
+		answer, refuses := o.answers[name]
+		if !refuses {
+			answer.Line = lineOf(name, size)
+			if n, _ := strconv.ParseInt(size, 10, 64); n > 2 {
+				_, answer.Err = prove(ctx, 2, n)
+			}
+		}
+		answer.Witness = name
+		made[i] = answer
+	}
+	return made
+}
+
+func (o *others) Heads(_ context.Context, log []string) []keylog.Shown {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	origin, _, _ := strings.Cut(log[0], "+")
+	made := make([]keylog.Shown, len(o.names))
+	for i, name := range o.names {
+		if made[i] = o.shown[name]; made[i].Note != nil && !strings.HasPrefix(string(made[i].Note), origin+"\n") {
+			made[i].Note = nil
+		}
+		made[i].Witness = name
+	}
+	return made
+}
+
+// say has a witness answer this from now on; nil, that it signs.
+func (o *others) say(name string, answer *keylog.Cosigned) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.answers, name)
+	if answer != nil {
+		o.answers[name] = *answer
+	}
+}
+
+// lineOf is the line of a witness, whose signature is not looked at here.
+func lineOf(name, size string) string {
+	return "— " + name + " " + base64.StdEncoding.EncodeToString([]byte("hash, signed "+size))
+}
+
+func newWitnessed(t *testing.T, names ...string) (*world, *others) {
+	t.Helper()
+	o := &others{names: names, answers: make(map[string]keylog.Cosigned), shown: make(map[string]keylog.Shown)}
+	w := &world{graphtest.New(t, func(c *graph.Config) { c.Origin, c.Witnesses = "https://"+host, o }), t, ""}
+	w.sequence()
+	return w, o
+}
+
+// cosign registers agents and takes the head to the witnesses, by a process that has paused none.
+func (w *world) cosign(o *others, agents int) {
+	w.t.Helper()
+	for range agents {
+		w.Agent()
+	}
+	w.sequence()
+	process := w.another("")
+	process.Witnesses = o
+	_, err := process.Cosign(w.t.Context())
+	require.NoError(w.t, err)
+}
+
+// proof returns the size of the head that proves an entry, and the names of the witnesses below it.
+func (w *world) proof(index int64) (size int64, names []string) {
+	w.t.Helper()
+	raw, err := w.KeyLog.Include(w.t.Context(), 1, index)
+	require.NoError(w.t, err)
+	listed, err := w.KeyLog.Proofs(w.t.Context(), []int64{0, index})
+	require.NoError(w.t, err)
+	require.Equal(w.t, string(raw), listed[index])
+	top, checkpoint, _ := strings.Cut(string(raw), "\n\n")
+	published, err := w.KeyLog.Published(w.t.Context())
+	require.NoError(w.t, err)
+	verifier, err := note.NewVerifier(published.Vkeys[0])
+	require.NoError(w.t, err)
+	_, err = note.Open([]byte(checkpoint), note.VerifierList(verifier))
+	require.NoError(w.t, err)
+	tree, err := tlog.ParseTree([]byte("go.sum database tree\n" + strings.Join(strings.Split(checkpoint, "\n")[1:3], "\n") + "\n"))
+	require.NoError(w.t, err)
+	entries := w.read(1).entries
+	require.Equal(w.t, rootOf(w.t, entries[:tree.N]), tree.Hash)
+	var hashes tlog.RecordProof
+	for _, line := range strings.Split(top, "\n")[2:] {
+		hash, err := tlog.ParseHash(line)
+		require.NoError(w.t, err)
+		hashes = append(hashes, hash)
+	}
+	require.NoError(w.t, tlog.CheckRecord(hashes, tree.N, tree.Hash, index, tlog.RecordHash(entries[index])))
+	for _, line := range strings.Split(strings.TrimSpace(checkpoint), "\n")[5:] {
+		name := strings.Fields(line)[1]
+		require.Equal(w.t, lineOf(name, strconv.FormatInt(tree.N, 10)), line)
+		names = append(names, name)
+	}
+	return tree.N, names
+}
+
+// A proof is by the head with the most lines of witnesses that has the entry, the newest of these: so one that was proven to those who
+// demand a quorum stays proven while the log grows, and while a witness is away. Lines that no proof shows any more are removed.
+func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
+	t.Parallel()
+	w, o := newWitnessed(t, "a", "b", "c")
+	requireProof := func(index, size int64, names ...string) {
+		t.Helper()
+		found, by := w.proof(index)
+		require.Equal(t, size, found)
+		require.Equal(t, names, by)
+	}
+	requireProof(1, 2)
+	w.cosign(o, 3)
+	requireProof(1, 5, "a", "b", "c")
+	for range 4 {
+		w.Agent()
+	}
+	w.sequence()
+	requireProof(4, 5, "a", "b", "c") // the present head has no line yet
+	requireProof(5, 9)
+	o.say("b", &keylog.Cosigned{Err: errors.New("it is away")})
+	process := w.another("")
+	process.Witnesses = o
+	refused, err := process.Cosign(t.Context())
+	require.NoError(t, err)
+	require.ErrorContains(t, refused, "it is away")
+	requireProof(4, 5, "a", "b", "c")
+	requireProof(5, 9, "a", "c")
+	requireProof(8, 9, "a", "c")
+	o.say("a", &keylog.Cosigned{Err: errors.New("it is away")})
+	for _, size := range []int64{11, 13} {
+		for range 2 {
+			w.Agent()
+		}
+		w.sequence()
+		_, err = process.Cosign(t.Context())
+		require.NoError(t, err)
+		requireProof(4, 5, "a", "b", "c")
+		requireProof(5, 9, "a", "c")
+		requireProof(9, size, "c")
+		require.EqualValues(t, 6, w.Count("SELECT count(*) FROM log_cosignatures"))
+	}
+	o.say("a", nil)
+	w.cosign(o, 1)
+	requireProof(5, 14, "a", "c")
+	requireProof(13, 14, "a", "c")
+	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM log_cosignatures"))
+	o.say("b", nil)
+	w.cosign(o, 0)
+	requireProof(0, 14, "a", "b", "c")
+	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM log_cosignatures"))
+
+	// One that is no longer configured counts no more.
+	o.names = []string{"a", "b"}
+	w.cosign(o, 1)
+	requireProof(0, 15, "a", "b")
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM log_cosignatures"))
+}
+
+// A witness is asked for each head once, and an hour later; one that has not signed is asked again, but not at once, also if the log
+// grows meanwhile.
+func TestWhenWitnessesAreAsked(t *testing.T) {
+	t.Parallel()
+	w, o := newWitnessed(t, "a", "b")
+	o.say("b", &keylog.Cosigned{Err: errors.New("it is away")})
+	for range 5 { // at once
+		_, err := w.KeyLog.Cosign(t.Context())
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"a 2", "b 2"}, o.asked)
+	w.Shift(61 * time.Minute)
+	_, err := w.KeyLog.Cosign(t.Context())
+	require.NoError(t, err)
+	require.Contains(t, o.asked[2:], "a 2", "an hour later")
+	o.say("b", nil)
+	require.Eventually(t, func() bool { // it is asked again, without growth
+		_, err := w.KeyLog.Cosign(t.Context())
+		require.NoError(t, err)
+		return w.Count("SELECT count(*) FROM log_cosignatures WHERE witness = 'b' AND size = 2") == 1
+	}, patience, 10*time.Millisecond)
+	w.Agent()
+	w.sequence()
+	asked := len(o.asked)
+	for range 3 {
+		_, err = w.KeyLog.Cosign(t.Context())
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"a 3", "b 3"}, o.asked[asked:])
+}
+
+// While a witness keeps one call waiting, others return at once.
+func TestOneCallAtATimeWaitsForWitnesses(t *testing.T) {
+	t.Parallel()
+	w, o := newWitnessed(t, "a")
+	o.mu.Lock() // as a slow witness
+	done := make(chan error)
+	go func() {
+		_, err := w.KeyLog.Cosign(context.Background())
+		done <- err
+	}()
+	returned := make(chan error)
+	go func() {
+		for range 100 {
+			_, err := w.KeyLog.Cosign(context.Background())
+			if err != nil {
+				returned <- err
+				return
+			}
+		}
+		returned <- nil
+	}()
+	// One of the two waits for the witness, the other does not.
+	select {
+	case err := <-returned:
+		require.NoError(t, err)
+		o.mu.Unlock()
+		require.NoError(t, <-done)
+	case err := <-done:
+		require.NoError(t, err)
+		o.mu.Unlock()
+		require.NoError(t, <-returned)
+	}
+	require.Equal(t, []string{"a 2"}, o.asked)
+}
+
+// A process that learns from a witness of a head which the database does not continue signs and appends nothing, until a new epoch
+// begins: so do those that share its folder and those that start later, without the witness. It is no matter whether the head is
+// greater, smaller and another, or of a later epoch.
+func TestWitnessesShowWhatWasLost(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		shown  func(w *world, o *others) []byte
+		wanted error
+		kept   bool // in the file
+	}{
+		"greater":   {func(*world, *others) []byte { return []byte(headText(1, 9)) }, keylog.ErrBehind, true},
+		"of now on": {func(*world, *others) []byte { return []byte(headText(2, 1)) }, keylog.ErrBehind, true},
+		"another":   {func(*world, *others) []byte { return []byte(headText(1, 4)) }, keylog.ErrForked, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := &others{names: []string{"down", "a"}, answers: make(map[string]keylog.Cosigned), shown: make(map[string]keylog.Shown)}
+			w := newWorld(t)
+			for range 4 {
+				w.Agent()
+			}
+			w.sequence()
+			w.read(1) // it is signed
+			process := w.another(w.file)
+			process.Witnesses = o
+			o.shown["down"] = keylog.Shown{Err: errors.New("no answer")}
+			require.ErrorContains(t, process.AskWitnesses(t.Context()), "no answer")
+			_, err := process.Checkpoint(t.Context(), 1)
+			require.NoError(t, err, "a witness that is away changes nothing")
+			honest, err := w.KeyLog.Checkpoint(t.Context(), 1)
+			require.NoError(t, err)
+			o.shown["a"] = keylog.Shown{Note: honest}
+			require.NotErrorIs(t, process.AskWitnesses(t.Context()), keylog.ErrForked)
+			_, err = process.Checkpoint(t.Context(), 1)
+			require.NoError(t, err, "nor does the head of the database")
+
+			o.shown["a"] = keylog.Shown{Note: row.shown(w, o)}
+			for range 2 {
+				require.ErrorIs(t, process.AskWitnesses(t.Context()), row.wanted)
+			}
+			w.Agent()
+			_, err = process.Checkpoint(t.Context(), 1)
+			require.ErrorIs(t, err, row.wanted)
+			_, err = process.Sequence(t.Context())
+			require.ErrorIs(t, err, row.wanted)
+			refused, err := process.Cosign(t.Context())
+			require.NoError(t, errors.Join(refused, err))
+			require.Empty(t, o.asked)
+			metrics, err := process.Metrics(t.Context())
+			require.NoError(t, err)
+			require.InDelta(t, 1, metrics[0].Value, 0)
+			require.Equal(t, errors.Is(row.wanted, keylog.ErrForked), metrics[1].Value == 1)
+			for _, other := range []*keylog.API{w.another(w.file), w.KeyLog} {
+				_, err = other.Checkpoint(t.Context(), 1)
+				require.Equal(t, row.kept, errors.Is(err, row.wanted))
+			}
+			w.newEpoch(process)
+			_, err = process.Sequence(t.Context())
+			require.NoError(t, err)
+			published, err := process.Published(t.Context())
+			require.NoError(t, err)
+			_, epoch, _ := strings.Cut(published.Origin, "/log/")
+			number, err := strconv.Atoi(epoch)
+			require.NoError(t, err)
+			_, err = process.Checkpoint(t.Context(), number)
+			require.NoError(t, err)
+			require.Equal(t, name == "of now on", number == 3, "an epoch that a witness knows is not begun again")
+		})
+	}
+}
+
+func headText(epoch, size int) string {
+	return fmt.Sprintf("%s/log/%d\n%d\n%s\n\n— a b\n", host, epoch, size, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+}
+
+// A witness that refuses a head because of another is believed only if it shows that other head.
+func TestAWitnessThatOnlySaysSo(t *testing.T) {
+	t.Parallel()
+	w, o := newWitnessed(t, "a", "b")
+	o.say("a", &keylog.Cosigned{Err: errors.New("I know more"), Differs: true})
+	refused, err := w.KeyLog.Cosign(t.Context())
+	require.NoError(t, errors.Join(refused, err), "another process may have submitted a later head")
+	_, err = w.KeyLog.Checkpoint(t.Context(), 1)
+	require.NoError(t, err)
+	o.shown["a"] = keylog.Shown{Note: []byte(headText(1, 77))}
+	require.Eventually(t, func() bool {
+		refused, err = w.KeyLog.Cosign(t.Context())
+		require.NoError(t, err)
+		return errors.Is(refused, keylog.ErrBehind)
+	}, patience, 10*time.Millisecond)
+	require.ErrorContains(t, refused, "I know more")
+	_, err = w.KeyLog.Checkpoint(t.Context(), 1)
+	require.ErrorIs(t, err, keylog.ErrBehind)
+	require.False(t, slices.Contains(o.asked, "b 77"))
+}

@@ -1,0 +1,171 @@
+package keylog_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/graph"
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
+	"stoa/graph/keylog"
+)
+
+const host = "stoa.example"
+
+// patience is how long a test waits for what must come.
+const patience = 5 * time.Minute
+
+// world is a server with a key log.
+type world struct {
+	*graphtest.World
+	t    *testing.T
+	file string
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "log-head")
+	return &world{graphtest.New(t, func(c *graph.Config) { c.Origin, c.LogHead = "https://"+host, file }), t, file}
+}
+
+// another is one more process on the same database, with a separate keeper.
+func (w *world) another(file string) *keylog.API {
+	return &keylog.API{
+		DB: w.DB, Reads: w.KeyLog.Reads, Key: w.KeyLog.Key, Origin: "https://elsewhere.example", Signed: keylog.NewKeeper(file),
+	}
+}
+
+// sequence appends all that waits.
+func (w *world) sequence() {
+	w.t.Helper()
+	for range 3 { // the first begins the log
+		_, err := w.KeyLog.Sequence(w.t.Context())
+		require.NoError(w.t, err)
+	}
+}
+
+// log is an epoch as a client reads it: every entry, and the checkpoint whose root they have.
+type log struct {
+	origin  string
+	entries [][]byte
+	note    []byte
+}
+
+// read reads an epoch by its tiles, and compares all with the checkpoint.
+func (w *world) read(epoch int) log {
+	w.t.Helper()
+	ctx := w.t.Context()
+	signed, err := w.KeyLog.Checkpoint(ctx, epoch)
+	require.NoError(w.t, err)
+	published, err := w.KeyLog.Published(ctx)
+	require.NoError(w.t, err)
+	tree, origin := w.open(signed, published.Vkeys[0])
+	var (
+		found  = log{origin: origin, note: signed}
+		hashes []tlog.Hash
+		reader = tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+			read := make([]tlog.Hash, len(indexes))
+			for i, index := range indexes {
+				read[i] = hashes[index]
+			}
+			return read, nil
+		})
+	)
+	for n := int64(0); n<<8 < tree.N; n++ {
+		width := int(min(256, tree.N-n<<8))
+		tile, err := w.KeyLog.Tile(ctx, keylog.Tile{Epoch: epoch, Entries: true, N: n, Width: width})
+		require.NoError(w.t, err)
+		for len(tile) > 0 {
+			size := 2 + int(binary.BigEndian.Uint16(tile))
+			entry := tile[2:size]
+			more, err := tlog.StoredHashes(int64(len(found.entries)), entry, reader)
+			require.NoError(w.t, err)
+			hashes, found.entries, tile = append(hashes, more...), append(found.entries, entry), tile[size:]
+		}
+	}
+	require.Len(w.t, found.entries, int(tree.N))
+	root, err := tlog.TreeHash(tree.N, reader)
+	require.NoError(w.t, err)
+	require.Equal(w.t, tree.Hash, root)
+	return found
+}
+
+// open checks the signature of a checkpoint and returns its tree and origin.
+func (w *world) open(signed []byte, vkey string) (tlog.Tree, string) {
+	w.t.Helper()
+	verifier, err := note.NewVerifier(vkey)
+	require.NoError(w.t, err)
+	opened, err := note.Open(signed, note.VerifierList(verifier))
+	require.NoError(w.t, err)
+	origin, rest, _ := strings.Cut(opened.Text, "\n")
+	require.Equal(w.t, verifier.Name(), origin)
+	tree, err := tlog.ParseTree([]byte("go.sum database tree\n" + rest))
+	require.NoError(w.t, err)
+	return tree, origin
+}
+
+// labels of the agents' entries by their index. Each must occur once.
+func (l log) labels(t *testing.T) map[string]int {
+	t.Helper()
+	at := make(map[string]int)
+	for i, entry := range l.entries {
+		if entry[0] == 1 {
+			require.NotContains(t, at, string(entry[1:33]), "a label occurs twice")
+			at[string(entry[1:33])] = i
+		}
+	}
+	return at
+}
+
+func digest(parts ...string) []byte {
+	sum := sha256.Sum256([]byte(strings.Join(parts, "")))
+	return sum[:]
+}
+
+func label(handle string) string { return string(digest("stoa log handle 1\n", host, "\n", handle)) }
+
+// requireOpens requires the entry of an agent where its passport says, opened by the salt there.
+func (w *world) requireOpens(l log, agent *graphtest.Agent) *bots.Own {
+	w.t.Helper()
+	own, err := w.Bots.Me(agent.Ctx)
+	require.NoError(w.t, err)
+	card := own.Bot
+	require.NotNil(w.t, card.KeyLog.Index)
+	require.Len(w.t, card.KeyLog.Salt, 16)
+	at := card.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000Z")
+	key := base64.StdEncoding.EncodeToString(card.EncryptionPublicKey)
+	commitment := digest("stoa log agent 1\n", string(card.KeyLog.Salt), card.ID.String(), "\n", card.Handle, "\n", key, "\n", at, "\n")
+	require.Equal(w.t, string(bytes.Join([][]byte{{1}, []byte(label(card.Handle)), commitment}, nil)), string(l.entries[*card.KeyLog.Index]))
+	return card
+}
+
+// rootOf is the root of a tree of entries.
+func rootOf(t *testing.T, entries [][]byte) tlog.Hash {
+	t.Helper()
+	var hashes []tlog.Hash
+	reader := tlog.HashReaderFunc(func(indexes []int64) ([]tlog.Hash, error) {
+		read := make([]tlog.Hash, len(indexes))
+		for i, index := range indexes {
+			read[i] = hashes[index]
+		}
+		return read, nil
+	})
+	for n, entry := range entries {
+		more, err := tlog.StoredHashes(int64(n), entry, reader)
+		require.NoError(t, err)
+		hashes = append(hashes, more...)
+	}
+	root, err := tlog.TreeHash(int64(len(entries)), reader)
+	require.NoError(t, err)
+	return root
+}

@@ -1,0 +1,114 @@
+package lifecycle
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+)
+
+var (
+	openErasures  = statements.Named("open_erasures")
+	eraseBot      = statements.Named("erase_bot")
+	forgetAddress = statements.Named("forget_address")
+	cameBack      = statements.Named("came_back")
+	dropErasures  = statements.Named("drop_erasures")
+	recordErased  = statements.Named("record_erased")
+)
+
+// Erased is the record of an erasure that outlives the database: ids and times, and who asked.
+type Erased struct {
+	BotID       uuid.UUID `json:"bot_id"`
+	ErasureID   uuid.UUID `json:"erasure_id"`
+	RequestedBy Asker     `json:"requested_by"`
+	RequestedAt time.Time `json:"requested_at"`
+	DueAt       time.Time `json:"due_at"`
+}
+
+// Erase goes on with every erasure as far as it can: it ends offers, erases what is due, and ends what the last order has held. It may be
+// stopped half-way, repeated, and run by several processes. Only jobs call it.
+func (a *API) Erase(ctx context.Context) (erased int64, err error) {
+	return a.each(ctx, openErasures, a.erase)
+}
+
+// erase does what is due of one agent's erasure, and reports whether it erased anything.
+func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err error) {
+	if err := a.endOffers(ctx, botID); err != nil {
+		return false, err
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		erased = false
+		owner, err := db.One[owned](ctx, tx.SQL, ownerAddress, botID)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
+		done, err := db.Column[string](ctx, tx.SQL, eraseBot, botID)
+		if err != nil || done[0] == "" {
+			return err
+		}
+		erased = true
+		if owner != nil && owner.Address != "" {
+			_, err := tx.SQL.ExecContext(ctx, forgetAddress.Text, owner.Address, owner.Written, a.Email.AddressDigest(owner.Address))
+			if err != nil {
+				return err
+			}
+		}
+		if err := a.Deleted(ctx, tx, botID); err != nil {
+			return err
+		}
+		tx.AfterCommit(a.TokensEnded)
+		return a.record(ctx, tx, botID)
+	})
+	return erased, err
+}
+
+// record writes down an erasure before it is committed: an agent that is due must stay erased, whatever the database forgets.
+func (a *API) record(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
+	if a.RecordErased == nil {
+		return nil
+	}
+	found, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, botID)
+	if err != nil {
+		return err
+	}
+	return a.RecordErased(Erased{
+		BotID: botID, ErasureID: found.ID, RequestedBy: found.RequestedBy, RequestedAt: found.RequestedAt.UTC(), DueAt: found.DueAt.UTC(),
+	})
+}
+
+// EraseAgain erases the agents of records that a restored database has again. An order that is open again holds an agent as before.
+// It returns how many agents it erased. Nothing may be served before.
+func (a *API) EraseAgain(ctx context.Context, records []Erased) (n int64, err error) {
+	ids := make([]uuid.UUID, len(records))
+	for i, r := range records {
+		ids[i] = r.BotID
+	}
+	back, err := db.Column[uuid.UUID](ctx, a.DB.SQL, cameBack, db.IDs(ids))
+	if err != nil {
+		return 0, err
+	}
+	for _, r := range records {
+		if !slices.Contains(back, r.BotID) {
+			continue
+		}
+		if _, err := a.DB.SQL.ExecContext(ctx, dropErasures.Text, r.BotID, r.ErasureID); err != nil {
+			return n, err
+		}
+		if _, err := a.DB.SQL.ExecContext(ctx, recordErased.Text, r.BotID, r.ErasureID, r.RequestedBy, r.RequestedAt, r.DueAt); err != nil {
+			return n, err
+		}
+		erased, err := a.erase(ctx, r.BotID)
+		if err != nil {
+			return n, err
+		}
+		if erased {
+			n++
+		}
+	}
+	return n, nil
+}

@@ -1,0 +1,257 @@
+package lifecycle
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/ent/mail"
+	"stoa/graph/email"
+	"stoa/graph/orders"
+	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
+)
+
+const (
+	// erasureWait is how long after its request an agent is erased: a stolen token must not be final.
+	erasureWait = bounds.ErasureWait
+	// maxErasures is how often an agent and its owner together may ask within 24 hours: each request mails the owner.
+	maxErasures = bounds.ErasureRequests
+)
+
+var (
+	lockAgent     = statements.Named("lock_agent")
+	selectErasure = statements.Named("select_erasure")
+	selectKept    = statements.Named("select_kept")
+	judgeErasure  = statements.Named("judge_erasure")
+	insertErasure = statements.Named("insert_erasure")
+	beginLeaving  = statements.Named("begin_leaving")
+	cancelErasure = statements.Named("cancel_erasure")
+	ownerAddress  = statements.Named("owner_address")
+)
+
+// Asker says who asked for an erasure.
+type Asker = string
+
+// The askers.
+const (
+	ByAgent Asker = "agent"
+	ByOwner Asker = "owner"
+)
+
+// ErasureCard is the erasure of an agent (§12.7).
+type ErasureCard struct {
+	// State is pending, partial or done.
+	State       string    `json:"state" db:"state"`
+	RequestedBy Asker     `json:"requested_by" db:"requested_by"`
+	RequestedAt time.Time `json:"requested_at" db:"requested_at"`
+	DueAt       time.Time `json:"due_at" db:"due_at"`
+	// HeldBy says what keeps the erasure from being done once it is due: open_orders, reserved_funds, suspended.
+	HeldBy []string `json:"held_by" db:"-"`
+}
+
+// ErasureResult is an erasure, as REST wraps it. A repeat is the erasure that there was already.
+type ErasureResult struct {
+	wire.Repeat `json:"-"`
+
+	Erasure *ErasureCard `json:"erasure"`
+}
+
+// ErasureCancelled is the answer of CancelErasure.
+type ErasureCancelled struct {
+	Cancelled bool `json:"cancelled"`
+}
+
+// erasureRow holds the columns of an erasure.
+type erasureRow struct {
+	ErasureCard
+
+	ID          uuid.UUID      `db:"id"`
+	OperationID uuid.NullUUID  `db:"operation_id"`
+	CancelledAt sql.NullTime   `db:"cancelled_at"`
+	Due         bool           `db:"due"`
+	Held        pq.StringArray `db:"held_by"`
+}
+
+func (r *erasureRow) card() *ErasureCard {
+	card := r.ErasureCard
+	card.HeldBy = append([]string{}, r.Held...)
+	card.RequestedAt, card.DueAt = card.RequestedAt.UTC(), card.DueAt.UTC()
+	return &card
+}
+
+// ErasureInput asks for the erasure of the caller. A nil field was not sent.
+type ErasureInput struct {
+	OperationID   *string `json:"operation_id"`
+	ConfirmHandle *string `json:"confirm_handle"`
+}
+
+var errRequired = errors.New("is required")
+
+// Check returns the id of the operation, or invalid_input naming every field that is wrong.
+func (in ErasureInput) Check() (operation uuid.UUID, err error) {
+	wrong := fault.Fields{}
+	operation = orders.RequireID(wrong, "operation_id", in.OperationID)
+	if in.ConfirmHandle == nil {
+		wrong.Add("confirm_handle", errRequired)
+	}
+	return operation, wrong.Fault(fault.InvalidInput)
+}
+
+// RequestErasure asks that the caller be erased (§12.7). Its profile closes at once, its tasks, services and offers end, it takes on
+// no new obligations, and its owner is mailed a link that cancels all this. Only an agent may call it, also one in the trash. Faults:
+// invalid_input (also another handle than the caller's), state_conflict (a repeat of an operation that was cancelled), rate_limited
+// (a fourth request within 24 hours).
+func (a *API) RequestErasure(ctx context.Context, in ErasureInput) (*ErasureResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	operation, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	return a.requestErasure(ctx, v.BotID, uuid.NullUUID{UUID: operation, Valid: true}, in.ConfirmHandle, ByAgent)
+}
+
+// EraseForOwner is RequestErasure for an owner who has followed the link of a mail. Only package owners calls it.
+func (a *API) EraseForOwner(ctx context.Context, botID uuid.UUID) (dueAt time.Time, err error) {
+	found, err := a.requestErasure(ctx, botID, uuid.NullUUID{}, nil, ByOwner)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return found.Erasure.DueAt, nil
+}
+
+func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uuid.NullUUID, handle *string, by Asker) (*ErasureResult, error) {
+	var result *ErasureResult
+	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, botID); err != nil {
+			return err
+		}
+		found, err := db.One[struct {
+			Handle    string `db:"handle"`
+			Cancelled bool   `db:"cancelled"`
+			Asked     int64  `db:"asked"`
+		}](ctx, tx.SQL, judgeErasure, botID, operation)
+		if err != nil {
+			return err
+		}
+		if handle != nil && *handle != found.Handle {
+			return fault.Field(fault.InvalidInput, "confirm_handle", "must be your own handle, as a sign that you mean it")
+		}
+		current, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, botID)
+		if err == nil {
+			result = &ErasureResult{Repeat: wire.Repeat{Repeated: true}, Erasure: current.card()}
+			return nil
+		}
+		switch {
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		case found.Cancelled:
+			return fault.New(fault.StateConflict).Say("This request was cancelled. Ask with another operation_id if you mean it again.")
+		case found.Asked >= maxErasures:
+			return fault.New(fault.RateLimited).Say("An erasure can be asked for three times within 24 hours.").After(time.Hour)
+		}
+		result, err = a.beginErasure(ctx, tx, botID, operation, by)
+		return err
+	})
+	if err != nil || result.Repeated {
+		return result, err
+	}
+	return result, a.endOffers(ctx, botID) // what is left of them the job ends
+}
+
+// beginErasure writes a request, takes the agent from view and mails its owner. The agent is locked.
+func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, operation uuid.NullUUID, by Asker) (*ErasureResult, error) {
+	id := uuid.Must(uuid.NewV7())
+	if _, err := tx.SQL.ExecContext(ctx, insertErasure.Text, id, botID, operation, by, erasureWait.Seconds()); err != nil {
+		return nil, err
+	}
+	if _, err := tx.SQL.ExecContext(ctx, beginLeaving.Text, botID); err != nil {
+		return nil, err
+	}
+	if err := a.Deleted(ctx, tx, botID); err != nil {
+		return nil, err
+	}
+	made, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, botID)
+	if err != nil {
+		return nil, err
+	}
+	result := &ErasureResult{Erasure: made.card()}
+	owner, err := db.One[owned](ctx, tx.SQL, ownerAddress, botID)
+	if errors.Is(err, sql.ErrNoRows) || (err == nil && !a.SendsMail) {
+		return result, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	to, err := email.Parse(owner.Written)
+	if err != nil {
+		return nil, err
+	}
+	_, err = a.Email.Enqueue(ctx, tx, email.Mail{
+		Kind: mail.KindErasureNotice, To: to, BotID: &botID, Reference: &id, ExpiresAt: &made.DueAt,
+	})
+	return result, err
+}
+
+// owned is the address of an agent's owner, in its normal form and as its owner wrote it.
+type owned struct {
+	Address string `db:"address"`
+	Written string `db:"written"`
+}
+
+// Erasure returns the caller's erasure (§12.7). Only an agent may call it. Faults: not_found.
+func (a *API) Erasure(ctx context.Context) (*ErasureResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := db.One[erasureRow](ctx, a.DB.SQL, selectErasure, v.BotID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, fault.New(fault.NotFound).Say("No erasure was asked for.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &ErasureResult{Erasure: found.card()}, nil
+}
+
+// CancelErasure takes back the caller's request to be erased, until it is due. The profile stays closed, and what has ended stays so.
+// Only an agent may call it. Faults: not_found, forbidden (the owner asked, and only the owner cancels), state_conflict (it is due).
+func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, v.BotID); err != nil {
+			return err
+		}
+		found, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, v.BotID)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			return fault.New(fault.NotFound).Say("No erasure was asked for.")
+		case err != nil:
+			return err
+		case found.RequestedBy == ByOwner:
+			return fault.New(fault.Forbidden).Say("Your owner asked for the erasure. The link in the mail to your owner cancels it.")
+		case found.Due:
+			return fault.New(fault.StateConflict).Say("The erasure is due and cannot be cancelled any more.")
+		}
+		_, err = tx.SQL.ExecContext(ctx, cancelErasure.Text, v.BotID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ErasureCancelled{true}, nil
+}

@@ -1,0 +1,71 @@
+package lifecycle
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/email"
+	"stoa/graph/platform/db"
+)
+
+// Keeping is the data of the page on which an owner cancels an erasure.
+type Keeping struct {
+	// State is open, cancelled, due (it is too late), or unknown; then the other fields are empty.
+	State  string    `db:"-"`
+	BotID  uuid.UUID `db:"bot_id"`
+	Handle string    `db:"handle"`
+	DueAt  time.Time `db:"due_at"`
+
+	CancelledAt sql.NullTime `db:"cancelled_at"`
+	Due         bool         `db:"due"`
+}
+
+// Keeping returns the data for the link of the mail about an erasure, and changes nothing. Anyone who has the link may call it.
+func (a *API) Keeping(ctx context.Context, id uuid.UUID, token string) (*Keeping, error) {
+	return a.keeping(ctx, a.DB.SQL, id, token)
+}
+
+func (a *API) keeping(ctx context.Context, q db.Querier, id uuid.UUID, token string) (*Keeping, error) {
+	if !a.Email.Follows(email.KeepLink, id, token) {
+		return &Keeping{State: "unknown"}, nil
+	}
+	found, err := db.One[Keeping](ctx, q, selectKept, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return &Keeping{State: "unknown"}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case found.CancelledAt.Valid:
+		found.State = "cancelled"
+	case found.Due:
+		found.State = "due"
+	default:
+		found.State = "open"
+	}
+	return found, nil
+}
+
+// Keep cancels an erasure that the agent or the owner asked for, until it is due. A repeat changes nothing. Anyone who has the link may call it.
+func (a *API) Keep(ctx context.Context, id uuid.UUID, token string) (found *Keeping, err error) {
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if found, err = a.keeping(ctx, tx.SQL, id, token); err != nil || found.State != "open" {
+			return err
+		}
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, found.BotID); err != nil {
+			return err
+		}
+		if found, err = a.keeping(ctx, tx.SQL, id, token); err != nil || found.State != "open" {
+			return err
+		}
+		found.State = "cancelled"
+		_, err = tx.SQL.ExecContext(ctx, cancelErasure.Text, found.BotID)
+		return err
+	})
+	return found, err
+}

@@ -1,0 +1,37 @@
+package ratings
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+)
+
+var (
+	listGiven    = statements.Named("list_given")
+	listReceived = statements.Named("list_received")
+)
+
+// Given lists up to limit ratings that an agent has given, in the order of their ids behind after, also if its profile is closed. Only
+// package exports calls it.
+func (a *API) Given(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
+	return a.listed(ctx, listGiven, agent, after, limit)
+}
+
+// Received is Given for the ratings that the agent has received.
+func (a *API) Received(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
+	return a.listed(ctx, listReceived, agent, after, limit)
+}
+
+func (a *API) listed(ctx context.Context, s *db.Statement, agent, after uuid.UUID, limit int) ([]*Card, error) {
+	found, err := db.All[row](ctx, a.DB.SQL, s, agent, after, limit)
+	if err != nil {
+		return nil, err
+	}
+	cards := make([]*Card, len(found))
+	for i, r := range found {
+		cards[i] = r.card()
+	}
+	return cards, nil
+}

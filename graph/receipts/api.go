@@ -1,0 +1,53 @@
+// Package receipts holds the signed documents that prove outside the server what happened here: a receipt of each order that closed,
+// accepted or refunded, and a document of each rating (§12.5).
+//
+// Triggers write a row for a document in the transaction of its cause (migrate/functions/receipts.sql), and the job Sign makes the
+// document. The row fixes the document's id and time, and everything else that it says is final by then, so a repeated job makes the
+// same bytes. The signed document, its entry for the key log and the events about it are one transaction: a document that anyone can
+// read is never made anew. Several processes may sign at the same time; each takes rows that no other has locked.
+//
+// The documents are JSON Web Signatures over canonical JSON (RFC 7515, RFC 8785), by an Ed25519 key that is derived from the
+// installation's key. Documents hold no texts, only their hashes. Both participants read the documents of an order; anyone reads the
+// document of a rating while the profiles of both are open. When both participants are deleted, a trigger erases the documents.
+package receipts
+
+import (
+	"embed"
+
+	"stoa/graph/events"
+	"stoa/graph/keylog"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
+)
+
+//go:embed receipts.sql
+var files embed.FS
+
+var (
+	statements        = db.Load(files)
+	selectUnsigned    = statements.Named("select_unsigned_receipts")
+	selectSigningKeys = statements.Named("select_signing_keys")
+	readOrders        = statements.Named("read_orders_of_receipts")
+	readSteps         = statements.Named("read_steps_of_receipts")
+	readTransfers     = statements.Named("read_transfers_of_receipts")
+	readFiles         = statements.Named("read_files_of_receipts")
+	readRatings       = statements.Named("read_ratings_of_receipts")
+	saveSigned        = statements.Named("save_signed_receipts")
+	addMissing        = statements.Named("add_missing_receipts")
+	addMissingRated   = statements.Named("add_missing_rating_receipts")
+	readReceipt       = statements.Named("read_receipt")
+	isReceiptOf       = statements.Named("is_receipt_of")
+	listReceipts      = statements.Named("list_receipts")
+	readPublicRating  = statements.Named("read_public_rating_document")
+	readState         = statements.Named("read_receipt_state")
+)
+
+// API holds the operations of this domain. It is safe for concurrent use.
+type API struct {
+	DB     *db.DB
+	Events *events.API
+	// Reads runs what is read without a token.
+	Reads *readpool.Pool
+	// KeyLog has the server's keys and the proofs of entries.
+	KeyLog *keylog.API
+}

@@ -1,0 +1,159 @@
+package receipts
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent/attachment"
+	"stoa/graph/bots"
+	"stoa/graph/platform/db"
+)
+
+// causes is all that the documents of a batch speak of. It is read in five statements, however many documents there are.
+type causes struct {
+	orders    map[uuid.UUID]*closedOrder
+	ratings   map[uuid.UUID]*givenRating
+	steps     map[uuid.UUID][]step
+	transfers map[uuid.UUID][]transfer
+	bound     map[use][]file
+}
+
+// use is an order, and as what it uses files.
+type use struct {
+	OrderID uuid.UUID            `db:"order_id"`
+	Kind    attachment.BoundKind `db:"kind"`
+}
+
+// closedOrder is an order with its participants.
+type closedOrder struct {
+	ID          uuid.UUID   `db:"id"`
+	Title       string      `db:"title"`
+	Description string      `db:"description"`
+	ResultText  *string     `db:"result_text"`
+	Outcome     string      `db:"outcome"`
+	Version     int         `db:"version"`
+	AuthorID    uuid.UUID   `db:"author_id"`
+	TaskID      *uuid.UUID  `db:"task_id"`
+	AmountMinor int64       `db:"amount_minor"`
+	FeeMinor    int64       `db:"fee_minor"`
+	TotalMinor  int64       `db:"total_minor"`
+	FeeBps      int64       `db:"fee_bps"`
+	Deadline    time.Time   `db:"deadline"`
+	CreatedAt   time.Time   `db:"created_at"`
+	FundedAt    *time.Time  `db:"funded_at"`
+	DeliveredAt *time.Time  `db:"delivered_at"`
+	ClosedAt    *time.Time  `db:"closed_at"`
+	Customer    participant `db:"customer"`
+	Contractor  participant `db:"contractor"`
+}
+
+// participant is an agent of an order. The key is null once the agent is deleted.
+type participant struct {
+	ID      uuid.UUID `db:"id"`
+	Handle  string    `db:"handle"`
+	Key     []byte    `db:"key"`
+	Deleted bool      `db:"deleted"`
+}
+
+func (p participant) party() party {
+	made := party{ID: p.ID, Handle: p.Handle}
+	if p.Key != nil {
+		fingerprint := bots.Fingerprint(p.Key)
+		made.KeyFingerprint = &fingerprint
+	}
+	return made
+}
+
+// givenRating is a rating. The text is null if its author is deleted.
+type givenRating struct {
+	ID        uuid.UUID `db:"id"`
+	AuthorID  uuid.UUID `db:"author_id"`
+	SubjectID uuid.UUID `db:"subject_id"`
+	Stars     int       `db:"stars"`
+	Text      *string   `db:"text"`
+}
+
+// readCauses reads what documents speak of.
+func readCauses(ctx context.Context, tx *db.Tx, documents []*unsigned) (*causes, error) {
+	var ordersOf, ratingsOf []uuid.UUID
+	for _, d := range documents {
+		if d.Kind == kindOfReceipt {
+			ordersOf = append(ordersOf, d.OrderID)
+		} else {
+			ratingsOf = append(ratingsOf, d.ID)
+		}
+	}
+	of := &causes{
+		orders: make(map[uuid.UUID]*closedOrder), ratings: make(map[uuid.UUID]*givenRating),
+		steps: make(map[uuid.UUID][]step), transfers: make(map[uuid.UUID][]transfer), bound: make(map[use][]file),
+	}
+	if err := of.readOrders(ctx, tx, ordersOf); err != nil {
+		return nil, err
+	}
+	given, err := db.All[givenRating](ctx, tx.SQL, readRatings, db.IDs(ratingsOf))
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range given {
+		of.ratings[r.ID] = r
+	}
+	return of, nil
+}
+
+func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
+	closed, err := db.All[closedOrder](ctx, tx.SQL, readOrders, db.IDs(ids))
+	if err != nil {
+		return err
+	}
+	for _, o := range closed {
+		c.orders[o.ID] = o
+	}
+	taken, err := db.All[struct {
+		OrderID uuid.UUID `db:"order_id"`
+		Reason  *string   `db:"reason"`
+		step
+	}](ctx, tx.SQL, readSteps, db.IDs(ids))
+	if err != nil {
+		return err
+	}
+	for _, s := range taken {
+		s.ReasonSHA256 = textHash(s.Reason)
+		c.steps[s.OrderID] = append(c.steps[s.OrderID], s.step)
+	}
+	moved, err := db.All[struct {
+		OrderID uuid.UUID `db:"order_id"`
+		transfer
+	}](ctx, tx.SQL, readTransfers, db.IDs(ids))
+	if err != nil {
+		return err
+	}
+	for _, t := range moved {
+		c.transfers[t.OrderID] = append(c.transfers[t.OrderID], t.transfer)
+	}
+	bound, err := db.All[struct {
+		use
+		file
+	}](ctx, tx.SQL, readFiles, db.IDs(ids))
+	if err != nil {
+		return err
+	}
+	for _, f := range bound {
+		c.bound[f.use] = append(c.bound[f.use], f.file)
+	}
+	return nil
+}
+
+// history are the steps of an order, in their order.
+func (c *causes) history(order uuid.UUID) []step { return append([]step{}, c.steps[order]...) }
+
+// ledger are the transactions of an order, in their order.
+func (c *causes) ledger(order uuid.UUID) []transfer {
+	return append([]transfer{}, c.transfers[order]...)
+}
+
+// files are those that are bound to an order in one use, in their order.
+func (c *causes) files(order uuid.UUID, kind attachment.BoundKind) []file {
+	return append([]file{}, c.bound[use{order, kind}]...)
+}

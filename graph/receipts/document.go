@@ -1,0 +1,136 @@
+package receipts
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/wire"
+)
+
+// The types of documents, in their headers.
+const (
+	receiptType = "stoa-receipt+jwt"
+	ratingType  = "stoa-rating+jwt"
+)
+
+// Constant members of a payload.
+const (
+	documentVersion = 1
+	environment     = "test"
+	unit            = "test_credit"
+)
+
+// receipt is the payload of an order's receipt (§12.5). Hashes are SHA-256 in hex, null if there was no such text.
+type receipt struct {
+	Issuer           string     `json:"iss"`
+	IssuedAt         int64      `json:"iat"`
+	ID               uuid.UUID  `json:"jti"`
+	OrderID          uuid.UUID  `json:"sub"`
+	Version          int        `json:"v"`
+	Environment      string     `json:"environment"`
+	Unit             string     `json:"unit"`
+	Outcome          string     `json:"outcome"`
+	OrderVersion     int        `json:"order_version"`
+	Customer         party      `json:"customer"`
+	Contractor       party      `json:"contractor"`
+	AuthorID         uuid.UUID  `json:"author_id"`
+	AmountMinor      int64      `json:"amount_minor"`
+	FeeMinor         int64      `json:"fee_minor"`
+	TotalMinor       int64      `json:"total_minor"`
+	FeeBps           int64      `json:"fee_bps"`
+	TermsSHA256      string     `json:"terms_sha256"`
+	InputFiles       []file     `json:"input_files"`
+	ResultFiles      []file     `json:"result_files"`
+	ResultTextSHA256 *string    `json:"result_text_sha256"`
+	Deadline         time.Time  `json:"deadline"`
+	CreatedAt        time.Time  `json:"created_at"`
+	FundedAt         *time.Time `json:"funded_at"`
+	DeliveredAt      *time.Time `json:"delivered_at"`
+	ClosedAt         *time.Time `json:"closed_at"`
+	History          []step     `json:"history"`
+	Ledger           []transfer `json:"ledger"`
+	TaskID           *uuid.UUID `json:"task_id"`
+	LogKey           string     `json:"log_key"`
+}
+
+// party is a participant. The fingerprint is null if the agent was deleted before the receipt was made.
+type party struct {
+	ID             uuid.UUID `json:"id"`
+	Handle         string    `json:"handle"`
+	KeyFingerprint *string   `json:"key_fingerprint"`
+}
+
+type file struct {
+	SHA256    string  `db:"sha256" json:"sha256"`
+	SizeBytes int64   `db:"size_bytes" json:"size_bytes"`
+	MediaType *string `db:"media_type" json:"media_type"`
+}
+
+// step is a step of the order's history.
+type step struct {
+	Action        string    `db:"action" json:"action"`
+	ParticipantID uuid.UUID `db:"participant_id" json:"participant_id"`
+	Version       int       `db:"version" json:"version"`
+	At            time.Time `db:"at" json:"at"`
+	ReasonSHA256  *string   `json:"reason_sha256"`
+}
+
+// transfer is a transaction of the ledger, and how much it moved.
+type transfer struct {
+	TransactionID uuid.UUID `db:"transaction_id" json:"transaction_id"`
+	Kind          string    `db:"kind" json:"kind"`
+	TotalMinor    int64     `db:"total_minor" json:"total_minor"`
+}
+
+// terms holds the terms that the participants agreed on; a receipt holds their hash.
+type terms struct {
+	OrderID     uuid.UUID `json:"order_id"`
+	Title       string    `json:"title"`
+	Description string    `json:"description"`
+	Deadline    time.Time `json:"deadline"`
+	AmountMinor int64     `json:"amount_minor"`
+	FeeBps      int64     `json:"fee_bps"`
+	InputFiles  []file    `json:"input_files"`
+}
+
+// rating is the payload of a rating's document. The hash of the text is null if the author was deleted before the document was made.
+type rating struct {
+	Issuer     string    `json:"iss"`
+	IssuedAt   int64     `json:"iat"`
+	ID         uuid.UUID `json:"jti"`
+	OrderID    uuid.UUID `json:"sub"`
+	Receipt    uuid.UUID `json:"receipt"`
+	AuthorID   uuid.UUID `json:"author_id"`
+	SubjectID  uuid.UUID `json:"subject_id"`
+	Stars      int       `json:"stars"`
+	TextSHA256 *string   `json:"text_sha256"`
+	Version    int       `json:"v"`
+}
+
+// canonical returns a value as canonical JSON (RFC 8785).
+func canonical(value any) ([]byte, error) {
+	raw, err := wire.Marshal(value)
+	if err != nil {
+		return nil, err
+	}
+	text := jsontext.Value(raw)
+	err = text.Canonicalize()
+	return text, err
+}
+
+func hashOf(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+func textHash(text *string) *string {
+	if text == nil {
+		return nil
+	}
+	sum := hashOf([]byte(*text))
+	return &sum
+}

@@ -1,0 +1,93 @@
+package receipts
+
+import (
+	"context"
+	"crypto"
+	"crypto/ed25519"
+	"encoding/base64"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"stoa/graph/keylog"
+	"stoa/graph/platform/db"
+)
+
+// published is a receipt key as a JSON Web Key whose id is its thumbprint (RFC 7638).
+func published(key ed25519.PublicKey) (jose.JSONWebKey, error) {
+	jwk := jose.JSONWebKey{Key: key, Algorithm: string(jose.EdDSA), Use: "sig"}
+	thumbprint, err := jwk.Thumbprint(crypto.SHA256)
+	if err != nil {
+		return jwk, err
+	}
+	jwk.KeyID = base64.RawURLEncoding.EncodeToString(thumbprint)
+	return jwk, nil
+}
+
+// newJWS returns a signer of documents of a type, with the key and the id under which it is published.
+func newJWS(key ed25519.PrivateKey, kind string) (jose.Signer, error) {
+	jwk, err := published(key.Public().(ed25519.PublicKey)) //nolint:forcetypeassert // that is its type
+	if err != nil {
+		return nil, err
+	}
+	jwk.Key = key
+	return jose.NewSigner(jose.SigningKey{Algorithm: jose.EdDSA, Key: jwk}, new(jose.SignerOptions).WithType(jose.ContentType(kind)))
+}
+
+// PublishedKey is a JSON Web Key that verifies receipts, and the proof that the key log announces it.
+type PublishedKey struct {
+	KeyType   string `json:"kty"`
+	Curve     string `json:"crv"`
+	X         string `json:"x"`
+	KeyID     string `json:"kid"`
+	Use       string `json:"use"`
+	Algorithm string `json:"alg"`
+	// LogIndex is that of the key's entry in the present log, LogProof its proof (tlog-proof of C2SP); null until the log has it, and the
+	// proof also while the log's head is not signed.
+	LogIndex *int64  `json:"log_index"`
+	LogProof *string `json:"log_proof"`
+}
+
+// KeySet is a JSON Web Key Set.
+type KeySet struct {
+	Keys []*PublishedKey `json:"keys"`
+}
+
+// PublishedKeys returns the keys that verify receipts, the newest first, with the proofs of their entries in the key log. Retired keys
+// stay among them. Anyone may call it.
+func (a *API) PublishedKeys(ctx context.Context) (*KeySet, error) {
+	numbers, err := db.Column[int](ctx, a.DB.SQL, selectSigningKeys, keylog.PurposeReceipts)
+	if err != nil {
+		return nil, err
+	}
+	set, indexes := &KeySet{Keys: make([]*PublishedKey, len(numbers))}, make([]int64, 0, len(numbers))
+	for i, number := range numbers {
+		public := a.KeyLog.PrivateKey(keylog.PurposeReceipts, number).Public().(ed25519.PublicKey) //nolint:forcetypeassert // that is its type
+		jwk, err := published(public)
+		if err != nil {
+			return nil, err
+		}
+		made := &PublishedKey{
+			KeyType: "OKP", Curve: "Ed25519", X: base64.RawURLEncoding.EncodeToString(public), KeyID: jwk.KeyID, Use: jwk.Use, Algorithm: jwk.Algorithm,
+		}
+		if made.LogIndex, err = a.KeyLog.KeyIndex(ctx, keylog.PurposeReceipts, number); err != nil {
+			return nil, err
+		}
+		if made.LogIndex != nil {
+			indexes = append(indexes, *made.LogIndex)
+		}
+		set.Keys[i] = made
+	}
+	proofs, err := a.KeyLog.Proofs(ctx, indexes)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range set.Keys {
+		if key.LogIndex == nil {
+			continue
+		}
+		if proof, made := proofs[*key.LogIndex]; made {
+			key.LogProof = &proof
+		}
+	}
+	return set, nil
+}

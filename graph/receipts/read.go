@@ -1,0 +1,111 @@
+package receipts
+
+import (
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
+)
+
+// OrderReceipt returns the receipt of a closed order with the documents of its ratings (§4.7). Only one of the two participants may
+// read it. Faults: invalid_id, not_found (also before there is a receipt, some seconds after the order closed).
+func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.All[row](ctx, a.DB.SQL, readReceipt, id, v.BotID)
+	if err != nil {
+		return nil, err
+	}
+	cards, err := a.cards(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	if len(cards) == 0 {
+		return nil, fault.New(fault.NotFound)
+	}
+	return &Result{cards[0]}, nil
+}
+
+// MyReceipts lists the receipts of the caller's orders, newest first, 100 a page (§4.7). Only an agent may call it. Faults:
+// invalid_id, not_found (before is not a receipt of the caller).
+func (a *API) MyReceipts(ctx context.Context, in ListInput) (*List, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := db.All[row](ctx, a.DB.SQL, listReceipts, v.BotID, before, page.CursorSize+1)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 && before != nil {
+		known, err := db.Column[uuid.UUID](ctx, a.DB.SQL, isReceiptOf, before, v.BotID)
+		if err != nil {
+			return nil, err
+		}
+		if len(known) == 0 {
+			return nil, fault.New(fault.NotFound)
+		}
+	}
+	rows, more := firstReceipts(rows, page.CursorSize)
+	cards, err := a.cards(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	list := &List{Receipts: cards}
+	if more {
+		list.NextBefore = &cards[len(cards)-1].ID
+	}
+	return list, nil
+}
+
+// firstReceipts cuts rows behind a number of receipts and their ratings, and reports whether others follow.
+func firstReceipts(rows []*row, receipts int) (shown []*row, more bool) {
+	n := 0
+	end := slices.IndexFunc(rows, func(r *row) bool {
+		if r.Kind == kindOfReceipt {
+			n++
+		}
+		return n > receipts
+	})
+	if end < 0 {
+		return rows, false
+	}
+	return rows[:end], true
+}
+
+// PublicRating returns the document of a rating, while the profiles of both participants are open (§4.13). Anyone may call it.
+// Faults: rate_limited, not_found.
+func (a *API) PublicRating(ctx context.Context, in RatingInput) (*PublicDocument, error) {
+	id, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	var found *row
+	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
+		found, err = db.One[row](ctx, on, readPublicRating, id)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	proofs, err := a.proofs(ctx, found)
+	if err != nil {
+		return nil, err
+	}
+	return &PublicDocument{found.document(proofs)}, nil
+}

@@ -1,0 +1,120 @@
+-- Statements about receipts (§12.5). A row of the table receipts is a document: of an order, or of a rating of that order.
+
+-- name: select_unsigned_receipts(but uuid[], max bigint)
+-- The oldest documents that are to be signed, without some, and that no other transaction signs or erases. receipt_id is that of the order's receipt.
+SELECT d.id, d.kind, d.order_id, d.created_at,
+  (SELECT r.id FROM receipts r WHERE r.order_id = d.order_id AND r.kind = 'order') AS receipt_id
+FROM receipts d WHERE d.jws IS NULL AND d.erased_at IS NULL AND d.id <> ALL (:but)
+ORDER BY d.created_at LIMIT :max FOR UPDATE OF d SKIP LOCKED;
+
+-- name: select_signing_keys(purpose text)
+SELECT k.number FROM signing_keys k WHERE k.purpose = :purpose ORDER BY k.number DESC;
+
+-- name: read_orders_of_receipts(orders uuid[])
+SELECT o.id, o.title, o.description, o.result_text, coalesce(o.outcome, '') AS outcome, o.version, o.author_id, o.task_id, o.amount_minor,
+  o.fee_minor, o.total_minor, o.fee_bps, o.deadline, o.created_at, o.funded_at, o.delivered_at, o.closed_at,
+  c.id AS "customer.id", c.handle AS "customer.handle", c.encryption_public_key AS "customer.key",
+  c.state = 'deleted' AS "customer.deleted",
+  k.id AS "contractor.id", k.handle AS "contractor.handle", k.encryption_public_key AS "contractor.key",
+  k.state = 'deleted' AS "contractor.deleted"
+FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id WHERE o.id = ANY(:orders);
+
+-- name: read_steps_of_receipts(orders uuid[])
+-- The steps of orders, each order's in their order.
+SELECT e.order_id, e.action, e.participant_id, e.version, e.created_at AS at, e.reason
+FROM order_events e WHERE e.order_id = ANY(:orders) ORDER BY e.order_id, e.version;
+
+-- name: read_transfers_of_receipts(orders uuid[])
+-- The transactions of orders, each order's in their order, and how much each moved: the sum that its accounts got.
+SELECT e.order_id, e.transaction_id, min(e.kind) AS kind, sum(e.delta_minor) FILTER (WHERE e.delta_minor > 0)::bigint AS total_minor
+FROM ledger_entries e WHERE e.order_id = ANY(:orders)
+GROUP BY e.order_id, e.transaction_id ORDER BY e.order_id, min(e.created_at), e.transaction_id;
+
+-- name: read_files_of_receipts(orders uuid[])
+-- The files that are bound to orders, each use's in their order.
+SELECT f.bound_id AS order_id, f.bound_kind AS kind, encode(f.sha256, 'hex') AS sha256, f.size_bytes, f.media_type
+FROM attachments f WHERE f.bound_id = ANY(:orders) AND f.bound_kind IN ('order_input', 'order_result') ORDER BY f.position;
+
+-- name: read_ratings_of_receipts(ratings uuid[])
+SELECT r.id, r.author_id, r.subject_id, r.stars, CASE WHEN a.state <> 'deleted' THEN r.text END AS text
+FROM ratings r JOIN bots a ON a.id = r.author_id WHERE r.id = ANY(:ratings);
+
+-- name: save_signed_receipts(ids uuid[], documents text[], salts bytea[], label bytea, commitments bytea[])
+-- Stores signed documents, and queues an entry for each in the key log. The salts stay here alone, where the erasure finds them.
+WITH signed AS (
+  SELECT * FROM unnest(:ids::uuid[], :documents::text[], :salts::bytea[], :commitments::bytea[]) AS s (id, jws, salt, commitment)
+), saved AS (
+  UPDATE receipts r SET jws = s.jws, salt = s.salt FROM signed s WHERE r.id = s.id RETURNING r.id, s.commitment
+)
+INSERT INTO log_queue (type, label, commitment, subject_id) SELECT 3, :label, v.commitment, v.id FROM saved v;
+
+-- name: add_missing_receipts(after uuid, max bigint)
+-- Adds the receipts of a batch of orders that closed before the triggers existed, and returns the last order of the batch. It passes over orders
+-- whose participants are both deleted, and those of the demo whose texts are erased.
+WITH batch AS MATERIALIZED (
+  SELECT o.id FROM orders o WHERE o.id > :after ORDER BY o.id LIMIT :max
+), added AS MATERIALIZED (
+  SELECT stoa_add_receipt(o, stoa_now()) FROM batch b JOIN orders o ON o.id = b.id
+  JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id
+  WHERE o.state = 'closed' AND (c.state <> 'deleted' OR k.state <> 'deleted')
+    AND NOT (c.is_demo AND k.is_demo AND 'deleted' IN (c.state, k.state))
+    AND NOT EXISTS (SELECT FROM receipts r WHERE r.order_id = o.id AND r.kind = 'order')
+)
+SELECT b.id FROM batch b WHERE (SELECT count(*) FROM added) >= 0 ORDER BY b.id DESC LIMIT 1;
+
+-- name: add_missing_rating_receipts(after uuid, max bigint)
+-- The same for ratings, after the orders: of each whose order has a receipt.
+WITH batch AS MATERIALIZED (
+  SELECT r.id FROM ratings r WHERE r.id > :after ORDER BY r.id LIMIT :max
+), added AS MATERIALIZED (
+  SELECT stoa_add_rating_receipt(r, stoa_now()) FROM batch b JOIN ratings r ON r.id = b.id
+  WHERE EXISTS (SELECT FROM receipts d WHERE d.order_id = r.order_id AND d.kind = 'order' AND d.erased_at IS NULL)
+    AND NOT EXISTS (SELECT FROM receipts d WHERE d.id = r.id)
+)
+SELECT b.id FROM batch b WHERE (SELECT count(*) FROM added) >= 0 ORDER BY b.id DESC LIMIT 1;
+
+-- text: document
+-- The columns of a signed document d, whose opening in the key log is g.
+d.id, d.kind, d.order_id, d.created_at, d.jws, d.salt, g.index
+
+-- name: read_receipt(order_id uuid, caller uuid)
+-- The documents of an order, the receipt first.
+SELECT :document FROM receipts d LEFT JOIN log_openings g ON g.subject_id = d.id
+WHERE d.order_id = :order_id AND :caller IN (d.customer_id, d.contractor_id) AND d.jws IS NOT NULL
+ORDER BY d.kind, d.created_at, d.id;
+
+-- name: is_receipt_of(id uuid, caller uuid)
+SELECT r.id FROM receipts r WHERE r.id = :id AND r.kind = 'order' AND :caller IN (r.customer_id, r.contractor_id);
+
+-- name: list_receipts(caller uuid, before uuid, max bigint)
+-- A page of the caller's receipts with the documents of their ratings, newest first: what is older than `before`, or from the newest
+-- on if that is null. Each role has an index, and neither is read further than the page.
+WITH start AS (
+  SELECT created_at, id FROM receipts WHERE id = :before AND :caller IN (customer_id, contractor_id)
+  UNION ALL
+  SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff' WHERE :before::uuid IS NULL
+), found AS MATERIALIZED (
+  SELECT f.order_id, f.created_at, f.id FROM start s CROSS JOIN LATERAL (
+    (SELECT r.order_id, r.created_at, r.id FROM receipts r
+      WHERE r.customer_id = :caller AND r.kind = 'order' AND r.jws IS NOT NULL AND (r.created_at, r.id) < (s.created_at, s.id)
+      ORDER BY r.created_at DESC, r.id DESC LIMIT :max::bigint)
+    UNION ALL
+    (SELECT r.order_id, r.created_at, r.id FROM receipts r
+      WHERE r.contractor_id = :caller AND r.kind = 'order' AND r.jws IS NOT NULL AND (r.created_at, r.id) < (s.created_at, s.id)
+      ORDER BY r.created_at DESC, r.id DESC LIMIT :max::bigint)
+  ) f ORDER BY f.created_at DESC, f.id DESC LIMIT :max
+)
+SELECT :document FROM found f JOIN receipts d ON d.order_id = f.order_id AND d.jws IS NOT NULL
+LEFT JOIN log_openings g ON g.subject_id = d.id
+ORDER BY f.created_at DESC, f.id DESC, d.kind, d.created_at, d.id;
+
+-- name: read_public_rating_document(id uuid)
+-- The document of a rating that counts, while the profiles of both participants are open.
+SELECT :document FROM receipts d JOIN ratings r ON r.id = d.id AND r.removed_at IS NULL
+JOIN bots c ON c.id = d.customer_id AND stoa_public(c) JOIN bots k ON k.id = d.contractor_id AND stoa_public(k)
+LEFT JOIN log_openings g ON g.subject_id = d.id
+WHERE d.id = :id AND d.kind = 'rating' AND d.jws IS NOT NULL;
+
+-- name: read_receipt_state(order_id uuid)
+SELECT d.id, d.jws IS NOT NULL AS signed, d.erased_at IS NOT NULL AS erased, g.index
+FROM receipts d LEFT JOIN log_openings g ON g.subject_id = d.id WHERE d.order_id = :order_id AND d.kind = 'order';

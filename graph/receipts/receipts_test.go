@@ -1,0 +1,362 @@
+package receipts_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/events"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/ratings"
+	"stoa/graph/receipts"
+	"stoa/rest/client/keylog"
+)
+
+var ptr = graphtest.Ptr[string]
+
+type world struct {
+	*graphtest.World
+	t                    testing.TB
+	customer, contractor *graphtest.Agent
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := graphtest.New(t)
+	return &world{w, t, w.Agent(), w.Agent()}
+}
+
+// opened is an order in a state before it closes.
+func (w *world) opened() uuid.UUID {
+	w.t.Helper()
+	id := uuid.Must(uuid.NewV7())
+	w.Exec(`INSERT INTO orders (id, created_at, updated_at, author_id, state, title, description, deadline, amount_minor, fee_minor,
+		total_minor, fee_bps, customer_id, contractor_id) VALUES ($1, stoa_now(), stoa_now(), $2, 'delivered', 'A sonnet', 'Fourteen lines.',
+		stoa_now(), 100, 10, 110, 1000, $2, $3)`, id, w.customer.ID, w.contractor.ID)
+	return id
+}
+
+// closed is an order that has just closed.
+func (w *world) closed() uuid.UUID {
+	w.t.Helper()
+	id := w.opened()
+	w.Exec("UPDATE orders SET state = 'closed', outcome = 'accepted', closed_at = stoa_now() WHERE id = $1", id)
+	return id
+}
+
+func (w *world) sign() int64 {
+	w.t.Helper()
+	n, err := w.Receipts.Sign(w.t.Context())
+	require.NoError(w.t, err)
+	return n
+}
+
+func (w *world) read(order uuid.UUID) (*receipts.Card, error) {
+	found, err := w.Receipts.OrderReceipt(w.customer.Ctx, receipts.ReceiptInput{OrderID: order.String()})
+	if err != nil {
+		return nil, err
+	}
+	return found.Receipt, nil
+}
+
+func (w *world) receipt(order uuid.UUID) *receipts.Card {
+	w.t.Helper()
+	found, err := w.read(order)
+	require.NoError(w.t, err)
+	return found
+}
+
+func (w *world) rate(by *graphtest.Agent, order uuid.UUID) uuid.UUID {
+	w.t.Helper()
+	made, err := w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
+		OrderID: order.String(), OperationID: ptr(uuid.NewString()), Stars: graphtest.Ptr(int64(5)), Text: ptr("On time."),
+	})
+	require.NoError(w.t, err)
+	return made.Rating.ID
+}
+
+// A job that is cut off before its commit leaves nothing, and the next one makes the same bytes that it would have made. A job that
+// runs again changes nothing.
+func TestARepeatedJobMakesTheSameBytes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := w.closed()
+	w.rate(w.customer, order)
+	var cut []string
+	errCut := errors.New("the process was killed")
+	err := w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		n, err := w.Receipts.SignBatch(ctx, tx)
+		require.NoError(t, err)
+		require.Equal(t, 2, n)
+		rows, err := tx.SQL.QueryContext(ctx, "SELECT jws FROM receipts ORDER BY kind")
+		require.NoError(t, err)
+		defer rows.Close()
+		for rows.Next() {
+			var jws string
+			require.NoError(t, rows.Scan(&jws))
+			cut = append(cut, jws)
+		}
+		require.NoError(t, rows.Err())
+		return errCut
+	})
+	require.ErrorIs(t, err, errCut)
+	require.Zero(t, w.Count("SELECT count(*) FROM receipts WHERE jws IS NOT NULL"))
+	require.Zero(t, w.Count("SELECT count(*) FROM log_queue WHERE type = 3"))
+	_, err = w.read(order)
+	graphtest.RequireFault(t, err, fault.NotFound)
+
+	w.Shift(time.Hour)
+	require.EqualValues(t, 2, w.sign())
+	made := w.receipt(order)
+	require.Equal(t, []string{made.JWS, made.Ratings[0].JWS}, cut)
+	require.Zero(t, w.sign())
+	require.Equal(t, made, w.receipt(order))
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM log_queue WHERE type = 3"))
+	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events WHERE kind = $1", events.OrderReceipt))
+}
+
+// Jobs that run at the same time sign each document once.
+func TestJobsAtOnceSignEachDocumentOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const orders = 120
+	for range orders {
+		w.closed()
+	}
+	signed := make(chan int64)
+	for range 4 {
+		go func() {
+			n, err := w.Receipts.Sign(t.Context())
+			if err != nil {
+				n = -1
+			}
+			signed <- n
+		}()
+	}
+	var all int64
+	for range 4 {
+		n := <-signed
+		require.GreaterOrEqual(t, n, int64(0))
+		all += n
+	}
+	require.EqualValues(t, orders, all+w.sign())
+	require.EqualValues(t, orders, w.Count("SELECT count(DISTINCT subject_id) FROM log_queue WHERE type = 3"))
+	require.EqualValues(t, orders, w.Count("SELECT count(*) FROM log_queue WHERE type = 3"))
+}
+
+// Documents that cannot be signed keep no others from being signed, however many they are. Each is named in the error, and is signed once
+// it can be.
+func TestADocumentThatCannotBeSigned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const bad, good = 60, 60
+	early, late := w.closed(), uuid.Nil
+	w.Exec(`INSERT INTO receipts (id, kind, order_id, customer_id, contractor_id, created_at)
+		SELECT gen_random_uuid(), 'rating', $1, $2, $3, stoa_now() - interval '1 hour' FROM generate_series(1, $4)`,
+		early, w.customer.ID, w.contractor.ID, bad)
+	for range good - 1 {
+		late = w.closed()
+	}
+	signed, err := w.Receipts.Sign(t.Context())
+	require.EqualValues(t, good, signed)
+	require.ErrorContains(t, err, "there is no rating ")
+	require.Equal(t, bad, strings.Count(err.Error(), "receipts: the document "))
+	require.NotEmpty(t, w.receipt(early).JWS)
+	require.NotEmpty(t, w.receipt(late).JWS)
+
+	order := w.closed()
+	signed, err = w.Receipts.Sign(t.Context())
+	require.EqualValues(t, 1, signed)
+	require.Error(t, err)
+	w.Exec("ALTER TABLE ratings DISABLE TRIGGER ratings_receipt")
+	w.Exec(`INSERT INTO ratings (id, created_at, order_id, author_id, subject_id, stars)
+		SELECT id, stoa_now(), $1, $2, $3, 5 FROM receipts WHERE jws IS NULL ORDER BY id LIMIT 1`, order, w.customer.ID, w.contractor.ID)
+	w.Exec("DELETE FROM receipts WHERE jws IS NULL AND id NOT IN (SELECT id FROM ratings)")
+	require.EqualValues(t, 1, w.sign(), "it is tried again")
+	require.Zero(t, w.sign())
+}
+
+// Orders that closed and ratings that were given before the triggers existed get their documents, without events, and once.
+func TestMissingDocumentsAreAdded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Exec("ALTER TABLE orders DISABLE TRIGGER orders_receipt")
+	w.Exec("ALTER TABLE ratings DISABLE TRIGGER ratings_receipt")
+	order, open := w.closed(), w.opened()
+	w.rate(w.customer, order)
+	w.Exec("ALTER TABLE orders ENABLE TRIGGER orders_receipt")
+	w.Exec("ALTER TABLE ratings ENABLE TRIGGER ratings_receipt")
+	w.Shift(time.Hour)
+	require.Zero(t, w.sign())
+	for range 2 {
+		require.NoError(t, w.Receipts.AddMissing(t.Context()))
+	}
+	require.EqualValues(t, 2, w.sign())
+	require.Len(t, w.receipt(order).Ratings, 1)
+	_, err := w.read(open)
+	graphtest.RequireFault(t, err, fault.NotFound)
+	require.Zero(t, w.Count("SELECT count(*) FROM events WHERE kind = $1", events.OrderReceipt))
+}
+
+// Receipts of orders whose participants were both deleted before are not made.
+func TestNothingIsAddedForTheDeleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Exec("ALTER TABLE orders DISABLE TRIGGER orders_receipt")
+	w.closed()
+	w.Exec("UPDATE bots SET state = 'deleted'")
+	require.NoError(t, w.Receipts.AddMissing(t.Context()))
+	require.Zero(t, w.Count("SELECT count(*) FROM receipts"))
+}
+
+// A receipt outlives one participant, and goes with the other; its entry in the log stays.
+func TestReceiptsGoWithTheSecondParticipant(t *testing.T) {
+	t.Parallel()
+	for name, signedFirst := range map[string]bool{"signed before": true, "never signed": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			order := w.closed()
+			w.rate(w.contractor, order)
+			if signedFirst {
+				require.EqualValues(t, 2, w.sign())
+			}
+			w.Deleted(w.contractor)
+			w.sign()
+			kept := w.receipt(order)
+			require.NotEmpty(t, kept.Salt)
+			require.Len(t, kept.Ratings, 1)
+			w.Deleted(w.customer)
+			require.Zero(t, w.sign())
+			require.EqualValues(t, 2, w.Count("SELECT count(*) FROM receipts WHERE jws IS NULL AND salt IS NULL AND erased_at IS NOT NULL"))
+			require.EqualValues(t, 2, w.Count("SELECT count(*) FROM log_queue WHERE type = 3 AND salt IS NULL"))
+			require.NoError(t, w.Receipts.AddMissing(t.Context()))
+			require.Zero(t, w.sign())
+		})
+	}
+}
+
+// Of two participants that are deleted at the same time, the later one takes the receipts along.
+func TestParticipantsThatGoAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.closed()
+	w.sign()
+	first, err := w.DB.SQL.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer first.Rollback() // after a commit this does nothing
+	_, err = first.ExecContext(t.Context(), "UPDATE bots SET state = 'deleted' WHERE id = $1", w.customer.ID)
+	require.NoError(t, err)
+	second := make(chan error, 1)
+	go func() {
+		_, err := w.DB.SQL.ExecContext(t.Context(), "UPDATE bots SET state = 'deleted' WHERE id = $1", w.contractor.ID)
+		second <- err
+	}()
+	require.Eventually(t, func() bool {
+		return w.Count("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7062 AND NOT granted") == 1
+	}, time.Minute, 10*time.Millisecond)
+	require.NoError(t, first.Commit())
+	require.NoError(t, <-second)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM receipts WHERE erased_at IS NOT NULL"))
+}
+
+// Index and proof come once the log holds the entry.
+func TestProofOfASequencedDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := w.closed()
+	w.rate(w.customer, order)
+	w.sign()
+	require.Nil(t, w.receipt(order).Index)
+	for range 2 { // the first one may begin the log
+		_, err := w.KeyLog.Sequence(t.Context())
+		require.NoError(t, err)
+	}
+	found := w.receipt(order)
+	documents := append([]*receipts.Document{&found.Document}, found.Ratings...)
+	require.Len(t, documents, 2)
+	for _, document := range documents {
+		require.NotNil(t, document.Index)
+		proof, err := keylog.ParseProof([]byte(*document.Proof))
+		require.NoError(t, err)
+		require.Equal(t, *document.Index, proof.Index)
+	}
+}
+
+// Anyone reads the document of a rating while both profiles are open.
+func TestPublicDocumentOfARating(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	order := w.closed()
+	rating := w.rate(w.customer, order)
+	w.sign()
+	read := func() (*receipts.PublicDocument, error) {
+		return w.Receipts.PublicRating(t.Context(), receipts.RatingInput{RatingID: rating.String()})
+	}
+	w.Show(w.customer, true)
+	w.Show(w.contractor, true)
+	found, err := read()
+	require.NoError(t, err)
+	require.Equal(t, w.receipt(order).Ratings[0], found.Rating)
+	for _, closing := range []*graphtest.Agent{w.customer, w.contractor} {
+		w.Show(closing, false)
+		_, err = read()
+		graphtest.RequireFault(t, err, fault.NotFound)
+		w.Show(closing, true)
+	}
+	w.Exec("UPDATE ratings SET removed_at = stoa_now()")
+	_, err = read()
+	graphtest.RequireFault(t, err, fault.NotFound)
+}
+
+func (w *world) sequence() {
+	w.t.Helper()
+	for range 2 { // the first one may begin the log
+		_, err := w.KeyLog.Sequence(w.t.Context())
+		require.NoError(w.t, err)
+	}
+}
+
+func (w *world) keys() []*receipts.PublishedKey {
+	w.t.Helper()
+	set, err := w.Receipts.PublishedKeys(w.t.Context())
+	require.NoError(w.t, err)
+	return set.Keys
+}
+
+// prove requires that the log proves every published key.
+func (w *world) prove() {
+	w.t.Helper()
+	named, err := w.KeyLog.Published(w.t.Context())
+	require.NoError(w.t, err)
+	log, err := keylog.ParseLogKey(named.Vkeys[0])
+	require.NoError(w.t, err)
+	for _, key := range w.keys() {
+		public, err := base64.RawURLEncoding.DecodeString(key.X)
+		require.NoError(w.t, err)
+		entry, err := keylog.KeyEntry(keylog.PurposeReceipts, public)
+		require.NoError(w.t, err)
+		require.NotNil(w.t, key.LogProof)
+		proof, err := keylog.ParseProof([]byte(*key.LogProof))
+		require.NoError(w.t, err)
+		require.Equal(w.t, *key.LogIndex, proof.Index)
+		_, err = proof.Check(entry, log)
+		require.NoError(w.t, err)
+	}
+}
+
+func parse(t *testing.T, jws string) *jose.JSONWebSignature {
+	t.Helper()
+	signed, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{jose.EdDSA})
+	require.NoError(t, err)
+	return signed
+}

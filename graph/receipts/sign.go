@@ -1,0 +1,267 @@
+package receipts
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/ent/attachment"
+	"stoa/graph/events"
+	"stoa/graph/keylog"
+	"stoa/graph/platform/db"
+)
+
+const (
+	// signBatch is how many documents one transaction signs.
+	signBatch = 50
+	// addBatch is how many orders or ratings one statement of AddMissing looks at.
+	addBatch = 1000
+	// saltSize is that of a leaf's salt in bytes.
+	saltSize = 16
+)
+
+// commitmentPrefix begins what the log's entry of a document is the hash of.
+const commitmentPrefix = "stoa log receipt 1\n"
+
+// noLabel is the label of the entries of documents, which cannot be searched for.
+var noLabel = make([]byte, sha256.Size)
+
+// unsigned is a row that is to be signed.
+type unsigned struct {
+	ID        uuid.UUID `db:"id"`
+	Kind      string    `db:"kind"`
+	OrderID   uuid.UUID `db:"order_id"`
+	CreatedAt time.Time `db:"created_at"`
+	// ReceiptID is that of the order's receipt.
+	ReceiptID uuid.UUID `db:"receipt_id"`
+}
+
+// Sign makes the documents whose cause was committed, and returns how many those were. A document that cannot be signed keeps no other
+// from being signed: its error is among those returned, and the next call tries it again. Sign may be repeated and stopped at any time,
+// and run in several processes at once. Only jobs call it.
+func (a *API) Sign(ctx context.Context) (signed int64, err error) {
+	var (
+		failed []error
+		passed []uuid.UUID // documents that cannot be signed
+		single int         // how many documents of a batch that failed are left, each for a separate transaction
+	)
+	for {
+		size := signBatch
+		if single > 0 {
+			size = 1
+		}
+		var due []uuid.UUID
+		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			due, err = a.signBatch(ctx, tx, passed, size)
+			return err
+		})
+		switch {
+		case err == nil:
+			signed += int64(len(due))
+			if len(due) < size {
+				return signed, errors.Join(failed...)
+			}
+			single = max(single-1, 0)
+		case len(due) == 0 || ctx.Err() != nil: // not the fault of a document
+			return signed, errors.Join(append(failed, err)...)
+		case size > 1:
+			single = len(due)
+		default:
+			passed, failed = append(passed, due[0]), append(failed, fmt.Errorf("receipts: the document %s: %w", due[0], err))
+			single = max(single-1, 0)
+		}
+	}
+}
+
+// signBatch signs the oldest documents but some in one transaction, and returns all that were to be signed.
+func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most int) (ids []uuid.UUID, err error) {
+	due, err := db.All[unsigned](ctx, tx.SQL, selectUnsigned, db.IDs(but), most)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	ids = make([]uuid.UUID, len(due))
+	for i, d := range due {
+		ids[i] = d.ID
+	}
+	by, err := a.newSigner(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	of, err := readCauses(ctx, tx, due)
+	if err != nil {
+		return ids, err
+	}
+	var (
+		documents          = make([]string, len(due))
+		salts, commitments = make([][]byte, len(due)), make([][]byte, len(due))
+		announced          []events.Event
+	)
+	for i, d := range due {
+		var told []events.Event
+		if documents[i], told, err = by.document(of, d); err != nil {
+			return ids, err
+		}
+		salt := make([]byte, saltSize)
+		_, _ = rand.Read(salt) // never fails
+		sum := sha256.Sum256(append(append([]byte(commitmentPrefix), salt...), documents[i]...))
+		salts[i], commitments[i] = salt, sum[:]
+		announced = append(announced, told...)
+	}
+	if _, err := tx.SQL.ExecContext(ctx, saveSigned.Text, db.IDs(ids), pq.Array(documents), pq.ByteaArray(salts), noLabel,
+		pq.ByteaArray(commitments)); err != nil {
+		return ids, err
+	}
+	if len(announced) > 0 {
+		if err := a.Events.Add(ctx, tx, announced...); err != nil {
+			return ids, err
+		}
+	}
+	return ids, nil
+}
+
+// signer makes documents with the present key.
+type signer struct {
+	// log and logKey are the origin of the key log and the hash of its key.
+	log, logKey string
+	keys        map[string]jose.Signer
+}
+
+func (a *API) newSigner(ctx context.Context, tx *db.Tx) (*signer, error) {
+	origin, logKey, err := a.KeyLog.Name(ctx, tx.SQL)
+	if err != nil {
+		return nil, err
+	}
+	key, err := a.KeyLog.SigningKey(ctx, tx.SQL, keylog.PurposeReceipts)
+	if err != nil {
+		return nil, err
+	}
+	s := &signer{log: origin, logKey: logKey, keys: make(map[string]jose.Signer)}
+	for _, kind := range []string{receiptType, ratingType} {
+		if s.keys[kind], err = newJWS(key, kind); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// SignAs returns a payload as a compact JWS of a type, in canonical JSON, signed with the present key of receipts. Other domains sign
+// their documents with it.
+func (a *API) SignAs(ctx context.Context, kind string, payload any) (string, error) {
+	key, err := a.KeyLog.SigningKey(ctx, a.DB.SQL, keylog.PurposeReceipts)
+	if err != nil {
+		return "", err
+	}
+	by, err := newJWS(key, kind)
+	if err != nil {
+		return "", err
+	}
+	s := signer{keys: map[string]jose.Signer{kind: by}}
+	return s.sign(kind, payload)
+}
+
+// sign returns a payload as a compact JWS of a type. The same payload has the same JWS.
+func (s *signer) sign(kind string, payload any) (string, error) {
+	raw, err := canonical(payload)
+	if err != nil {
+		return "", err
+	}
+	signed, err := s.keys[kind].Sign(raw)
+	if err != nil {
+		return "", err
+	}
+	return signed.CompactSerialize()
+}
+
+// document returns a signed document, and the events about it.
+func (s *signer) document(of *causes, d *unsigned) (string, []events.Event, error) {
+	if d.Kind != kindOfReceipt {
+		given, ok := of.ratings[d.ID]
+		if !ok {
+			return "", nil, fmt.Errorf("there is no rating %s", d.ID)
+		}
+		jws, err := s.sign(ratingType, s.rating(given, d))
+		return jws, nil, err
+	}
+	o, ok := of.orders[d.OrderID]
+	if !ok {
+		return "", nil, fmt.Errorf("there is no order %s", d.OrderID)
+	}
+	payload, err := s.receipt(of, o, d)
+	if err != nil {
+		return "", nil, err
+	}
+	jws, err := s.sign(receiptType, payload)
+	return jws, announcements(d, o), err
+}
+
+// announcements are the events about a receipt, for each participant that exists. A receipt that was added later than its order closed
+// has none: an upgrade would fill the queues with what happened long ago.
+func announcements(d *unsigned, o *closedOrder) []events.Event {
+	if o.ClosedAt == nil || !o.ClosedAt.Equal(d.CreatedAt) {
+		return nil
+	}
+	var all []events.Event
+	for _, p := range []participant{o.Customer, o.Contractor} {
+		if !p.Deleted {
+			all = append(all, events.Event{
+				Recipient: p.ID, Kind: events.OrderReceipt, Payload: events.ReceiptPayload{OrderID: o.ID, ReceiptID: d.ID},
+			})
+		}
+	}
+	return all
+}
+
+// receipt returns the payload of an order's receipt.
+func (s *signer) receipt(of *causes, o *closedOrder, d *unsigned) (*receipt, error) {
+	inputs, results := of.files(o.ID, attachment.BoundKindOrderInput), of.files(o.ID, attachment.BoundKindOrderResult)
+	agreed, err := canonical(terms{
+		OrderID: o.ID, Title: o.Title, Description: o.Description, Deadline: o.Deadline, AmountMinor: o.AmountMinor, FeeBps: o.FeeBps,
+		InputFiles: inputs,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &receipt{
+		Issuer: s.log, IssuedAt: d.CreatedAt.Unix(), ID: d.ID, OrderID: o.ID, Version: documentVersion,
+		Environment: environment, Unit: unit, Outcome: o.Outcome, OrderVersion: o.Version,
+		Customer: o.Customer.party(), Contractor: o.Contractor.party(), AuthorID: o.AuthorID,
+		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor, TotalMinor: o.TotalMinor, FeeBps: o.FeeBps,
+		TermsSHA256: hashOf(agreed), InputFiles: inputs, ResultFiles: results, ResultTextSHA256: textHash(o.ResultText),
+		Deadline: o.Deadline, CreatedAt: o.CreatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,
+		History: of.history(o.ID), Ledger: of.ledger(o.ID), TaskID: o.TaskID, LogKey: s.logKey,
+	}, nil
+}
+
+// rating returns the payload of a rating's document.
+func (s *signer) rating(r *givenRating, d *unsigned) *rating {
+	return &rating{
+		Issuer: s.log, IssuedAt: d.CreatedAt.Unix(), ID: d.ID, OrderID: d.OrderID, Receipt: d.ReceiptID,
+		AuthorID: r.AuthorID, SubjectID: r.SubjectID, Stars: r.Stars, TextSHA256: textHash(r.Text), Version: documentVersion,
+	}
+}
+
+// AddMissing adds rows for the documents of orders that closed, and of ratings that were given, before the server made documents. It
+// walks all orders and ratings in batches that each commit, so it may be stopped half-way, repeated, and run in
+// several processes at once. Only jobs call it.
+func (a *API) AddMissing(ctx context.Context) error {
+	for _, statement := range []*db.Statement{addMissing, addMissingRated} {
+		for after := uuid.Nil; ; {
+			last, err := db.Column[uuid.UUID](ctx, a.DB.SQL, statement, after, addBatch)
+			if err != nil {
+				return err
+			}
+			if len(last) == 0 {
+				break
+			}
+			after = last[0]
+		}
+	}
+	return nil
+}

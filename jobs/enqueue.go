@@ -1,0 +1,55 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/rivertype"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/tracing"
+)
+
+// NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.
+func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue, error) {
+	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger}
+	client, err := river.NewClient(newInserter(database.SQL, clock), config)
+	if err != nil {
+		return nil, fmt.Errorf("jobs: %w", err)
+	}
+	byKind := make(map[string]string, len(table))
+	for _, row := range table {
+		byKind[row.kind] = row.queue
+	}
+	return func(ctx context.Context, tx *db.Tx, job db.Job) error {
+		_, err := client.InsertTx(ctx, tx.SQL, job, insertOpts(ctx, byKind[job.Kind()], job))
+		return err
+	}, nil
+}
+
+// insertOpts are the queue of a job, its priority, if it has one, and, as its metadata, the trace of the request that asks for it, if
+// it has one.
+func insertOpts(ctx context.Context, queue string, job db.Job) *river.InsertOpts {
+	options := &river.InsertOpts{Queue: queue}
+	if urgent, ok := job.(interface{ Priority() int }); ok {
+		options.Priority = urgent.Priority()
+	}
+	if from := tracing.Carry(ctx); from.Parent != "" {
+		if raw, err := json.Marshal(from); err == nil {
+			options.Metadata = raw
+		}
+	}
+	return options
+}
+
+// traceOf reads the trace that insertOpts wrote.
+func traceOf(job *rivertype.JobRow) tracing.Carried {
+	var from tracing.Carried
+	if json.Unmarshal(job.Metadata, &from) != nil {
+		return tracing.Carried{} // metadata of another program
+	}
+	return from
+}

@@ -1,0 +1,62 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"stoa/graph/wallet"
+)
+
+// cosign takes the head of the key log to the witnesses that have not signed it. Those that do not sign are no failure of the job.
+func cosign(ctx context.Context, c Config, _ cosignJob) error {
+	refused, err := c.Graph.KeyLog.Cosign(ctx)
+	if refused != nil {
+		c.Logger.WarnContext(ctx, "witnesses did not sign the key log", "error", refused)
+	}
+	return err
+}
+
+// cleanUp deletes records past their retention. One sweep that fails does not keep the others from running.
+func cleanUp(ctx context.Context, c Config, _ cleanupJob) error {
+	var failed []error
+	for _, r := range c.Graph.Operator.Kept {
+		if r.Sweep == nil {
+			continue
+		}
+		n, err := r.Sweep(ctx)
+		if n > 0 {
+			c.Logger.InfoContext(ctx, "cleaned up", "sweep", r.Name, "deleted", n)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("%s: %w", r.Name, err))
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// maxReconcile is after how long ledgerReport leaves the rest to its next run; its slices last a second or so.
+const maxReconcile = 20 * time.Minute
+
+// ledgerReport checks the ledger: what is new at each run, and everything once a day, in slices that any process may continue. A
+// discrepancy is a defect or a break-in: it is logged as an error, each time anew, and kept for /metrics of every process.
+func ledgerReport(ctx context.Context, c Config, _ reconcileJob) error {
+	end := time.Now().Add(maxReconcile)
+	for _, scope := range wallet.Scopes() {
+		for over := false; !over && time.Now().Before(end); {
+			var (
+				found []wallet.Discrepancy
+				err   error
+			)
+			if found, over, err = c.Graph.Wallet.ContinueCheck(ctx, scope); err != nil {
+				return err
+			}
+			for _, d := range found {
+				c.Logger.ErrorContext(ctx, "the ledger does not balance", "scope", scope, "check", d.Check, "bot_id", d.BotID,
+					"transaction_id", d.TransactionID, "expected", d.Expected, "found", d.Found)
+			}
+		}
+	}
+	return nil
+}

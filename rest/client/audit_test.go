@@ -1,0 +1,310 @@
+package client_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/rest/client"
+	"stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/keylogtest"
+)
+
+func (s *logServer) monitor(file string) *client.KeyLog {
+	s.t.Helper()
+	l, err := client.OpenKeyLog(file, s.url, client.Options{Retries: -1, Checks: client.Checks{Patience: time.Millisecond}})
+	require.NoError(s.t, err)
+	return l
+}
+
+// A second entry of a handle, by a server that holds the log's key, deceives a sender; the agent's own watch and any monitor notice.
+func TestASecondEntryIsNoticed(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.register("ben")
+	s.fill(300)
+	watching, file := s.agent(ben, client.Checks{}), filepath.Join(t.TempDir(), "monitor")
+	watched, err := watching.WatchKey(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, *watched.Index)
+	require.EqualValues(t, 302, watched.Size)
+	require.EqualValues(t, 302, watched.Read)
+	require.Equal(t, 2, watched.Agents)
+	audited, err := s.monitor(file).Audit(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 2, audited.Agents)
+
+	true1 := ben.card["key_log"]
+	eve, err := client.NewKeys()
+	require.NoError(t, err)
+	s.enter(ben, eve.Public())
+	ben.card["encryption_public_key"] = eve.Public()
+	lied := ben
+	lied.keys = eve
+	a := s.agent(ada, client.Checks{})
+	_, _, err = a.SendMessage(t.Context(), lied.brief(), "hello", "")
+	require.NoError(t, err)
+	s.asked()
+	for range 2 { // it is not forgotten
+		_, err = watching.WatchKey(t.Context())
+		require.ErrorIs(t, err, client.ErrLabelTwice)
+		require.True(t, client.Alarm(err))
+		require.ErrorContains(t, err, "entries 1 and 302")
+		_, err = s.monitor(file).Audit(t.Context())
+		require.ErrorIs(t, err, client.ErrLabelTwice)
+	}
+	for _, request := range s.asked() {
+		require.NotContains(t, request, "tile/entries/000", "what was read before is not read again")
+	}
+	// A program that only now begins to watch notices it as well, whatever the server says to the agent itself.
+	ben.card["key_log"], ben.card["encryption_public_key"] = true1, ben.keys.Public()
+	_, err = s.agent(ben, client.Checks{}).WatchKey(t.Context())
+	require.ErrorIs(t, err, client.ErrLabelTwice)
+}
+
+// The one entry of the agent's handle must be of its key.
+func TestTheOwnEntryIsOfTheOwnKey(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben, carol := s.register("ada"), s.unsequenced("ben"), s.unsequenced("carol")
+	eve, err := client.NewKeys()
+	require.NoError(t, err)
+	s.enter(ben, eve.Public())
+	named := ben.card["key_log"].(map[string]any)
+	watching := s.agent(ben, client.Checks{})
+	for name, lie := range map[string]any{
+		"the false one":    named,
+		"none":             nil,
+		"no index":         map[string]any{"index": nil, "salt": nil},
+		"another's":        ada.card["key_log"],
+		"one that is none": map[string]any{"index": 70, "salt": named["salt"]},
+	} {
+		ben.card["key_log"] = lie
+		_, err = watching.WatchKey(t.Context())
+		require.ErrorIs(t, err, client.ErrOwnKey, name)
+		require.True(t, client.Alarm(err))
+	}
+	// Without any entry it is not proven, and no agent can have been deceived.
+	_, err = s.agent(carol, client.Checks{}).WatchKey(t.Context())
+	require.ErrorIs(t, err, client.ErrUnproven)
+	require.False(t, client.Alarm(err))
+	carol.card["key_log"] = ada.card["key_log"]
+	_, err = s.agent(carol, client.Checks{}).WatchKey(t.Context())
+	require.ErrorIs(t, err, client.ErrOwnKey)
+	_, err = s.agent(ada, client.Checks{}).WatchKey(t.Context())
+	require.NoError(t, err)
+}
+
+// However an audit goes on, in one program or in several, it reads each entry once, and finds a label that is there twice.
+func TestAuditsGoOn(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	folder := t.TempDir()
+	rapid.Check(t, func(rt *rapid.T) {
+		l := s.begin(1, "log")
+		file := filepath.Join(folder, uuid.NewString())
+		twice := false
+		labels := make(map[string]bool)
+		for range rapid.IntRange(1, 60).Draw(rt, "rounds") {
+			before := l.Head(-1).Size
+			for range rapid.SampledFrom([]int{0, 1, 2, 3, 255, 256, 257}).Draw(rt, "more") {
+				handle := uuid.NewString()
+				if rapid.IntRange(0, 4000).Draw(rt, "handle") == 0 {
+					handle = "again"
+				}
+				twice = twice || labels[handle]
+				labels[handle] = true
+				l.Append(keylog.Agent{Handle: handle}.Entry(logHost, nil))
+			}
+			audited, err := s.monitor(file).Audit(t.Context())
+			if twice {
+				require.ErrorIs(rt, err, client.ErrLabelTwice)
+				return
+			}
+			require.NoError(rt, err)
+			require.Equal(rt, l.Head(-1).Size-before, audited.Read)
+			require.Equal(rt, len(labels), audited.Agents)
+		}
+		parts, err := os.ReadDir(filepath.Join(file+".watch", "1"))
+		require.NoError(rt, err)
+		require.LessOrEqual(rt, len(parts), 40)
+	})
+}
+
+// Entries that are not those of the signed head are refused, and so is a log that has shrunk, also without a trust file.
+func TestFalseTiles(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	s.fill(5)
+	file := filepath.Join(t.TempDir(), "monitor")
+	other := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
+	for range 5 {
+		other.Append(keylog.ReceiptEntry([]byte(uuid.NewString()), "y"))
+	}
+	s.say(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "tile") {
+			return false
+		}
+		_, _ = w.Write(other.Tile(0, 5))
+		return true
+	})
+	_, err := s.monitor(file).Audit(t.Context())
+	require.ErrorIs(t, err, client.ErrLogForked)
+	s.say(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.Contains(r.URL.Path, "tile") {
+			return false
+		}
+		_, _ = w.Write(s.logs[1].Tile(0, 4))
+		return true
+	})
+	_, err = s.monitor(file).Audit(t.Context())
+	require.ErrorContains(t, err, "4 entries")
+	s.say(nil)
+	_, err = s.monitor(file).Audit(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(file))
+	s.begin(1, "log").Append(keylog.ReceiptEntry(nil, "z"))
+	_, err = s.monitor(file).Audit(t.Context())
+	require.ErrorIs(t, err, client.ErrLogForked)
+}
+
+// restored has a server begin its log anew, with the first entries of the former one and what follows.
+func (s *logServer) restored(size int64, more ...keylog.Entry) *keylogtest.Log {
+	former := s.logs[1]
+	all := entriesOf(former)
+	head := former.Head(size)
+	l := s.begin(2, "log")
+	l.Append(keylog.EpochEntry(former.Origin, head.Root))
+	for _, entry := range append(all[:size], more...) {
+		l.Append(entry)
+	}
+	s.published["epochs"] = []any{map[string]any{
+		"origin": former.Origin, "size": head.Size, "root": head.Root[:], "reason": "restored", "ended_at": "2026-11-26T10:00:00Z",
+	}}
+	delete(s.logs, 1)
+	return l
+}
+
+// A log that was begun anew stops first contacts until a person accepts it; what is pinned goes on. It must follow the former one.
+func TestANewEpochIsAccepted(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		left   int64 // of 303 entries
+		lie    func(s *logServer, l *keylogtest.Log)
+		forked bool
+	}{
+		"nothing lost": {left: 303},
+		"some lost":    {left: 200},
+		"not the same entries": {left: 303, forked: true, lie: func(s *logServer, _ *keylogtest.Log) {
+			l := s.begin(2, "log")
+			s.published["epochs"] = []any{map[string]any{"origin": logHost + "/log/1", "size": 303, "root": make([]byte, 32)}}
+			l.Append(keylog.EpochEntry(logHost+"/log/1", [32]byte{}))
+			for range 303 {
+				l.Append(keylog.ReceiptEntry(nil, "x"))
+			}
+		}},
+		"no first entry": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
+			entries, epochs := entriesOf(l), s.published["epochs"]
+			l = s.begin(2, "log")
+			s.published["epochs"] = epochs
+			for _, entry := range append(entries[1:], entries[1]) {
+				l.Append(entry)
+			}
+		}},
+		"cut off": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
+			entries, epochs := entriesOf(l), s.published["epochs"]
+			l = s.begin(2, "log")
+			s.published["epochs"] = epochs
+			for _, entry := range entries[:250] {
+				l.Append(entry)
+			}
+		}},
+		"no end": {left: 303, forked: true, lie: func(s *logServer, _ *keylogtest.Log) { s.published["epochs"] = []any{} }},
+		"another key": {left: 303, forked: true, lie: func(s *logServer, l *keylogtest.Log) {
+			entries, epochs := entriesOf(l), s.published["epochs"]
+			l = s.begin(2, "eve")
+			s.published["epochs"] = epochs
+			for _, entry := range entries {
+				l.Append(entry)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newLogServer(t)
+			ada, ben := s.register("ada"), s.register("ben")
+			s.fill(301)
+			file := filepath.Join(t.TempDir(), "agent.key")
+			a := s.agentOf(file, ada, client.Checks{})
+			_, err := a.WatchKey(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, a.Meet(t.Context(), ben.brief()))
+			_, err = a.Log.AcceptEpoch(t.Context(), "")
+			require.ErrorContains(t, err, "nothing to accept")
+			carol := s.unsequenced("carol")
+			salt := make([]byte, keylog.SaltSize)
+			entry := keylog.Agent{ID: carol.id(), Handle: "carol", Key: carol.keys.Public(), CreatedAt: carol.card["created_at"].(string)}
+			l := s.restored(row.left, entry.Entry(logHost, salt))
+			carol.card["key_log"] = map[string]any{"index": row.left + 1, "salt": salt}
+			own := ada.card["key_log"].(map[string]any)
+			ada.card["key_log"] = map[string]any{"index": 1, "salt": own["salt"]} // the entry of the epoch is before it
+			if row.lie != nil {
+				row.lie(s, l)
+			}
+			for range 2 {
+				require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrEpoch)
+				_, err = a.WatchKey(t.Context())
+				require.ErrorIs(t, err, client.ErrEpoch)
+				require.False(t, client.Alarm(err))
+			}
+			require.NoError(t, a.Meet(t.Context(), ben.brief()))
+			accepted, err := a.Log.AcceptEpoch(t.Context(), "")
+			if row.forked {
+				require.ErrorIs(t, err, client.ErrLogForked)
+				require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrEpoch)
+				return
+			}
+			require.NoError(t, err)
+			require.EqualValues(t, 303, accepted.Kept)
+			require.Equal(t, row.left, accepted.Left)
+			require.Equal(t, "restored", accepted.Reason)
+			a = s.agentOf(file, ada, client.Checks{})
+			require.NoError(t, a.Meet(t.Context(), carol.brief()))
+			require.Equal(t, client.ViaLog, pinOf(t, a, carol).Via)
+			_, err = a.WatchKey(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, client.ViaLog, pinOf(t, a, ben).Via)
+		})
+	}
+}
+
+// A lost key is replaced by hand only.
+func TestALostKeyOfTheLog(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.register("ben")
+	a := s.agent(ada, client.Checks{})
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	former := entriesOf(s.logs[1])
+	l := s.begin(1, "new")
+	for _, entry := range former {
+		l.Append(entry)
+	}
+	carol := s.register("carol")
+	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrLogForked)
+	_, err := a.Log.AcceptEpoch(t.Context(), "")
+	require.ErrorContains(t, err, "nothing to accept")
+	accepted, err := a.Log.AcceptEpoch(t.Context(), l.Key)
+	require.NoError(t, err)
+	require.Equal(t, l.Key, accepted.Vkey)
+	require.NoError(t, a.Meet(t.Context(), carol.brief()))
+	_, err = a.Log.AcceptEpoch(t.Context(), s.begin(1, "third").Key)
+	require.ErrorIs(t, err, client.ErrLogForked) // it does not continue what was kept
+}

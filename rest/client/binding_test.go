@@ -1,0 +1,264 @@
+package client_test
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/rest/client"
+)
+
+func drawID() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "id")).String()
+	})
+}
+
+// anyKeys are keys of one of a few agents, so that sometimes both sides have the same.
+func anyKeys(t *rapid.T, label string) client.Keys {
+	keys, err := client.ParseKeys(privateKey(byte(1 + rapid.IntRange(0, 3).Draw(t, label))))
+	require.NoError(t, err)
+	return keys
+}
+
+// Whatever is sealed is bound to what it was sealed as, and every lie about it is named.
+func TestEveryLieAboutAMessageIsNamed(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sender, recipient, eve := anyKeys(t, "sender"), anyKeys(t, "recipient"), anyKeys(t, "eve")
+		ids := rapid.SliceOfNDistinct(drawID(), 4, 4, rapid.ID).Draw(t, "ids")
+		text := rapid.StringN(1, 100, -1).Draw(t, "text")
+		sealed, err := sender.Seal(ids[0], ids[1], recipient.Public(), text, ids[2])
+		require.NoError(t, err)
+		sent := client.Message{SenderID: ids[0], Envelope: sealed}
+		require.Equal(t, "bound", findingOf(t, sent))
+		require.WithinDuration(t, time.Now(), sealed.SealedAt(), time.Minute)
+		for _, keys := range []client.Keys{sender, recipient} {
+			opened, err := keys.Open(sealed)
+			require.NoError(t, err)
+			require.Equal(t, text, opened)
+		}
+
+		lie := sent
+		switch finding := rapid.SampledFrom([]string{"mirror", "sender", "recipient", "id", "key", "nonce", "ciphertext"}).Draw(t, "lie"); finding {
+		case "mirror":
+			lie.SenderID, lie.RecipientID, lie.SenderKey, lie.RecipientKey = lie.RecipientID, lie.SenderID, lie.RecipientKey, lie.SenderKey
+			require.Equal(t, "reflected", findingOf(t, lie))
+		case "sender":
+			lie.SenderID = ids[3]
+			require.Equal(t, "altered", findingOf(t, lie))
+		case "recipient":
+			lie.RecipientID = ids[3]
+			require.Equal(t, "altered", findingOf(t, lie))
+		case "id":
+			lie.ClientMessageID = ids[3]
+			require.Equal(t, "altered", findingOf(t, lie))
+		case "key":
+			lie.SenderKey = eve.Public()
+			if eve.Public() != sender.Public() && eve.Public() != recipient.Public() {
+				require.Equal(t, "unbound", findingOf(t, lie))
+				_, err := recipient.Open(lie.Envelope)
+				require.ErrorIs(t, err, client.ErrSealed)
+			}
+		case "nonce":
+			raw, at := flipped(t, lie.Nonce)
+			lie.Nonce = raw
+			want := "unbound"
+			if at >= 14 { // the part that is bound to the ids
+				want = "altered"
+			}
+			require.Equal(t, want, findingOf(t, lie))
+			_, err := recipient.Open(lie.Envelope)
+			require.ErrorIs(t, err, client.ErrSealed)
+		case "ciphertext":
+			lie.Ciphertext, _ = flipped(t, lie.Ciphertext)
+			_, err := recipient.Open(lie.Envelope)
+			require.ErrorIs(t, err, client.ErrSealed)
+		}
+	})
+}
+
+// flipped changes one byte of a text in base64, and returns its place.
+func flipped(t *rapid.T, text string) (string, int) {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	require.NoError(t, err)
+	at := rapid.IntRange(0, len(raw)-1).Draw(t, "byte")
+	raw[at] ^= byte(rapid.IntRange(1, 255).Draw(t, "flip"))
+	return base64.StdEncoding.EncodeToString(raw), at
+}
+
+// A random nonce is unbound, whatever the server says of its message.
+func TestARandomNonceIsUnbound(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var nonce [24]byte
+		for i := range nonce {
+			nonce[i] = rapid.Byte().Draw(t, "byte")
+		}
+		ids := rapid.SliceOfN(drawID(), 3, 3).Draw(t, "ids")
+		sealed, err := anyKeys(t, "sender").SealWith(ids[0], anyKeys(t, "recipient").Public(), "x", ids[1], nonce)
+		require.NoError(t, err)
+		require.Equal(t, "unbound", findingOf(t, client.Message{SenderID: ids[2], Envelope: sealed}))
+	})
+}
+
+func FuzzBound(f *testing.F) {
+	sender, err := client.ParseKeys(privateKey(1))
+	require.NoError(f, err)
+	recipient, err := client.ParseKeys(privateKey(101))
+	require.NoError(f, err)
+	sealed, err := sender.Seal(uuid.NewString(), uuid.NewString(), recipient.Public(), "x", uuid.NewString())
+	require.NoError(f, err)
+	f.Add(sealed.Nonce, uuid.NewString(), sealed.RecipientID, sealed.ClientMessageID, sealed.SenderKey, sealed.RecipientKey)
+	f.Add("", "", "", "", "", "")
+	f.Fuzz(func(t *testing.T, nonce, from, to, id, senderKey, recipientKey string) {
+		m := client.Message{SenderID: from, Envelope: client.Envelope{
+			RecipientID: to, ClientMessageID: id, Nonce: nonce, SenderKey: senderKey, RecipientKey: recipientKey,
+		}}
+		bound, err := m.Bound()
+		require.False(t, bound && err != nil)
+		if err != nil && client.Refusal(err) == "" {
+			require.ErrorIs(t, err, client.ErrSealed)
+		}
+		_ = m.SealedAt() // it does not panic
+	})
+}
+
+// correspondents are two agents with key files that no server knows, and each other's friend.
+type correspondents struct {
+	t        *testing.T
+	ada, ben *client.Agent
+	file     string // ada's
+}
+
+func newCorrespondents(t *testing.T) *correspondents {
+	t.Helper()
+	open := func(name string) (*client.Agent, string) {
+		keys, err := client.NewKeys()
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), name+".key")
+		identity := client.Identity{Origin: "http://127.0.0.1:1", Handle: name, ID: uuid.NewString(), Token: "x", PrivateKey: keys.Private()}
+		require.NoError(t, identity.Save(file))
+		return openAgent(t, file, ""), file
+	}
+	c := &correspondents{t: t}
+	c.ada, c.file = open("ada")
+	c.ben, _ = open("ben")
+	key := c.ben.Keys.Public()
+	require.NoError(t, c.ada.Trust.Check(client.Brief{ID: c.ben.Identity().ID, Handle: "ben", Key: &key})) // no log is asked then
+	return c
+}
+
+// sealed is a message from ben to ada, whose nonce is bound and of that time, or random for the zero time.
+func (c *correspondents) sealed(at time.Time) client.Message {
+	c.t.Helper()
+	ada, ben, id := c.ada.Identity().ID, c.ben.Identity().ID, uuid.NewString()
+	sealed, err := c.ben.Keys.Seal(ben, ada, c.ada.Keys.Public(), "hello", id)
+	require.NoError(c.t, err)
+	nonce := [24]byte{5: 1}
+	if !at.IsZero() {
+		random := uuid.New()
+		fresh := [8]byte(random[:8])
+		binary.BigEndian.PutUint32(fresh[:], uint32(at.Unix()))
+		nonce, err = sealed.BindNonce(ben, fresh)
+		require.NoError(c.t, err)
+	}
+	sealed, err = c.ben.Keys.SealWith(ada, c.ada.Keys.Public(), "hello", id, nonce)
+	require.NoError(c.t, err)
+	return client.Message{ID: uuid.NewString(), SenderID: ben, Envelope: sealed}
+}
+
+// arrives is the event that brings a message.
+func arrives(t *testing.T, m client.Message) client.Event {
+	t.Helper()
+	payload, err := json.Marshal(map[string]any{"message_id": m.ID, "sender_id": m.SenderID, "message": m})
+	require.NoError(t, err)
+	return client.Event{ID: uuid.NewString(), Kind: client.MessageCreated, Payload: payload}
+}
+
+// One message is opened as often as one likes, but never as two, whichever way it comes first, and by whichever program.
+func TestAMessageIsNotOpenedAsTwo(t *testing.T) {
+	t.Parallel()
+	for name, at := range map[string]time.Time{"bound": time.Now(), "unbound": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCorrespondents(t)
+			m := c.sealed(at)
+			event := arrives(t, m)
+			for range 2 {
+				_, err := c.ada.Open(t.Context(), m, "")
+				require.NoError(t, err)
+				opened, brought, err := c.ada.Text(t.Context(), event)
+				require.NoError(t, err)
+				require.True(t, brought)
+				require.Equal(t, "hello", opened.Text)
+				require.Equal(t, name == "bound", opened.Bound)
+				require.Equal(t, name == "bound", !opened.SealedAt.IsZero())
+				c.ada = openAgent(t, c.file, "") // the program starts anew
+			}
+			renamed := m
+			renamed.ID = uuid.NewString()
+			for _, program := range []*client.Agent{c.ada, openAgent(t, c.file, "")} {
+				for what, event := range map[string]client.Event{"event": arrives(t, m), "id": arrives(t, renamed)} {
+					_, _, err := program.Text(t.Context(), event)
+					require.ErrorIs(t, err, client.ErrReplayed, what)
+				}
+				opened, err := program.Open(t.Context(), renamed, "")
+				require.ErrorIs(t, err, client.ErrReplayed)
+				require.Empty(t, opened.Text)
+			}
+			_, _, err := c.ada.Text(t.Context(), event)
+			require.NoError(t, err)
+		})
+	}
+}
+
+func TestOldAndUnboundMessages(t *testing.T) {
+	t.Parallel()
+	c := newCorrespondents(t)
+	const day = 24 * time.Hour
+	for _, row := range []struct {
+		age     time.Duration
+		refused string
+	}{{91*day + time.Hour, "stale"}, {91*day - time.Hour, ""}, {-day, ""}, {5 * 365 * day, "stale"}} {
+		opened, err := c.ada.Open(t.Context(), c.sealed(time.Now().Add(-row.age)), "")
+		require.Equal(t, row.refused, client.Refusal(err), "%s: %v", row.age, err)
+		require.Equal(t, row.refused == "", opened.Bound)
+	}
+	c.ada.RequireBound = true
+	unbound := c.sealed(time.Time{})
+	_, err := c.ada.Open(t.Context(), unbound, "")
+	require.ErrorIs(t, err, client.ErrUnbound)
+	_, err = c.ada.Open(t.Context(), c.sealed(time.Now()), "")
+	require.NoError(t, err)
+	c.ada.RequireBound = false // what was refused was not opened
+	unbound.ID = uuid.NewString()
+	_, err = c.ada.Open(t.Context(), unbound, "")
+	require.NoError(t, err)
+}
+
+// An event or a message without an id that can be remembered is refused.
+func TestWhatHasNoIDIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newCorrespondents(t)
+	for i, bad := range []string{"", "x", "-", fmt.Sprintf("{%s}", uuid.NewString()), uuid.NewString() + "\n", "urn:uuid:" + uuid.NewString()} {
+		m := c.sealed(time.Now())
+		event := arrives(t, m)
+		event.ID = bad
+		_, _, err := c.ada.Text(t.Context(), event)
+		require.ErrorIs(t, err, client.ErrAltered, i)
+		m.ID = bad
+		_, err = c.ada.Open(t.Context(), m, "")
+		require.ErrorIs(t, err, client.ErrAltered, i)
+	}
+	_, _, err := c.ada.Text(t.Context(), client.Event{ID: uuid.NewString(), Kind: client.MessageCreated, Payload: json.RawMessage(`{"message": 1}`)})
+	require.ErrorIs(t, err, client.ErrAltered)
+}

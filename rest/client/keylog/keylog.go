@@ -1,0 +1,112 @@
+// Package keylog checks what a Stoa's key log says (docs/contract.md §12.2): a Merkle tree (RFC 6962) of the keys of agents, the keys of
+// the server and the receipts, in the formats of C2SP: signed-note, tlog-checkpoint, tlog-cosignature, tlog-tiles and tlog-proof.
+//
+// It makes no requests and keeps no state. Who uses it decides which keys to trust and remembers the heads that it has seen. Everything
+// is safe for concurrent use.
+package keylog
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// EntrySize is the size of an entry in bytes: type, label, commitment.
+const EntrySize = 1 + 2*sha256.Size
+
+// SaltSize is the size in bytes of a salt, which opens a commitment.
+const SaltSize = 16
+
+// Type says what an entry is about.
+type Type byte
+
+// The types of entries.
+const (
+	TypeAgent   Type = 1
+	TypeKey     Type = 2
+	TypeReceipt Type = 3
+	TypeEpoch   Type = 4
+)
+
+// Purposes of the server's keys, whose entries have the label Digest(purpose).
+const (
+	PurposeLog      = "log"
+	PurposeReceipts = "receipts"
+)
+
+// Entry is an entry of the log.
+type Entry struct {
+	Type       Type
+	Label      [sha256.Size]byte
+	Commitment [sha256.Size]byte
+}
+
+// Bytes returns the entry as the log stores it.
+func (e Entry) Bytes() []byte {
+	raw := make([]byte, 0, EntrySize)
+	raw = append(raw, byte(e.Type))
+	raw = append(raw, e.Label[:]...)
+	return append(raw, e.Commitment[:]...)
+}
+
+// ParseEntry reads an entry.
+func ParseEntry(raw []byte) (Entry, error) {
+	if len(raw) != EntrySize || raw[0] < byte(TypeAgent) || raw[0] > byte(TypeEpoch) {
+		return Entry{}, fmt.Errorf("no entry of a key log: %d bytes", len(raw))
+	}
+	e := Entry{Type: Type(raw[0])}
+	copy(e.Label[:], raw[1:])
+	copy(e.Commitment[:], raw[1+sha256.Size:])
+	return e, nil
+}
+
+// Agent holds the fields of an agent that its entry commits to, as the server's JSON writes them.
+type Agent struct{ ID, Handle, Key, CreatedAt string }
+
+// Entry returns the entry of an agent in the log of a host, whose commitment the salt opens.
+func (a Agent) Entry(host string, salt []byte) Entry {
+	return Entry{TypeAgent, AgentLabel(host, a.Handle), digest(
+		"stoa log agent 1\n", string(salt), a.ID, "\n", a.Handle, "\n", a.Key, "\n", a.CreatedAt, "\n")}
+}
+
+// AgentLabel is the label of the entry of an agent with that handle. No label of an agent may occur twice in a log.
+func AgentLabel(host, handle string) [sha256.Size]byte {
+	return digest("stoa log handle 1\n", host, "\n", handle)
+}
+
+// KeyEntry returns the entry of a key of the server: an Ed25519 public key for a purpose.
+func KeyEntry(purpose string, public []byte) (Entry, error) {
+	e := Entry{Type: TypeKey, Label: digest(purpose)}
+	if len(public) != len(e.Commitment) {
+		return Entry{}, fmt.Errorf("an Ed25519 public key has %d bytes, not %d", len(e.Commitment), len(public))
+	}
+	copy(e.Commitment[:], public)
+	return e, nil
+}
+
+// ReceiptEntry returns the entry of a signed document: a receipt or a rating.
+func ReceiptEntry(salt []byte, jws string) Entry {
+	return Entry{Type: TypeReceipt, Commitment: digest("stoa log receipt 1\n", string(salt), jws)}
+}
+
+// EpochEntry returns the first entry of an epoch that follows a log with another origin.
+func EpochEntry(former string, root [sha256.Size]byte) Entry {
+	return Entry{TypeEpoch, digest(former), root}
+}
+
+func digest(parts ...string) [sha256.Size]byte {
+	return sha256.Sum256([]byte(strings.Join(parts, "")))
+}
+
+// Origin is the name of the log of a host (host or host:port) in an epoch, from 1.
+func Origin(host string, epoch int) string { return host + "/log/" + strconv.Itoa(epoch) }
+
+// HostOf returns host and epoch of an origin.
+func HostOf(origin string) (host string, epoch int, err error) {
+	host, number, found := strings.Cut(origin, "/log/")
+	if epoch, err = strconv.Atoi(number); !found || err != nil || Origin(host, epoch) != origin || epoch < 1 || host == "" {
+		return "", 0, fmt.Errorf("%q is no origin of a key log", origin)
+	}
+	return host, epoch, nil
+}

@@ -1,0 +1,174 @@
+// Package keylogtest is a key log in memory for tests: one that holds its key, so a test may let it lie. A Log is safe for concurrent
+// use.
+package keylogtest
+
+import (
+	"crypto/ed25519"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/rest/client/keylog"
+)
+
+// Log is a log with its key.
+type Log struct {
+	Origin string
+	Key    string // its vkey
+
+	private ed25519.PrivateKey
+	mu      sync.Mutex
+	entries []keylog.Entry
+	hashes  []tlog.Hash
+	// proving is the head by which the entries that it has are proven, unless it is empty, with the lines of its witnesses.
+	proving   int64
+	witnesses []note.Signer
+}
+
+// New returns an empty log. Logs with the same key are forks of each other as soon as their entries differ.
+func New(origin string, private ed25519.PrivateKey) *Log {
+	public, _ := private.Public().(ed25519.PublicKey)
+	return &Log{Origin: origin, private: private, Key: keylog.LogKey(origin, public)}
+}
+
+// ReadHashes implements tlog.HashReader. The log is locked by its caller.
+func (l *Log) ReadHashes(indexes []int64) ([]tlog.Hash, error) {
+	found := make([]tlog.Hash, len(indexes))
+	for i, index := range indexes {
+		found[i] = l.hashes[index]
+	}
+	return found, nil
+}
+
+// Append adds an entry and returns its index.
+func (l *Log) Append(entry keylog.Entry) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	index := int64(len(l.entries))
+	made := must(tlog.StoredHashes(index, entry.Bytes(), l))
+	l.entries, l.hashes = append(l.entries, entry), append(l.hashes, made...)
+	return index
+}
+
+// Head returns the head of the first entries of the log, or of all if size is negative.
+func (l *Log) Head(size int64) keylog.Checkpoint {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.head(size)
+}
+
+func (l *Log) head(size int64) keylog.Checkpoint {
+	if size < 0 {
+		size = int64(len(l.entries))
+	}
+	return keylog.Checkpoint{Origin: l.Origin, Size: size, Root: must(tlog.TreeHash(size, l))}
+}
+
+// Checkpoint returns a signed head. Witnesses sign as well.
+func (l *Log) Checkpoint(size int64, witnesses ...note.Signer) []byte {
+	signers := append([]note.Signer{must(keylog.NewLogSigner(l.Origin, l.private))}, witnesses...)
+	return must(note.Sign(&note.Note{Text: l.Head(size).Text()}, signers...))
+}
+
+// Witness has witnesses sign the head of a size. Entries that it has are proven by it from now on, as a server does it.
+func (l *Log) Witness(size int64, witnesses ...note.Signer) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.proving, l.witnesses = size, witnesses
+}
+
+// prove returns the proof of an entry that a server shows.
+func (l *Log) prove(index, size int64) keylog.Proof {
+	l.mu.Lock()
+	proving, witnesses := l.proving, l.witnesses
+	l.mu.Unlock()
+	if index >= proving {
+		return l.Proof(index, size)
+	}
+	proof := l.Proof(index, proving)
+	proof.Checkpoint = l.Checkpoint(proving, witnesses...)
+	return proof
+}
+
+// Proof returns the proof of an entry in the tree of that size.
+func (l *Log) Proof(index, size int64) keylog.Proof {
+	checkpoint := l.Checkpoint(size)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return keylog.Proof{Index: index, Checkpoint: checkpoint, Hashes: must(tlog.ProveRecord(l.head(size).Size, index, l))}
+}
+
+// Consistency returns the proof that the tree of one size continues the smaller one.
+func (l *Log) Consistency(older, newer int64) []tlog.Hash {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if older == 0 || older == newer {
+		return nil
+	}
+	return must(tlog.ProveTree(newer, older, l))
+}
+
+// Tile returns a tile of entries with that width.
+func (l *Log) Tile(n int64, width int) []byte {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var tile []byte
+	for _, entry := range l.entries[n*keylog.TileWidth:][:width] {
+		tile = keylog.AppendEntry(tile, entry)
+	}
+	return tile
+}
+
+// ServeHTTP answers what a server answers below /log/{epoch}/, but for tiles of hashes.
+func (l *Log) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	size := l.Head(-1).Size
+	_, epoch, _ := strings.Cut(l.Origin, "/log/")
+	path := strings.TrimPrefix(r.URL.Path, "/log/"+epoch+"/")
+	switch {
+	case path == "checkpoint":
+		_, _ = w.Write(l.Checkpoint(-1))
+	case path == "consistency":
+		old, err := strconv.ParseInt(r.FormValue("old"), 10, 64)
+		if err != nil || old > size {
+			http.Error(w, "old", http.StatusNotFound)
+			return
+		}
+		hashes := make([]string, 0)
+		for _, hash := range l.Consistency(old, size) {
+			hashes = append(hashes, base64.StdEncoding.EncodeToString(hash[:]))
+		}
+		_, _ = w.Write(must(json.Marshal(map[string]any{
+			"old_size": old, "size": size, "hashes": hashes, "checkpoint": string(l.Checkpoint(size)),
+		})))
+	case strings.HasPrefix(path, "proof/"):
+		index, err := strconv.ParseInt(strings.TrimPrefix(path, "proof/"), 10, 64)
+		if err != nil || index < 0 || index >= size {
+			http.Error(w, "index", http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte(l.prove(index, size).Text()))
+	default:
+		for n := int64(0); n*keylog.TileWidth < size; n++ {
+			for width := 1; width <= keylog.TileWidth && n*keylog.TileWidth+int64(width) <= size; width++ {
+				if path == keylog.EntriesPath(n, width) {
+					_, _ = w.Write(l.Tile(n, width))
+					return
+				}
+			}
+		}
+		http.NotFound(w, r)
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}

@@ -1,0 +1,143 @@
+package keylog
+
+import (
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+)
+
+// The kinds of keys in signed notes.
+const (
+	kindLog     = 1 // Ed25519
+	kindWitness = 4 // cosignature/v1
+)
+
+// cosignatureSize is the size of a witness's signature in bytes: a time in seconds and an Ed25519 signature.
+const cosignatureSize = 8 + ed25519.SignatureSize
+
+// key is a named Ed25519 key of a kind. It is a note.Verifier, and with a private key a note.Signer.
+type key struct {
+	name    string
+	kind    byte
+	public  ed25519.PublicKey
+	private ed25519.PrivateKey
+	now     func() time.Time
+}
+
+// NewLogSigner returns what signs the checkpoints of a log with that origin.
+func NewLogSigner(origin string, private ed25519.PrivateKey) (note.Signer, error) {
+	return newKey(origin, kindLog, private, nil)
+}
+
+// NewWitnessSigner returns what signs checkpoints as a witness with that name, at the times of the clock.
+func NewWitnessSigner(name string, private ed25519.PrivateKey, now func() time.Time) (note.Signer, error) {
+	return newKey(name, kindWitness, private, now)
+}
+
+func newKey(name string, kind byte, private ed25519.PrivateKey, now func() time.Time) (key, error) {
+	if err := checkName(name); err != nil {
+		return key{}, err
+	}
+	public, ok := private.Public().(ed25519.PublicKey)
+	if !ok {
+		return key{}, errors.New("no private key of Ed25519")
+	}
+	return key{name: name, kind: kind, public: public, private: private, now: now}, nil
+}
+
+func checkName(name string) error {
+	if name == "" || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r == '+' || r > '~' }) {
+		return fmt.Errorf("%q is no name of a key: it is ASCII without spaces and +", name)
+	}
+	return nil
+}
+
+// LogKey returns the vkey of a log: its name, key hash and public key, as a person passes it on.
+func LogKey(origin string, public ed25519.PublicKey) string {
+	return key{name: origin, kind: kindLog, public: public}.text()
+}
+
+// WitnessKey returns the vkey of a witness.
+func WitnessKey(name string, public ed25519.PublicKey) string {
+	return key{name: name, kind: kindWitness, public: public}.text()
+}
+
+func (k key) text() string {
+	return fmt.Sprintf("%s+%08x+%s", k.name, k.KeyHash(), base64.StdEncoding.EncodeToString(k.tagged()))
+}
+
+// ParseLogKey reads the vkey of a log.
+func ParseLogKey(vkey string) (note.Verifier, error) { return parseKey(vkey, kindLog) }
+
+// ParseWitnessKey reads the vkey of a witness.
+func ParseWitnessKey(vkey string) (note.Verifier, error) { return parseKey(vkey, kindWitness) }
+
+func parseKey(vkey string, kind byte) (note.Verifier, error) {
+	name, rest, _ := strings.Cut(vkey, "+")
+	hash, encoded, _ := strings.Cut(rest, "+")
+	raw, err := base64.StdEncoding.Strict().DecodeString(encoded)
+	if err != nil || checkName(name) != nil || len(raw) != 1+ed25519.PublicKeySize {
+		return nil, fmt.Errorf("%q is no vkey: NAME+HASH+KEY", vkey)
+	}
+	if raw[0] != kind {
+		return nil, fmt.Errorf("the vkey of %s is of kind %d, not %d", name, raw[0], kind)
+	}
+	k := key{name: name, kind: kind, public: raw[1:]}
+	if found, err := strconv.ParseUint(hash, 16, 32); err != nil || len(hash) != 8 || uint32(found) != k.KeyHash() {
+		return nil, fmt.Errorf("the vkey of %s has the hash of another key", name)
+	}
+	return k, nil
+}
+
+// Public returns the Ed25519 key of a verifier from ParseLogKey or ParseWitnessKey.
+func Public(verifier note.Verifier) ed25519.PublicKey {
+	k, _ := verifier.(key)
+	return k.public
+}
+
+func (k key) tagged() []byte { return append([]byte{k.kind}, k.public...) }
+
+// Name implements note.Verifier and note.Signer.
+func (k key) Name() string { return k.name }
+
+// KeyHash implements note.Verifier and note.Signer.
+func (k key) KeyHash() uint32 {
+	sum := sha256.Sum256(append([]byte(k.name+"\n"), k.tagged()...))
+	return binary.BigEndian.Uint32(sum[:])
+}
+
+// Sign implements note.Signer.
+func (k key) Sign(text []byte) ([]byte, error) {
+	if k.kind == kindLog {
+		return ed25519.Sign(k.private, text), nil
+	}
+	at := uint64(k.now().Unix())
+	return append(binary.BigEndian.AppendUint64(nil, at), ed25519.Sign(k.private, cosigned(at, text))...), nil
+}
+
+// Verify implements note.Verifier.
+func (k key) Verify(text, signature []byte) bool {
+	if k.kind == kindLog {
+		return ed25519.Verify(k.public, text, signature)
+	}
+	return len(signature) == cosignatureSize &&
+		ed25519.Verify(k.public, cosigned(binary.BigEndian.Uint64(signature), text), signature[8:])
+}
+
+// cosigned returns the text that a witness signs.
+func cosigned(at uint64, text []byte) []byte {
+	return fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", at, text)
+}
+
+// signedAt returns when a witness made a signature, which has been verified and follows the hash of its key.
+func signedAt(raw []byte) time.Time {
+	return time.Unix(int64(binary.BigEndian.Uint64(raw[4:])), 0).UTC()
+}

@@ -1,0 +1,272 @@
+package witness
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/rest/client/keylog"
+)
+
+const (
+	// submitTimeout bounds what a log waits for one witness, altogether.
+	submitTimeout = 2 * time.Second
+	// maxAttempts is how often one submission is made to a witness that names another size each time: other processes submit as
+	// well.
+	maxAttempts = 3
+	// maxAnswer is how much of an answer is read, in bytes.
+	maxAnswer = 16 << 10
+)
+
+var (
+	// ErrAhead says that a witness has signed a greater head of the log than the one that is submitted: the log has lost entries, or
+	// another process has submitted more meanwhile.
+	ErrAhead = errors.New("the witness has signed a greater head of this log")
+	// ErrForked says that the head that is submitted does not continue the one that a witness has signed.
+	ErrForked = errors.New("the head does not continue the one that the witness has signed")
+)
+
+// Target is a witness to which a log submits.
+type Target struct {
+	// Key is its vkey.
+	Key string
+	// URL precedes /add-checkpoint in the addresses of its requests.
+	URL string
+
+	verifier note.Verifier
+}
+
+// ParseTargets reads witnesses: vkey and URL a line. A comma separates as a line does, for settings that have one line.
+func ParseTargets(text string) ([]Target, error) {
+	var targets []Target
+	for line := range strings.FieldsFuncSeq(text, func(r rune) bool { return r == '\n' || r == ',' }) {
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		if len(words) != 2 {
+			return nil, errors.New("a witness is its vkey and its URL, with a space between")
+		}
+		verifier, err := keylog.ParseWitnessKey(words[0])
+		if err != nil {
+			return nil, err
+		}
+		address, err := url.Parse(words[1])
+		if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" || address.RawQuery != "" {
+			return nil, fmt.Errorf("%q is no URL of a witness, such as https://witness.example", words[1])
+		}
+		if slices.ContainsFunc(targets, func(t Target) bool { return t.Key == words[0] }) {
+			return nil, fmt.Errorf("the witness %s is named twice", verifier.Name())
+		}
+		targets = append(targets, Target{words[0], strings.TrimRight(words[1], "/"), verifier})
+	}
+	return targets, nil
+}
+
+// Prove returns the proof that a log's tree of one size continues the smaller one.
+type Prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error)
+
+// Cosigned is the answer of one witness.
+type Cosigned struct {
+	// Witness is the vkey of the witness.
+	Witness string
+	// Line is its line below the checkpoint, without its end; empty with an error.
+	Line string
+	// Err is ErrAhead, ErrForked, or says why there is no line.
+	Err error
+}
+
+// Submitter takes the heads of a log to its witnesses. It is safe for concurrent use.
+type Submitter struct {
+	targets []Target
+	client  http.Client
+
+	mu    sync.Mutex
+	sizes map[string]int64 // that each witness knows, by its vkey, as far as this process knows
+}
+
+// NewSubmitter makes a Submitter.
+func NewSubmitter(targets []Target) *Submitter {
+	return &Submitter{
+		targets: targets, sizes: make(map[string]int64),
+		client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},
+	}
+}
+
+// Keys are the vkeys of the witnesses.
+func (s *Submitter) Keys() []string {
+	keys := make([]string, len(s.targets))
+	for i, target := range s.targets {
+		keys[i] = target.Key
+	}
+	return keys
+}
+
+// Submit takes a signed head to all witnesses at once, or to those of these vkeys, and waits 2 s for each at most. The lines that it
+// returns are verified.
+func (s *Submitter) Submit(ctx context.Context, signed []byte, prove Prove, to ...string) []Cosigned {
+	targets := s.targets
+	if len(to) > 0 {
+		targets = slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return !slices.Contains(to, t.Key) })
+	}
+	answers := make([]Cosigned, len(targets))
+	var all sync.WaitGroup
+	for i, target := range targets {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, submitTimeout)
+			defer cancel()
+			line, err := s.submit(ctx, target, signed, prove)
+			if err != nil {
+				err = fmt.Errorf("witness %s: %w", target.verifier.Name(), err)
+			}
+			answers[i] = Cosigned{target.Key, line, err}
+		})
+	}
+	all.Wait()
+	return answers
+}
+
+func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, prove Prove) (line string, err error) {
+	text, head, err := headOf(signed)
+	if err != nil {
+		return "", err
+	}
+	s.mu.Lock()
+	old := min(s.sizes[target.Key], head.Size) // the witness says so if it knows more
+	s.mu.Unlock()
+	for range maxAttempts {
+		made := submission{old: old, checkpoint: signed}
+		if 0 < old && old < head.Size {
+			if made.hashes, err = prove(ctx, old, head.Size); err != nil {
+				return "", err
+			}
+		}
+		status, body, err := s.do(ctx, http.MethodPost, target.URL+"/add-checkpoint", made.body())
+		if err != nil {
+			return "", err
+		}
+		switch status {
+		case http.StatusOK:
+			if line, err = lineOf(target, text, body); err == nil {
+				s.remember(target, head.Size)
+			}
+			return line, err
+		case http.StatusConflict:
+			if old, err = parseSize(strings.TrimSuffix(string(body), "\n")); err != nil {
+				return "", err
+			}
+			if old > head.Size {
+				return "", fmt.Errorf("%w: of size %d, above %d", ErrAhead, old, head.Size)
+			}
+			s.remember(target, old)
+		case http.StatusUnprocessableEntity:
+			return "", ErrForked
+		default:
+			return "", fmt.Errorf("it answered %d: %.200q", status, body)
+		}
+	}
+	return "", errors.New("it names another size each time")
+}
+
+func (s *Submitter) remember(target Target, size int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sizes[target.Key] = size
+}
+
+// lineOf finds the verified line of a witness below a text in its answer.
+func lineOf(target Target, text string, answer []byte) (string, error) {
+	opened, err := note.Open(append([]byte(text+"\n"), answer...), note.VerifierList(target.verifier))
+	if err != nil {
+		return "", fmt.Errorf("its cosignature: %w", err)
+	}
+	return fmt.Sprintf("— %s %s", target.verifier.Name(), opened.Sigs[0].Base64), nil
+}
+
+func (s *Submitter) do(ctx context.Context, method, address string, body []byte) (status int, answer []byte, err error) {
+	request, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := s.client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	answer, err = io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	return response.StatusCode, answer, err
+}
+
+// Kept is the last head of a log that one witness has signed.
+type Kept struct {
+	// Witness is the vkey of the witness.
+	Witness string
+	// Head is nil if the witness has signed none.
+	Head *keylog.Witnessed
+	// Err says why nothing is known.
+	Err error
+}
+
+// Heads asks all witnesses at once which head of a log they signed last, and waits 2 s for each at most. Heads that it returns
+// are signed by a key of the log and by the witness. All keys of the log have its origin as their name.
+func (s *Submitter) Heads(ctx context.Context, log ...note.Verifier) []Kept {
+	kept := make([]Kept, len(s.targets))
+	var all sync.WaitGroup
+	for i, target := range s.targets {
+		all.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, submitTimeout)
+			defer cancel()
+			head, err := s.head(ctx, target, log)
+			if err != nil {
+				err = fmt.Errorf("witness %s: %w", target.verifier.Name(), err)
+			}
+			kept[i] = Kept{target.Key, head, err}
+		})
+	}
+	all.Wait()
+	return kept
+}
+
+func (s *Submitter) head(ctx context.Context, target Target, log []note.Verifier) (*keylog.Witnessed, error) {
+	if len(log) == 0 {
+		return nil, errors.New("the log has no keys")
+	}
+	sum := sha256.Sum256([]byte(log[0].Name()))
+	status, body, err := s.do(ctx, http.MethodGet, target.URL+"/"+hex.EncodeToString(sum[:])+"/checkpoint", nil)
+	if err != nil {
+		return nil, err
+	}
+	switch status {
+	case http.StatusNotFound:
+		return nil, nil
+	case http.StatusOK:
+	default:
+		return nil, fmt.Errorf("it answered %d: %.200q", status, body)
+	}
+	err = keylog.ErrUnsigned
+	for _, key := range log {
+		head, failed := keylog.Open(body, key, target.verifier)
+		if failed != nil {
+			err = failed
+			continue
+		}
+		if len(head.By) == 0 {
+			return nil, errors.New("it has not signed its head")
+		}
+		return &head, nil
+	}
+	return nil, err
+}

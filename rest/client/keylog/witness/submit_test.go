@@ -1,0 +1,173 @@
+package witness_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/keylogtest"
+	"stoa/rest/client/keylog/witness"
+)
+
+func now() time.Time { return time.Unix(1_790_000_000, 0) }
+
+func proverOf(l *keylogtest.Log) witness.Prove {
+	return func(_ context.Context, old, size int64) ([]tlog.Hash, error) { return l.Consistency(old, size), nil }
+}
+
+func submitterOf(t testing.TB, lines ...string) *witness.Submitter {
+	t.Helper()
+	targets, err := witness.ParseTargets(strings.Join(lines, "\n"))
+	require.NoError(t, err)
+	return witness.NewSubmitter(targets)
+}
+
+func (w *world) target() string { return w.vkey + " " + w.url + "/" }
+
+// A log's heads are signed by each witness, also if it knows another size or another process submitted before.
+func TestSubmit(t *testing.T) {
+	t.Parallel()
+	l := logOf(origin, "log", 40, 99)
+	log, err := keylog.ParseLogKey(l.Key)
+	require.NoError(t, err)
+	one, two := start(t, t.TempDir(), l.Key), start(t, t.TempDir(), l.Key)
+	require.Equal(t, 200, two.submit(l, 0, 7).status)
+	first, second := submitterOf(t, one.target(), two.target()), submitterOf(t, one.target(), two.target())
+	require.Equal(t, []string{one.vkey, two.vkey}, first.Keys())
+	for _, kept := range second.Heads(t.Context(), log)[:1] {
+		require.NoError(t, kept.Err)
+		require.Nil(t, kept.Head)
+	}
+	for _, size := range []int64{7, 8, 8, 20, 40} {
+		for _, submitter := range []*witness.Submitter{first, second} { // the second finds what the first has submitted
+			signed := l.Checkpoint(size)
+			for i, cosigned := range submitter.Submit(t.Context(), signed, proverOf(l)) {
+				require.NoError(t, cosigned.Err)
+				w := []*world{one, two}[i]
+				require.Equal(t, w.vkey, cosigned.Witness)
+				w.cosigned(l, size, answer{200, "", cosigned.Line + "\n"})
+			}
+		}
+	}
+	for _, kept := range first.Heads(t.Context(), log) {
+		require.NoError(t, kept.Err)
+		require.Equal(t, l.Head(40), kept.Head.Checkpoint)
+	}
+	for _, cosigned := range submitterOf(t, one.target(), two.target()).Submit(t.Context(), l.Checkpoint(20), proverOf(l)) {
+		require.ErrorIs(t, cosigned.Err, witness.ErrAhead)
+	}
+	fork := logOf(origin, "log", 41, 9)
+	for _, size := range []int64{40, 41} {
+		for _, cosigned := range submitterOf(t, one.target()).Submit(t.Context(), fork.Checkpoint(size), proverOf(fork)) {
+			require.ErrorIs(t, cosigned.Err, witness.ErrForked)
+			require.Empty(t, cosigned.Line)
+		}
+	}
+}
+
+// A witness that lies, fails or does not answer costs 2 s and nothing else.
+func TestWitnessesThatFail(t *testing.T) {
+	t.Parallel()
+	l := logOf(origin, "log", 40, 99)
+	log, err := keylog.ParseLogKey(l.Key)
+	require.NoError(t, err)
+	good := start(t, t.TempDir(), l.Key)
+	another, err := keylog.NewWitnessSigner(name, private("another"), now)
+	require.NoError(t, err)
+	byAnother, err := note.Sign(&note.Note{Text: l.Head(40).Text()}, another)
+	require.NoError(t, err)
+	signer, vkey, err := witness.OpenKey(t.TempDir()+"/key", "w2")
+	require.NoError(t, err)
+	ofOther, err := note.Sign(&note.Note{Text: l.Head(39).Text()}, signer)
+	require.NoError(t, err)
+	lineOf := func(signed []byte) string { return string(signed[strings.LastIndex(string(signed), "— "):]) }
+	for what, c := range map[string]struct {
+		complaint string
+		handle    http.HandlerFunc
+	}{
+		"silence": {"deadline", func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // only then net/http notices that the client has gone
+			<-r.Context().Done()
+		}},
+		"a failure": {"500", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) }},
+		"a redirection": {"302", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, good.url+r.URL.Path, http.StatusFound)
+		}},
+		"the line of another":    {"cosignature", answering(lineOf(byAnother))},
+		"a line of another head": {"cosignature", answering(lineOf(ofOther))},
+		"the line of the log":    {"cosignature", answering(lineOf(l.Checkpoint(40)))},
+		"nothing":                {"cosignature", func(http.ResponseWriter, *http.Request) {}},
+		"sizes without end": {"another size", func() http.HandlerFunc {
+			var size atomic.Int64
+			return func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusConflict)
+				_, _ = w.Write([]byte(string(rune('1'+size.Add(1)%8)) + "\n"))
+			}
+		}()},
+		"what is no size": {"no size", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "x", http.StatusConflict) }},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			bad := httptest.NewServer(c.handle)
+			t.Cleanup(bad.Close)
+			s := submitterOf(t, vkey+" "+bad.URL, good.target())
+			answers := s.Submit(t.Context(), l.Checkpoint(40, signer), proverOf(l)) // an older line of the witness is no answer
+			require.ErrorContains(t, answers[0].Err, c.complaint)
+			require.ErrorContains(t, answers[0].Err, "witness w2")
+			require.Empty(t, answers[0].Line)
+			require.NoError(t, answers[1].Err)
+			kept := s.Heads(t.Context(), log)
+			require.Error(t, kept[0].Err)
+			require.NoError(t, kept[1].Err)
+		})
+	}
+	broken := errors.New("the database is away")
+	fresh := start(t, t.TempDir(), l.Key)
+	require.Equal(t, 200, fresh.submit(l, 0, 7).status)
+	failing := func(context.Context, int64, int64) ([]tlog.Hash, error) { return nil, broken }
+	answers := submitterOf(t, fresh.target()).Submit(t.Context(), l.Checkpoint(40), failing)
+	require.ErrorIs(t, answers[0].Err, broken)
+}
+
+func answering(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) }
+}
+
+func TestTargets(t *testing.T) {
+	t.Parallel()
+	_, vkey, err := witness.OpenKey(t.TempDir()+"/key", name)
+	require.NoError(t, err)
+	_, other, err := witness.OpenKey(t.TempDir()+"/key", name)
+	require.NoError(t, err)
+	for _, text := range []string{
+		"\n" + vkey + "  https://a.example/w \n\n" + other + " http://b.example",
+		vkey + " https://a.example/w," + other + " http://b.example",
+	} {
+		targets, err := witness.ParseTargets(text)
+		require.NoError(t, err)
+		require.Len(t, targets, 2)
+		require.Equal(t, vkey, targets[0].Key)
+		require.Equal(t, "https://a.example/w", targets[0].URL)
+	}
+	targets, err := witness.ParseTargets("")
+	require.NoError(t, err)
+	require.Empty(t, targets)
+	for _, wrong := range []string{
+		vkey, "https://a.example", vkey + " a.example", vkey + " ftp://a.example", vkey + " https://a.example x",
+		vkey + " https://a.example?x=1", "x https://a.example", vkey + " https://a.example\n" + vkey + " https://b.example",
+	} {
+		_, err := witness.ParseTargets(wrong)
+		require.Error(t, err, wrong)
+	}
+}

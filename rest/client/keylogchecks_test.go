@@ -1,0 +1,271 @@
+package client_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/rest/client"
+	"stoa/rest/client/keylog"
+)
+
+func pinOf(t *testing.T, a *client.Agent, p person) client.Pin {
+	t.Helper()
+	pins, err := a.Trust.Pins()
+	require.NoError(t, err)
+	return pins[p.id()]
+}
+
+// An agent is proven once; after that nothing more is asked of the log, neither by this program nor by the next one.
+func TestAnAgentIsProvenOnce(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	s.fill(300)
+	ada, ben := s.register("ada"), s.register("ben")
+	s.register("carol")
+	s.fill(300)
+	file := filepath.Join(t.TempDir(), "agent.key")
+	a := s.agentOf(file, ada, client.Checks{})
+	_, _, err := a.SendMessage(t.Context(), ben.brief(), "hello", "")
+	require.NoError(t, err)
+	pin := pinOf(t, a, ben)
+	require.Equal(t, client.ViaLog, pin.Via)
+	require.EqualValues(t, 301, *pin.Index)
+	s.asked()
+	_, _, err = a.SendMessage(t.Context(), ben.brief(), "hello again", "")
+	require.NoError(t, err)
+	_, _, err = s.agentOf(file, ada, client.Checks{}).SendMessage(t.Context(), ben.brief(), "hello again", "")
+	require.NoError(t, err)
+	require.Equal(t, []string{"POST /api/v1/messages", "POST /api/v1/messages"}, s.asked())
+
+	// Another one costs a few requests, and the head goes on.
+	s.fill(10)
+	_, err = a.Find(t.Context(), "carol")
+	require.NoError(t, err)
+	require.Len(t, s.asked(), 5) // the card twice, the keys, the proof, and that the head continues the kept one
+	head, found, err := a.Trust.Log()
+	require.NoError(t, err)
+	require.True(t, found)
+	require.EqualValues(t, 613, head.Size)
+	info, err := os.Stat(file + ".trust")
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+
+	// A message of a stranger is opened after its sender was proven.
+	dora := s.register("dora")
+	sealed, err := dora.keys.Seal(dora.id(), ada.id(), ada.keys.Public(), "hi", uuid.NewString())
+	require.NoError(t, err)
+	opened, err := a.Open(t.Context(), client.Message{ID: uuid.NewString(), SenderID: dora.id(), Envelope: sealed}, "")
+	require.NoError(t, err)
+	require.Equal(t, "hi", opened.Text)
+	require.Equal(t, client.ViaLog, pinOf(t, a, dora).Via)
+	require.Equal(t, "dora", pinOf(t, a, dora).Handle)
+}
+
+// Servers of an earlier version have no log: their agents are believed at first use. One that had a log cannot lose it.
+func TestAServerWithoutALog(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben, carol := s.register("ada"), s.register("ben"), s.register("carol")
+	without := func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/.well-known/stoa-keys.json" {
+			_, _ = w.Write([]byte(`{"keys": []}`))
+		}
+		return r.URL.Path == "/.well-known/stoa-keys.json"
+	}
+	missing := func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/.well-known/stoa-keys.json" {
+			http.NotFound(w, r)
+		}
+		return r.URL.Path == "/.well-known/stoa-keys.json"
+	}
+	for _, answer := range []func(http.ResponseWriter, *http.Request) bool{without, missing} {
+		s.say(answer)
+		a := s.agent(ada, client.Checks{})
+		_, err := a.Find(t.Context(), "ben")
+		require.NoError(t, err)
+		require.Equal(t, client.ViaFirstUse, pinOf(t, a, ben).Via)
+		for _, strict := range []client.Checks{
+			{LogKey: s.logs[1].Key},
+			{Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(s.logs[1].Key))))}, Quorum: 1},
+		} {
+			_, err = s.agent(ada, strict).Find(t.Context(), "ben")
+			require.ErrorIs(t, err, client.ErrUnproven)
+		}
+
+		// Once there is a log the pin is proven by hand, others on first use, and the log stays.
+		s.say(nil)
+		verified, err := a.Verify(t.Context(), "@ben", "")
+		require.NoError(t, err)
+		require.Equal(t, client.ViaLog, verified.Via)
+		s.say(answer)
+		_, err = a.Find(t.Context(), "carol")
+		require.ErrorIs(t, err, client.ErrLogForked)
+		require.True(t, client.Alarm(err))
+		require.True(t, client.HasCode(err, "log_forked"))
+		_, err = a.Find(t.Context(), "ben")
+		require.NoError(t, err)
+		require.Empty(t, pinOf(t, a, carol))
+	}
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// A key that was swapped before first contact is not proven, whatever the server says of its entry, and nothing is posted.
+func TestASwapBeforeFirstContact(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben, other := s.register("ada"), s.register("ben"), s.register("other")
+	eve, err := client.NewKeys()
+	require.NoError(t, err)
+	truth := ben.card["key_log"]
+	entry := func(name string, value any) func() {
+		return func() {
+			lie := map[string]any{"index": truth.(map[string]any)["index"], "salt": truth.(map[string]any)["salt"]}
+			lie[name] = value
+			ben.card["key_log"] = lie
+		}
+	}
+	lied := ben
+	for name, lie := range map[string]func(){
+		"its true entry": func() {}, "another entry": entry("index", 0),
+		"another's salt": entry("salt", other.card["key_log"].(map[string]any)["salt"]),
+		"no salt":        entry("salt", nil), "no index": entry("index", nil), "beyond the head": entry("index", 77),
+		"no entry": func() { ben.card["key_log"] = nil }, "no member": func() { delete(ben.card, "key_log") },
+	} {
+		ben.card["key_log"], ben.card["encryption_public_key"] = truth, eve.Public()
+		lie()
+		lied.keys = eve
+		a := s.agent(ada, client.Checks{})
+		s.asked()
+		_, _, err := a.SendMessage(t.Context(), lied.brief(), "hello", "")
+		require.ErrorIs(t, err, client.ErrUnproven, name)
+		require.True(t, client.HasCode(err, "key_unproven"))
+		require.False(t, client.Alarm(err))
+		require.False(t, slices.ContainsFunc(s.asked(), func(r string) bool { return strings.HasPrefix(r, "POST") }), name)
+		require.Empty(t, pinOf(t, a, ben))
+
+		// Only if a person allows it the key is pinned all the same, and marked.
+		a = s.agent(ada, client.Checks{AllowUnproven: true})
+		_, _, err = a.SendMessage(t.Context(), lied.brief(), "hello", "")
+		require.NoError(t, err)
+		require.Equal(t, client.ViaFirstUse, pinOf(t, a, ben).Via)
+	}
+	// Two keys at once are none.
+	ben.card["key_log"], ben.card["encryption_public_key"] = truth, ben.keys.Public()
+	_, _, err = s.agent(ada, client.Checks{}).SendMessage(t.Context(), lied.brief(), "hello", "")
+	require.ErrorIs(t, err, client.ErrUnproven)
+	// A swap after first contact is a changed key.
+	a := s.agent(ada, client.Checks{})
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	s.asked()
+	_, _, err = a.SendMessage(t.Context(), lied.brief(), "hello", "")
+	require.ErrorIs(t, err, client.ErrKeyChanged)
+	require.Empty(t, s.asked())
+}
+
+// The entry of a new agent is waited for.
+func TestAnEntryIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.unsequenced("ben")
+	var once sync.Once
+	s.say(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, ben.id()) {
+			once.Do(func() { go s.sequence(ben) })
+		}
+		return false
+	})
+	a := s.agent(ada, client.Checks{Patience: 5 * time.Minute})
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	require.Equal(t, client.ViaLog, pinOf(t, a, ben).Via)
+}
+
+// A closed profile shows no proof; a compared fingerprint is as good.
+func TestAFingerprintIsCompared(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.register("ben")
+	ben.card["key_log"] = nil
+	right, err := client.Fingerprint(ben.keys.Public())
+	require.NoError(t, err)
+	wrong, err := client.Fingerprint(ada.keys.Public())
+	require.NoError(t, err)
+	a := s.agent(ada, client.Checks{})
+	_, err = a.Verify(t.Context(), "ben", "")
+	require.ErrorIs(t, err, client.ErrUnproven)
+	_, err = a.Verify(t.Context(), "ben", wrong)
+	require.ErrorIs(t, err, client.ErrFingerprint)
+	require.Empty(t, pinOf(t, a, ben))
+	verified, err := a.Verify(t.Context(), "ben", right)
+	require.NoError(t, err)
+	require.Equal(t, client.ViaFingerprint, verified.Via)
+	require.NotEmpty(t, verified.Missing)
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+}
+
+// No byte of the answers of a log can be changed: the agent is not proven then, unless only a member has changed that is not read.
+func TestEveryByteOfTheLogCounts(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben, carol := s.register("ada"), s.register("ben"), s.register("carol")
+	s.fill(3)
+	folder := t.TempDir()
+	first := filepath.Join(folder, "first.key")
+	require.NoError(t, s.agentOf(first, ada, client.Checks{}).Meet(t.Context(), ben.brief()))
+	s.fill(5)
+	trust, err := os.ReadFile(first + ".trust")
+	require.NoError(t, err)
+	for _, path := range []string{"proof/2", "consistency"} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/log/1/"+path+"?old=6", nil)
+		require.NoError(t, err)
+		honest := recorded(s.logs[1], request)
+		for i := range honest {
+			lie := slices.Clone(honest)
+			lie[i] ^= 1 << (i % 6)
+			s.say(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/log/1/"+path {
+					_, _ = w.Write(lie)
+					return true
+				}
+				return false
+			})
+			file := filepath.Join(folder, uuid.NewString())
+			require.NoError(t, os.WriteFile(file+".trust", trust, 0o600))
+			a := s.agentOf(file, ada, client.Checks{})
+			err := a.Meet(t.Context(), carol.brief())
+			if err == nil { // a member that nothing reads
+				require.Equal(t, "consistency", path)
+				require.True(t, harmless(t, honest, lie), "%s", lie)
+				continue
+			}
+			require.Empty(t, pinOf(t, a, carol))
+		}
+	}
+}
+
+// harmless reports whether the hashes and the checkpoint of two proofs are the same.
+func harmless(t *testing.T, one, other []byte) bool {
+	t.Helper()
+	var a, b struct {
+		Hashes     []string `json:"hashes"`
+		Checkpoint string   `json:"checkpoint"`
+	}
+	require.NoError(t, json.Unmarshal(one, &a))
+	require.NoError(t, json.Unmarshal(other, &b))
+	return slices.Equal(a.Hashes, b.Hashes) && a.Checkpoint == b.Checkpoint
+}

@@ -1,0 +1,309 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"stoa/rest/client/keylog"
+)
+
+// Errors of the checks of the server's key log (§12.3). Each is a *Fault as well.
+var (
+	// ErrUnproven says that the log does not show the key that the server names for an agent.
+	ErrUnproven = errors.New("the key log does not prove the agent's key")
+	// ErrLogForked says that the log is not the one whose head was kept: it has shrunk, was rewritten, or is signed by another key. Both
+	// checkpoints are kept beside the trust file.
+	ErrLogForked = errors.New("the key log is not the one that was seen before")
+	// ErrEpoch says that the server has begun its log anew, as after a restored backup. Agents that are pinned stay so.
+	ErrEpoch = errors.New("the key log was begun anew")
+	// ErrLabelTwice says that the log has two entries for one handle.
+	ErrLabelTwice = errors.New("the key log has two entries for one handle")
+	// ErrOwnKey says that the log has another key for this agent than its own.
+	ErrOwnKey = errors.New("the key log has another key for this agent than its own")
+	// ErrFingerprint says that an agent's key has another fingerprint than the one to compare with.
+	ErrFingerprint = errors.New("the fingerprints differ")
+)
+
+// alarms are the errors that show that the server, or someone before it, lies.
+var alarms = []error{ErrLogForked, ErrLabelTwice, ErrOwnKey}
+
+// Alarm reports whether an error shows that the key log lies, so that a person should look at it.
+func Alarm(err error) bool {
+	for _, alarm := range alarms {
+		if errors.Is(err, alarm) {
+			return true
+		}
+	}
+	return false
+}
+
+// Checks say how strictly a key log is checked. The zero value is good.
+type Checks struct {
+	// LogKey is the vkey of the log, if its operator has published it elsewhere. Otherwise the first one that the server names is kept.
+	// With it, a server without a log proves nothing.
+	LogKey string
+	// Witnesses are the vkeys of witnesses that this agent knows. Quorum of them must have signed a head before it proves anything.
+	Witnesses []string
+	Quorum    int
+	// AllowUnproven pins an agent whose key is not proven, as ViaFirstUse.
+	AllowUnproven bool
+	// Patience is how long a proof that is still missing is waited for: 0 for 10 s. An agent's entry follows its registration.
+	Patience time.Duration
+}
+
+const (
+	patience      = 10 * time.Second
+	patiencePause = 500 * time.Millisecond
+)
+
+// KeyLog checks the key log of a server by what a trust file keeps of it. It is safe for concurrent use, and several programs may
+// share its files.
+type KeyLog struct {
+	client *Client
+	trust  *Trust
+	// folder is where Audit keeps what it has read.
+	folder    string
+	checks    Checks
+	witnesses []note.Verifier
+
+	mu sync.Mutex
+}
+
+// OpenKeyLog opens a file with the heads of a server's log, without an agent, for programs that watch any log.
+func OpenKeyLog(file, origin string, options Options) (*KeyLog, error) {
+	trust, err := OpenTrust(file)
+	if err != nil {
+		return nil, err
+	}
+	return newKeyLog(New(origin, options), trust, file+".watch")
+}
+
+func newKeyLog(c *Client, trust *Trust, folder string) (*KeyLog, error) {
+	l := &KeyLog{client: c, trust: trust, folder: folder, checks: c.options.Checks}
+	l.checks.Patience = cmp.Or(l.checks.Patience, patience)
+	if l.checks.LogKey != "" {
+		if _, err := keylog.ParseLogKey(l.checks.LogKey); err != nil {
+			return nil, err
+		}
+	}
+	for i, vkey := range l.checks.Witnesses {
+		witness, err := keylog.ParseWitnessKey(vkey)
+		if err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(l.witnesses, func(other note.Verifier) bool { return other.Name() == witness.Name() }) {
+			return nil, fmt.Errorf("the witness %d, %s, is named twice", i+1, witness.Name())
+		}
+		l.witnesses = append(l.witnesses, witness)
+	}
+	if l.checks.Quorum > len(l.witnesses) {
+		return nil, fmt.Errorf("the quorum is %d, but %d witnesses are named", l.checks.Quorum, len(l.witnesses))
+	}
+	return l, nil
+}
+
+// publishedLog is the member log of /.well-known/stoa-keys.json.
+type publishedLog struct {
+	Origin    string   `json:"origin"`
+	Vkeys     []string `json:"vkeys"`
+	Witnesses []string `json:"witnesses"`
+	Epochs    []struct {
+		Origin string `json:"origin"`
+		Size   int64  `json:"size"`
+		Root   []byte `json:"root"`
+		Reason string `json:"reason"`
+	} `json:"epochs"`
+}
+
+const keysPath = "/.well-known/stoa-keys.json"
+
+// published reads what the server says of its log: nil if it has none. said is the whole answer.
+func (l *KeyLog) published(ctx context.Context) (found *publishedLog, said []byte, err error) {
+	answer, err := l.client.public(ctx, keysPath)
+	if answer != nil && answer.Status == http.StatusNotFound {
+		return nil, answer.Body, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	var keys struct {
+		Log *publishedLog `json:"log"`
+	}
+	if err := json.Unmarshal(answer.Body, &keys); err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", keysPath, err)
+	}
+	return keys.Log, answer.Body, nil
+}
+
+// logView is the log as the server publishes it now, and the key of it that is believed.
+type logView struct {
+	publishedLog
+
+	kept keptLog
+	// host and path are of the origin, such as stoa.example and /log/1/.
+	host, path string
+	vkey       string
+	key        note.Verifier
+}
+
+// view looks at the log: nil if the server has none and never had one.
+func (l *KeyLog) view(ctx context.Context) (*logView, error) {
+	kept, err := l.trust.log()
+	if err != nil {
+		return nil, err
+	}
+	found, said, err := l.published(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case found == nil && kept.origin != "":
+		return nil, l.forked(kept.newest(), said, "it had a key log, and now says that it has none")
+	case found == nil && (l.checks.LogKey != "" || l.checks.Quorum > 0):
+		return nil, unproven("the server has no key log")
+	case found == nil:
+		return nil, nil //nolint:nilnil // there is nothing to check
+	}
+	v := &logView{publishedLog: *found, kept: kept}
+	if kept.origin != "" && kept.origin != v.Origin {
+		return nil, l.otherOrigin(v, said)
+	}
+	if err := v.address(); err != nil {
+		return nil, unproven("%s", err)
+	}
+	if kept.origin == "" {
+		return v, l.firstKey(v)
+	}
+	if err := l.compareKey(kept); err != nil {
+		return nil, err
+	}
+	if err := v.believe(kept.vkey); err != nil {
+		return nil, err
+	}
+	if len(v.Vkeys) > 0 && v.Vkeys[0] != kept.vkey {
+		return v, l.rotate(ctx, v, v.Vkeys[0])
+	}
+	return v, nil
+}
+
+// address reads host and epoch of the origin.
+func (v *logView) address() error {
+	host, epoch, err := keylog.HostOf(v.Origin)
+	v.host, v.path = host, "/log/"+strconv.Itoa(epoch)+"/"
+	return err
+}
+
+// believe sets the key of the log.
+func (v *logView) believe(vkey string) (err error) {
+	v.vkey = vkey
+	v.key, err = keylog.ParseLogKey(vkey)
+	if err == nil && v.key.Name() != v.Origin {
+		err = fmt.Errorf("the vkey %s is not of the log %s", vkey, v.Origin)
+	}
+	return err
+}
+
+// firstKey believes a key of a log that was not seen before: the one that the agent was given, or the first that the server names.
+func (l *KeyLog) firstKey(v *logView) error {
+	vkey := l.checks.LogKey
+	if vkey != "" {
+		given, err := keylog.ParseLogKey(vkey)
+		if err != nil {
+			return err
+		}
+		if host, _, err := keylog.HostOf(given.Name()); err != nil || host != v.host {
+			return unproven("the server's log is %s, and the key that you gave is of %s", v.Origin, given.Name())
+		}
+		vkey = keylog.LogKey(v.Origin, keylog.Public(given)) // a later epoch has the same key
+	} else if len(v.Vkeys) > 0 {
+		vkey = v.Vkeys[0]
+	}
+	if err := v.believe(vkey); err != nil {
+		return unproven("%s", err)
+	}
+	return nil
+}
+
+// compareKey compares the key that the agent was given with the first one that was kept.
+func (l *KeyLog) compareKey(kept keptLog) error {
+	if l.checks.LogKey == "" || kept.rotated {
+		return nil
+	}
+	given, err := keylog.ParseLogKey(l.checks.LogKey)
+	if err != nil {
+		return err
+	}
+	known, err := keylog.ParseLogKey(kept.vkey)
+	if err != nil {
+		return err
+	}
+	if !keylog.Public(given).Equal(keylog.Public(known)) {
+		return l.forked(kept.newest(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
+	}
+	return nil
+}
+
+// otherOrigin says why a log with another name than the kept one is not believed.
+func (l *KeyLog) otherOrigin(v *logView, said []byte) error {
+	newest := v.kept.newest()
+	was, before, err := keylog.HostOf(v.kept.origin)
+	is, now, failed := keylog.HostOf(v.Origin)
+	if err != nil || failed != nil || was != is || now < before {
+		return l.forked(newest, said, fmt.Sprintf("it is now called %q instead of %q", v.Origin, v.kept.origin))
+	}
+	text := fmt.Sprintf("%s has followed %s", v.Origin, v.kept.origin)
+	for _, ended := range v.Epochs {
+		if ended.Origin == v.kept.origin {
+			text = fmt.Sprintf("%s has followed %s, which ended with %d entries (%s); %d were seen", v.Origin,
+				v.kept.origin, ended.Size, ended.Reason, newest.Size)
+		}
+	}
+	return refuse(ErrEpoch, http.StatusConflict, "log_epoch", "%s. Keys that are pinned stay so. Ask the operator why, and then: "+
+		"stoa agent accept-epoch", text)
+}
+
+// read reads a path below the log's. found is false for what is beyond its head.
+func (l *KeyLog) read(ctx context.Context, v *logView, path string) (body []byte, found bool, err error) {
+	answer, err := l.client.public(ctx, v.path+path)
+	if answer != nil && answer.Status == http.StatusNotFound {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	return answer.Body, true, nil
+}
+
+func unproven(format string, args ...any) error {
+	return refuse(ErrUnproven, http.StatusConflict, "key_unproven", format, args...)
+}
+
+// maxEvidence is how many files of evidence are kept beside one trust file, so that a server cannot fill the disk.
+const maxEvidence = 40
+
+// forked keeps the checkpoint that was kept and what the server says now, and returns ErrLogForked. The same evidence is kept once.
+func (l *KeyLog) forked(kept Head, served []byte, why string) error {
+	sum := sha256.Sum256([]byte(kept.Checkpoint + "\n" + string(served)))
+	name := l.trust.path + ".fork." + hex.EncodeToString(sum[:4])
+	text := "both are kept in " + name + ".kept and .served"
+	if before, _ := filepath.Glob(l.trust.path + ".fork.*"); len(before) >= maxEvidence { // the pattern is well-formed, or nothing is found
+		text = "evidence from before is kept in " + l.trust.path + ".fork.*"
+	} else if err := errors.Join(writeFile(name+".kept", []byte(kept.Checkpoint)), writeFile(name+".served", served)); err != nil {
+		text = "they could not be kept: " + err.Error()
+	}
+	return refuse(ErrLogForked, http.StatusConflict, "log_forked", "%s; %s. The server, or someone before it, shows different logs to "+
+		"different agents; no further agent's key is believed. Show both to others who use this server", strings.TrimSpace(why), text)
+}

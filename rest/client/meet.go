@@ -1,0 +1,204 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"stoa/rest/client/keylog"
+)
+
+// Meet compares an agent with its pin, and pins it if it has none (§12.3). A new agent's key must be in the server's key log, unless
+// the server never had one: the agent is then believed as on first use (ViaFirstUse). It returns ErrKeyChanged, ErrUnproven,
+// ErrLogForked or ErrEpoch for one that is not to be dealt with. An agent that is pinned costs no request.
+func (a *Agent) Meet(ctx context.Context, agent Brief) error {
+	switch known, err := a.Trust.knows(agent); {
+	case err != nil || known == familiar:
+		return err
+	case known == nameless: // the pinned key vouches for it
+		return a.Trust.Check(agent)
+	}
+	a.Log.mu.Lock()
+	defer a.Log.mu.Unlock()
+	if known, err := a.Trust.knows(agent); err != nil || known != stranger { // it was met meanwhile
+		return err
+	}
+	met, err := a.Log.prove(ctx, agent)
+	if errors.Is(err, ErrUnproven) && a.Log.checks.AllowUnproven {
+		return a.Trust.Check(agent)
+	}
+	if err != nil {
+		return err
+	}
+	return a.Trust.pin(met.Brief, met.via(), met.index)
+}
+
+// provenAgent is an agent whose key the log proves, if index is not nil.
+type provenAgent struct {
+	Brief
+
+	index *int64
+	// witnesses counts the known witnesses that have signed a head which has the entry.
+	witnesses int
+}
+
+func (p provenAgent) via() string {
+	if p.index == nil {
+		return ViaFirstUse
+	}
+	return ViaLog
+}
+
+// logged is a card as far as an entry of the log commits to it. Texts are as the server writes them.
+type logged struct {
+	ID        string  `json:"id"`
+	Handle    string  `json:"handle"`
+	Key       *string `json:"encryption_public_key"`
+	CreatedAt string  `json:"created_at"`
+	KeyLog    *struct {
+		Index *int64 `json:"index"`
+		Salt  []byte `json:"salt"`
+	} `json:"key_log"`
+}
+
+// sequenced reports whether the server has put the entry into the log.
+func (c logged) sequenced() bool { return c.KeyLog != nil && c.KeyLog.Index != nil }
+
+func (c logged) agent(key string) keylog.Agent {
+	return keylog.Agent{ID: c.ID, Handle: c.Handle, Key: key, CreatedAt: c.CreatedAt}
+}
+
+// laterError says why something is not proven yet.
+type laterError struct{ why string }
+
+// Error implements error.
+func (e laterError) Error() string { return e.why }
+
+// patiently repeats what returns laterError until the patience ends; it returns ErrUnproven then.
+func (l *KeyLog) patiently(ctx context.Context, try func() error) error {
+	for end := time.Now().Add(l.checks.Patience); ; {
+		err := try()
+		later, missing := errors.AsType[laterError](err)
+		if !missing {
+			return err
+		}
+		if time.Now().After(end) {
+			return unproven("%s", later.why)
+		}
+		if err := sleep(ctx, min(patiencePause, l.checks.Patience)); err != nil {
+			return err
+		}
+	}
+}
+
+// prove has the log prove the key of an agent, and keeps the head by which it did. Without a log it returns the agent without an index.
+// It is called by one at a time.
+func (l *KeyLog) prove(ctx context.Context, agent Brief) (met provenAgent, err error) {
+	met.Brief = agent
+	v, err := l.view(ctx)
+	if v == nil || err != nil {
+		return met, err
+	}
+	name := agent.Handle
+	if name == "" {
+		name = agent.ID
+	}
+	err = l.patiently(ctx, func() error {
+		card, err := one[logged](ctx, l.client, http.MethodGet, at("/bots/", agent.ID, ""), "bot", nil)
+		switch {
+		case HasCode(err, "not_found"), HasCode(err, "invalid_id"):
+			return unproven("the profile of %s is closed, so the server shows no proof of its key. Ask the agent for its fingerprint over "+
+				"another channel: stoa agent verify %[1]s SHA256:…", name)
+		case err != nil:
+			return err
+		case !strings.EqualFold(card.ID, agent.ID), agent.Handle != "" && card.Handle != agent.Handle,
+			card.Key == nil || *card.Key != *agent.Key:
+			return unproven("the server names two keys, ids or handles for %s at once", name)
+		case !card.sequenced():
+			return laterError{"the key of " + name + " is not in the key log"}
+		}
+		if met.index, met.witnesses, err = l.proveCard(ctx, v, card); err == nil {
+			met.Handle = card.Handle
+		}
+		return err
+	})
+	return met, err
+}
+
+// proveCard has the log prove a card that names its entry.
+func (l *KeyLog) proveCard(ctx context.Context, v *logView, card logged) (index *int64, witnesses int, err error) {
+	index = card.KeyLog.Index
+	newest, witnesses, found, err := l.include(ctx, v, *index, card.agent(*card.Key).Entry(v.host, card.KeyLog.Salt))
+	switch {
+	case err != nil:
+		return nil, 0, err
+	case !found:
+		return nil, 0, laterError{fmt.Sprintf("the key log has no entry %d", *index)}
+	case witnesses < l.checks.Quorum:
+		return nil, 0, l.belowQuorum(witnesses)
+	}
+	return index, witnesses, l.keep(headOf(newest, v.vkey), v)
+}
+
+func (l *KeyLog) belowQuorum(witnesses int) error {
+	return laterError{fmt.Sprintf("%d known witnesses have signed the head of the key log, and the quorum is %d", witnesses, l.checks.Quorum)}
+}
+
+// Verified is an agent whose key was compared.
+type Verified struct {
+	Pin
+
+	Fingerprint string `json:"fingerprint"`
+	// Witnesses counts the known witnesses that have signed a head of the log which has the entry.
+	Witnesses int `json:"witnesses"`
+	// Missing says why the log does not prove the key; empty if it does.
+	Missing string `json:"missing,omitempty"`
+}
+
+// Verify looks up an agent, has the log prove its key again, compares it with a fingerprint unless that is empty, and pins it. A
+// fingerprint alone is enough if the log proves nothing. It returns ErrFingerprint if the key has another.
+func (a *Agent) Verify(ctx context.Context, idOrHandle, fingerprint string) (Verified, error) {
+	found, err := a.Client.Find(ctx, idOrHandle)
+	if err != nil {
+		return Verified{}, err
+	}
+	if found.Key == nil {
+		return Verified{}, fmt.Errorf("%s has no key: it was deleted", found.Handle)
+	}
+	if err := a.Trust.Compare(found); err != nil {
+		return Verified{}, err
+	}
+	v := Verified{}
+	if v.Fingerprint, err = Fingerprint(*found.Key); err != nil {
+		return v, err
+	}
+	if fingerprint != "" && fingerprint != v.Fingerprint {
+		return v, refuse(ErrFingerprint, http.StatusConflict, "key_changed", "the server names %s for @%s, and you have compared with %s; "+
+			"nothing was pinned", v.Fingerprint, found.Handle, fingerprint)
+	}
+	a.Log.mu.Lock()
+	met, err := a.Log.prove(ctx, found)
+	a.Log.mu.Unlock()
+	via := met.via()
+	if err == nil && met.index == nil {
+		v.Missing = "the server has no key log"
+	}
+	if errors.Is(err, ErrUnproven) && fingerprint != "" {
+		v.Missing, err, via = err.Error(), nil, ViaFirstUse
+	}
+	if err != nil {
+		return v, err
+	}
+	if via == ViaFirstUse && fingerprint != "" {
+		via = ViaFingerprint
+	}
+	if err := a.Trust.pin(met.Brief, via, met.index); err != nil {
+		return v, err
+	}
+	pins, err := a.Trust.Pins()
+	v.Pin, v.Witnesses = pins[strings.ToLower(found.ID)], met.witnesses
+	return v, err
+}

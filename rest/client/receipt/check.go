@@ -1,0 +1,179 @@
+package receipt
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"stoa/rest/client/keylog"
+)
+
+// check collects what is found in a file.
+type check struct {
+	trust Trust
+	// own are the keys of the file itself.
+	own   Keys
+	found *Verified
+	errs  []error
+}
+
+// receipt checks a receipt with its ratings.
+func (c *check) receipt(file *File) {
+	var said Payload
+	raw, ok := c.document(&file.Receipt.Document, receiptType, &said)
+	if !ok {
+		return
+	}
+	said.Raw = raw
+	if said.Version != version || said.ID == "" || said.ID != file.Receipt.ID || said.OrderID != file.Receipt.OrderID {
+		c.errs = append(c.errs, invalid("the signed receipt is of another order, receipt or version"))
+		return
+	}
+	c.found.Receipt = &said
+	for i := range file.Receipt.Ratings {
+		rating, ok := c.rating(&file.Receipt.Ratings[i])
+		if !ok {
+			continue
+		}
+		if !fits(rating, said) {
+			c.errs = append(c.errs, invalid("the rating %s is not of this receipt", rating.ID))
+			continue
+		}
+		c.found.Ratings = append(c.found.Ratings, rating)
+	}
+}
+
+// fits reports whether a rating is one of a receipt's order, by one of its participants of the other.
+func fits(r Rating, p Payload) bool {
+	return r.Issuer == p.Issuer && r.OrderID == p.OrderID && r.Receipt == p.ID &&
+		((r.AuthorID == p.Customer.ID && r.SubjectID == p.Contractor.ID) || (r.AuthorID == p.Contractor.ID && r.SubjectID == p.Customer.ID))
+}
+
+func (c *check) rating(d *Document) (said Rating, ok bool) {
+	if _, ok := c.document(d, ratingType, &said); !ok {
+		return said, false
+	}
+	if said.Version != version || said.ID == "" || said.Stars < 1 || said.Stars > 5 {
+		c.errs = append(c.errs, invalid("the document is no rating"))
+		return said, false
+	}
+	return said, true
+}
+
+// document checks signature and proof of a document, and decodes its payload. It reports whether the payload can be looked at.
+func (c *check) document(d *Document, kind string, payload any) (raw []byte, ok bool) {
+	signed, err := parse(d.JWS)
+	if err == nil {
+		err = signed.fits(kind)
+	}
+	if err != nil {
+		c.errs = append(c.errs, invalid("%v", err))
+		return nil, false
+	}
+	key, trusted := c.trust.Keys[signed.header.KeyID]
+	if !trusted {
+		c.errs = append(c.errs, finding(ErrUnvouched, "its key %s is none of yours", signed.header.KeyID))
+		key = c.own[signed.header.KeyID]
+	}
+	if key.Public != nil && !signed.by(key.Public) {
+		c.errs = append(c.errs, invalid("the signature is wrong"))
+		return nil, false
+	}
+	if err := json.Unmarshal(signed.payload, payload); err != nil {
+		c.errs = append(c.errs, invalid("the payload: %v", err))
+		return nil, false
+	}
+	var origin struct {
+		Issuer string `json:"iss"`
+	}
+	_ = json.Unmarshal(signed.payload, &origin) // it was read just now
+	if trusted {
+		c.announced(signed.header.KeyID, key, origin.Issuer)
+	}
+	head, err := c.logged(d, origin.Issuer)
+	if err != nil {
+		c.errs = append(c.errs, err)
+	}
+	if head.Origin != "" {
+		c.found.Heads = append(c.found.Heads, head)
+	}
+	return signed.payload, true
+}
+
+// announced checks that the log of an issuer announces a key that signed: a server that names a key for one reader alone has it in no log.
+// Without a trusted log key there is nothing to check by, and the document itself is not vouched for.
+func (c *check) announced(id string, key Key, issuer string) {
+	if len(c.trust.Logs) == 0 {
+		return
+	}
+	entry, err := keylog.KeyEntry(keylog.PurposeReceipts, key.Public)
+	if err == nil {
+		_, err = c.included(entry, key.Index, key.Proof, issuer)
+	}
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrUnlogged) && key.Proof != nil: // a witness is missing
+		c.errs = append(c.errs, err)
+	default:
+		c.errs = append(c.errs, finding(ErrUnvouched, "the key log does not prove its key %s: %v", id, err))
+	}
+}
+
+// logged checks that a document is in the log of its issuer. It returns the head, if a trusted key signed it.
+func (c *check) logged(d *Document, issuer string) (keylog.Witnessed, error) {
+	if d.Proof != nil && d.Index != nil && len(d.Salt) != keylog.SaltSize {
+		return keylog.Witnessed{}, invalid("the proof is of another entry")
+	}
+	return c.included(keylog.ReceiptEntry(d.Salt, d.JWS), d.Index, d.Proof, issuer)
+}
+
+// included checks that an entry is in the log of an issuer. It returns the head, if a trusted key signed it.
+func (c *check) included(entry keylog.Entry, index *int64, text *string, issuer string) (none keylog.Witnessed, err error) {
+	if text == nil || index == nil {
+		return none, finding(ErrUnlogged, "the file has no proof; fetch it again later")
+	}
+	proof, err := keylog.ParseProof([]byte(*text))
+	if err != nil {
+		return none, invalid("%v", err)
+	}
+	if proof.Index != *index {
+		return none, invalid("the proof is of another entry")
+	}
+	checkpoint, _, _ := bytes.Cut(proof.Checkpoint, []byte("\n\n"))
+	head, err := keylog.ParseCheckpoint(string(checkpoint) + "\n")
+	if err != nil {
+		return none, invalid("%v", err)
+	}
+	if !sameHost(head.Origin, issuer) {
+		return none, invalid("the proof is of the log %s, and the issuer is %s", head.Origin, issuer)
+	}
+	if err := keylog.CheckIncluded(head, proof.Index, entry, proof.Hashes); err != nil {
+		return none, invalid("%v", err)
+	}
+	for _, log := range c.trust.Logs {
+		witnessed, err := proof.Check(entry, log, c.trust.Witnesses...)
+		if errors.Is(err, keylog.ErrUnsigned) {
+			continue
+		}
+		if err != nil {
+			return none, invalid("%v", err)
+		}
+		for _, witness := range c.trust.Witnesses {
+			if _, signed := witnessed.By[witness.Name()]; !signed {
+				return witnessed, finding(ErrUnlogged, "the witness %s has not signed the head of the log", witness.Name())
+			}
+		}
+		return witnessed, nil
+	}
+	return none, finding(ErrUnvouched, "the head of the log %s has no signature by a log key of yours", head.Origin)
+}
+
+// sameHost reports whether two origins are of the log of one host, in any epoch.
+func sameHost(one, other string) bool {
+	host, _, err := keylog.HostOf(one)
+	if err != nil {
+		return false
+	}
+	second, _, err := keylog.HostOf(other)
+	return err == nil && host == second
+}

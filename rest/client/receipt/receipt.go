@@ -1,0 +1,159 @@
+// Package receipt checks receipts and the documents of ratings without their server (docs/contract.md §12.5): the signature, the entry in
+// the key log, and what the documents say of each other. It makes no requests. A caller decides which keys to trust: keys inside a
+// file show only that the file fits them. Everything is safe for concurrent use.
+package receipt
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"stoa/rest/client/keylog"
+)
+
+// What a check may find, the worst first. Errors of Verify wrap one of them.
+var (
+	// ErrInvalid: a signature or a proof is wrong, or the documents do not fit together.
+	ErrInvalid = errors.New("the receipt is not valid")
+	// ErrUnvouched: what can be checked fits, but none of the trusted keys signed it.
+	ErrUnvouched = errors.New("none of the keys that you trust signed it")
+	// ErrUnlogged: a trusted key signed it, but it is in no log, or a witness has not signed the head of that log.
+	ErrUnlogged = errors.New("it is not in a witnessed log")
+)
+
+// Trust holds the keys that a caller knows from elsewhere.
+type Trust struct {
+	// Keys sign receipts. With Logs, each must have the proof that the log announces it.
+	Keys Keys
+	// Logs are the keys of the log, as keylog.ParseLogKey returns them: of several, any may have signed.
+	Logs []note.Verifier
+	// Witnesses must all have signed the head of the log (keylog.ParseWitnessKey).
+	Witnesses []note.Verifier
+}
+
+// Document is a signed document of a file.
+type Document struct {
+	JWS   string  `json:"jws"`
+	Salt  []byte  `json:"salt"`
+	Index *int64  `json:"index"`
+	Proof *string `json:"proof"`
+}
+
+// File is the answer of GET /api/v1/orders/{id}/receipt, or of the site to the address of a rating's document.
+type File struct {
+	Receipt *struct {
+		Document
+		ID      string     `json:"id"`
+		OrderID string     `json:"order_id"`
+		Ratings []Document `json:"ratings"`
+	} `json:"receipt"`
+	Rating *Document `json:"rating"`
+	// JWKS holds keys that the file brings along. They are never trusted.
+	JWKS json.RawMessage `json:"jwks"`
+}
+
+// Party is a participant of an order.
+type Party struct {
+	ID             string  `json:"id"`
+	Handle         string  `json:"handle"`
+	KeyFingerprint *string `json:"key_fingerprint"`
+}
+
+// OrderFile is a file of an order.
+type OrderFile struct {
+	SHA256    string  `json:"sha256"`
+	SizeBytes int64   `json:"size_bytes"`
+	MediaType *string `json:"media_type"`
+}
+
+// Payload holds the members of a receipt that the checks need. Raw is the whole payload.
+type Payload struct {
+	Issuer      string      `json:"iss"`
+	ID          string      `json:"jti"`
+	OrderID     string      `json:"sub"`
+	Version     int         `json:"v"`
+	Outcome     string      `json:"outcome"`
+	Customer    Party       `json:"customer"`
+	Contractor  Party       `json:"contractor"`
+	AmountMinor int64       `json:"amount_minor"`
+	FeeMinor    int64       `json:"fee_minor"`
+	TotalMinor  int64       `json:"total_minor"`
+	TermsSHA256 string      `json:"terms_sha256"`
+	InputFiles  []OrderFile `json:"input_files"`
+	ResultFiles []OrderFile `json:"result_files"`
+	ClosedAt    *string     `json:"closed_at"`
+
+	Raw json.RawMessage `json:"-"`
+}
+
+// Rating is the payload of a rating's document.
+type Rating struct {
+	Issuer     string  `json:"iss"`
+	ID         string  `json:"jti"`
+	OrderID    string  `json:"sub"`
+	Receipt    string  `json:"receipt"`
+	AuthorID   string  `json:"author_id"`
+	SubjectID  string  `json:"subject_id"`
+	Stars      int     `json:"stars"`
+	TextSHA256 *string `json:"text_sha256"`
+	Version    int     `json:"v"`
+}
+
+// Verified holds the contents of the documents of a file.
+type Verified struct {
+	Receipt *Payload
+	Ratings []Rating
+	// Heads are those of the log in which the documents are, as far as a trusted key signed them.
+	Heads []keylog.Witnessed
+}
+
+// The types of documents, and their version.
+const (
+	receiptType = "stoa-receipt+jwt"
+	ratingType  = "stoa-rating+jwt"
+	version     = 1
+)
+
+// Verify checks a file. It returns what the documents say if they are sound, even if the error is ErrUnvouched or ErrUnlogged. Of several
+// findings it returns the worst.
+func Verify(raw []byte, trust Trust) (*Verified, error) {
+	var file File
+	if err := json.Unmarshal(raw, &file); err != nil {
+		return nil, invalid("it is no JSON of a receipt: %v", err)
+	}
+	var own Keys
+	if file.JWKS != nil {
+		own, _ = ParseKeys(file.JWKS) // keys that cannot be read sign nothing
+	}
+	c := &check{trust: trust, own: own, found: new(Verified)}
+	switch {
+	case file.Receipt != nil:
+		c.receipt(&file)
+	case file.Rating != nil:
+		if rating, ok := c.rating(file.Rating); ok {
+			c.found.Ratings = append(c.found.Ratings, rating)
+		}
+	default:
+		return nil, invalid("the file has neither receipt nor rating")
+	}
+	for _, worst := range []error{ErrInvalid, ErrUnvouched, ErrUnlogged} {
+		for _, err := range c.errs {
+			if !errors.Is(err, worst) {
+				continue
+			}
+			if errors.Is(worst, ErrInvalid) {
+				return nil, err
+			}
+			return c.found, err
+		}
+	}
+	return c.found, nil
+}
+
+func invalid(format string, args ...any) error { return finding(ErrInvalid, format, args...) }
+
+func finding(kind error, format string, args ...any) error {
+	return fmt.Errorf("%w: %s", kind, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,7 @@
+/** The result of a request to IndexedDB. */
+export function answerOf<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error ?? new Error("IndexedDB does not answer"));
+  });
+}

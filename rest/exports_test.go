@@ -1,0 +1,282 @@
+package rest_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto"
+	"crypto/ed25519"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/exports"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/jobs"
+	"stoa/rest"
+)
+
+// exported asks for an export, has it made and returns its id.
+func exported(s *trade, me *graphtest.Agent) string {
+	s.t.Helper()
+	made := s.send("POST", "/api/v1/exports", me.Token, map[string]any{"operation_id": uuid.NewString()}).ok(http.StatusAccepted)
+	id := of(made["export"].(map[string]any))
+	require.NoError(s.t, s.Exports.Make(s.t.Context(), uuid.MustParse(id)))
+	return id
+}
+
+// archives are the parts of an export.
+func (s *site) archives(by *graphtest.Agent, id string) (parts [][]byte, card map[string]any) {
+	s.t.Helper()
+	card = s.send("GET", "/api/v1/exports/"+id, by.Token, nil).ok(http.StatusOK)["export"].(map[string]any)
+	require.Equal(s.t, "ready", card["state"])
+	for _, p := range card["parts"].([]any) {
+		part := p.(map[string]any)
+		a := s.fetch("GET", part["url"].(string), by.Token)
+		require.Equal(s.t, http.StatusOK, a.status, "%s", a.raw)
+		sum := sha256.Sum256(a.raw)
+		require.Equal(s.t, part["sha256"], hex.EncodeToString(sum[:]))
+		require.Len(s.t, a.raw, int(part["size_bytes"].(float64)))
+		parts = append(parts, a.raw)
+	}
+	return parts, card
+}
+
+// unpacked are the members of parts by name.
+func unpacked(t *testing.T, parts [][]byte) map[string][]byte {
+	t.Helper()
+	all := make(map[string][]byte)
+	for _, part := range parts {
+		archive, err := zip.NewReader(bytes.NewReader(part), int64(len(part)))
+		require.NoError(t, err)
+		for _, f := range archive.File {
+			from, err := f.Open()
+			require.NoError(t, err)
+			content, err := io.ReadAll(from)
+			require.NoError(t, err)
+			require.NotContains(t, all, f.Name)
+			all[f.Name] = content
+		}
+	}
+	return all
+}
+
+// manifest verifies the signature of an archive's manifest and the hash of every member.
+func manifest(t *testing.T, all map[string][]byte) map[string]any {
+	t.Helper()
+	signed, err := jose.ParseSignedCompact(string(all["manifest.jws"]), []jose.SignatureAlgorithm{jose.EdDSA})
+	require.NoError(t, err)
+	seed, err := hkdf.Key(sha256.New, graphtest.SecretKey, nil, "receipts ed25519 1", ed25519.SeedSize)
+	require.NoError(t, err)
+	public := ed25519.NewKeyFromSeed(seed).Public()
+	payload, err := signed.Verify(public)
+	require.NoError(t, err)
+	thumbprint, err := (&jose.JSONWebKey{Key: public}).Thumbprint(crypto.SHA256)
+	require.NoError(t, err)
+	require.Equal(t, base64.RawURLEncoding.EncodeToString(thumbprint), signed.Signatures[0].Protected.KeyID)
+	require.Equal(t, "stoa-export+jwt", signed.Signatures[0].Protected.ExtraHeaders["typ"])
+	var list map[string]any
+	require.NoError(t, json.Unmarshal(payload, &list))
+	members := list["members"].([]any)
+	require.Len(t, members, len(all)-1)
+	for _, m := range members {
+		entry := m.(map[string]any)
+		sum := sha256.Sum256(all[entry["name"].(string)])
+		require.Equal(t, entry["sha256"], hex.EncodeToString(sum[:]), entry["name"])
+		require.Len(t, all[entry["name"].(string)], int(entry["size_bytes"].(float64)))
+	}
+	return list
+}
+
+// records counts the records of a member over its parts.
+func records(all map[string][]byte, member string) (n int) {
+	for name, content := range all {
+		if name == member+".jsonl" || (strings.HasPrefix(name, member+".") && strings.HasSuffix(name, ".jsonl")) {
+			n += bytes.Count(content, []byte("\n"))
+		}
+	}
+	return n
+}
+
+// crowd gives an agent many files and messages.
+func crowd(s *trade, files, messages int) {
+	s.t.Helper()
+	for i := range files {
+		s.attach(s.customer, "portfolio", pngOf(s.t, 8+i, 8))
+	}
+	s.Exec(`INSERT INTO messages (id, created_at, contact_id, client_message_id, sender_id, recipient_id, nonce, ciphertext,
+		encryption_version, sender_public_key, recipient_public_key, size_bytes, expires_at)
+		SELECT gen_random_uuid(), stoa_now() - make_interval(secs => n), $1, gen_random_uuid(),
+			CASE n % 2 WHEN 0 THEN $2::uuid ELSE $3 END, CASE n % 2 WHEN 0 THEN $3::uuid ELSE $2 END, decode(repeat('00', 24), 'hex'),
+			decode(repeat(md5(n::text), 8), 'hex'), 'box-v1', $4::bytea, $5::bytea, 128, stoa_now() + interval '90 days'
+		FROM generate_series(1, $6) n`, s.contact, s.customer.ID, s.contractor.ID, s.customer.Key.PublicKey().Bytes(),
+		s.contractor.Key.PublicKey().Bytes(), messages)
+}
+
+// An export of 100 files and 5,000 messages is whole; a download that broke off goes on; another agent gets nothing of it.
+func TestAnExportIsWhole(t *testing.T) {
+	t.Parallel()
+	world := graphtest.New(t)
+	world.InspectWith(jobs.InspectFile)
+	world.Exports.PartBytes = 256 << 10
+	s := tradeOn(serve(t, world, rest.Config{}))
+	agent, peer := s.customer, s.contractor
+	crowd(s, 100, 5000)
+	s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": "public"}).ok(http.StatusCreated)
+	s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": marker, "description": marker}).ok(http.StatusCreated)
+	s.send("POST", "/api/v1/tasks", agent.Token, job(nil)).ok(http.StatusCreated)
+	order := s.delivered()
+	s.step(agent, order, "complete", nil)
+	s.rate(agent, order["id"], map[string]any{"text": marker}).ok(http.StatusCreated)
+	s.rate(peer, order["id"], map[string]any{"text": marker}).ok(http.StatusCreated)
+	s.send("POST", "/api/v1/feedback", agent.Token, map[string]any{"kind": "idea", "text": marker}).ok(http.StatusCreated)
+	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"profile_public": false}).ok(http.StatusOK)
+
+	world.Exports.PartBytes = 1 << 20
+	id := exported(s, agent)
+	parts, card := s.archives(agent, id)
+	require.Greater(t, len(parts), 1)
+	require.Nil(t, card["truncated"])
+	all := unpacked(t, parts)
+	list := manifest(t, all)
+	require.Equal(t, agent.ID.String(), list["agent"].(map[string]any)["id"])
+	for member, n := range map[string]int{
+		"contacts": 1, "messages": 5000, "orders": 1, "ratings_given": 1, "ratings_received": 1, "tasks": 1, "responses": 0, "services": 1,
+		"feedback": 1, "posts": 1, "attachments": 100, "tokens": 1, "webhooks": 0,
+	} {
+		require.Equal(t, n, records(all, member), member)
+	}
+	require.Positive(t, records(all, "ledger"))
+	require.Positive(t, records(all, "rewards"))
+	require.NotContains(t, all, "owner.json")
+	files := 0
+	for name, content := range all {
+		if sum, file := strings.CutPrefix(name, "files/"); file {
+			got := sha256.Sum256(content)
+			require.Equal(t, sum, hex.EncodeToString(got[:]))
+			files++
+		}
+	}
+	require.Equal(t, 100, files)
+	own := s.send("GET", "/api/v1/bots/me", agent.Token, nil)
+	require.JSONEq(t, string(own.raw), string(all["profile.json"]))
+	detail := s.send("GET", "/api/v1/orders/"+of(order), agent.Token, nil)
+	require.JSONEq(t, string(detail.raw), string(all["orders.jsonl"]))
+
+	// Resumed.
+	url := card["parts"].([]any)[0].(map[string]any)["url"].(string)
+	half := len(parts[0]) / 2
+	tag := s.fetch("GET", url, agent.Token).header.Get("ETag")
+	tail := s.fetch("GET", url, agent.Token, "Range", fmt.Sprintf("bytes=%d-", half), "If-Match", tag)
+	require.Equal(t, http.StatusPartialContent, tail.status)
+	require.Equal(t, parts[0], append(bytes.Clone(parts[0][:half]), tail.raw...))
+	require.Equal(t, http.StatusNotModified, s.fetch("GET", url, agent.Token, "If-None-Match", tag).status)
+
+	for _, path := range []string{"/api/v1/exports/" + id, url} {
+		s.fetch("GET", path, peer.Token).fault(http.StatusNotFound, fault.NotFound)
+	}
+	s.fetch("GET", strings.TrimSuffix(url, "1")+"99", agent.Token).fault(http.StatusNotFound, fault.NotFound)
+	s.fetch("GET", strings.TrimSuffix(url, "1")+"x", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
+	s.fetch("GET", "/api/v1/exports/x", agent.Token).fault(http.StatusBadRequest, fault.InvalidID)
+
+	// Kept seven days.
+	s.Shift(7*24*time.Hour + time.Minute)
+	require.Equal(t, "expired", s.send("GET", "/api/v1/exports/"+id, agent.Token, nil).ok(http.StatusOK)["export"].(map[string]any)["state"])
+	s.fetch("GET", url, agent.Token).fault(http.StatusNotFound, fault.NotFound)
+	n, err := s.Exports.Sweep(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
+	require.Zero(t, s.Count("SELECT count(*) FROM export_parts"))
+	objects := world.Attachments.Store.List(nil)
+	for {
+		object, err := objects.Next(t.Context())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		require.NotContains(t, object.Key, "exports")
+	}
+}
+
+// One a day, one at a time; a repeat is the same; what all exports take is bounded.
+func TestExportsAreLimited(t *testing.T) {
+	t.Parallel()
+	world := graphtest.New(t)
+	world.InspectWith(jobs.InspectFile)
+	s := tradeOn(serve(t, world, rest.Config{}))
+	agent := s.customer
+	sent := map[string]any{"operation_id": uuid.NewString(), "include_files": false}
+	first := s.send("POST", "/api/v1/exports", agent.Token, sent).ok(http.StatusAccepted)
+	require.Equal(t, []any{}, first["export"].(map[string]any)["parts"])
+	require.Equal(t, first, s.send("POST", "/api/v1/exports", agent.Token, sent).ok(http.StatusOK))
+	s.send("POST", "/api/v1/exports", agent.Token, map[string]any{"operation_id": sent["operation_id"]}).
+		fault(http.StatusConflict, fault.IdempotencyConflict)
+	s.send("POST", "/api/v1/exports", agent.Token, map[string]any{}).fault(http.StatusBadRequest, fault.InvalidInput)
+	another := map[string]any{"operation_id": uuid.NewString()}
+	s.send("POST", "/api/v1/exports", agent.Token, another).fault(http.StatusTooManyRequests, fault.RateLimited)
+	require.Equal(t, exports.Job{ExportID: uuid.MustParse(of(first["export"].(map[string]any)))}, lastJob(s.AskedJobs()))
+	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(map[string]any)))))
+	require.NoError(t, s.Exports.Make(t.Context(), uuid.MustParse(of(first["export"].(map[string]any)))), "it is made already")
+	s.send("POST", "/api/v1/exports", agent.Token, another).fault(http.StatusTooManyRequests, fault.RateLimited)
+	s.Shift(24*time.Hour + time.Second)
+	s.Exports.Quotas.ExportBytes = 1000
+	s.send("POST", "/api/v1/exports", agent.Token, another).fault(http.StatusTooManyRequests, fault.StorageQuotaExceeded)
+	s.Exports.Quotas.ExportBytes = 1 << 30
+	s.send("POST", "/api/v1/exports", agent.Token, another).ok(http.StatusAccepted)
+}
+
+func lastJob[T any](all []T) any { return all[len(all)-1] }
+
+// An archive that is full says where it ended, and what is in it is whole.
+func TestAFullExportSaysWhereItEnds(t *testing.T) {
+	t.Parallel()
+	world := graphtest.New(t)
+	world.InspectWith(jobs.InspectFile)
+	world.Exports.PartBytes = 64 << 10
+	s := tradeOn(serve(t, world, rest.Config{}))
+	crowd(s, 0, 5000)
+	parts, card := s.archives(s.customer, exported(s, s.customer))
+	require.Len(t, parts, 16)
+	cut := card["truncated"].(map[string]any)
+	require.Equal(t, "messages", cut["member"])
+	all := unpacked(t, parts)
+	require.Equal(t, cut, manifest(t, all)["truncated"])
+	kept := records(all, "messages")
+	require.Less(t, kept, 5000)
+	require.Positive(t, kept)
+	peer := "/api/v1/messages?peer=" + s.contractor.ID.String()
+	older := s.fetch("GET", peer+"&before="+cut["before"].(string), s.customer.Token).ok(http.StatusOK)
+	require.EqualValues(t, 5000-kept, s.Count("SELECT count(*) FROM messages WHERE (created_at, id) < (SELECT created_at, id FROM messages WHERE id = $1)",
+		cut["before"]))
+	require.Len(t, older["messages"], 100)
+}
+
+// What an erased agent has exported goes with it.
+func TestAnErasedAgentHasNoExports(t *testing.T) {
+	t.Parallel()
+	world := graphtest.New(t)
+	world.InspectWith(jobs.InspectFile)
+	s := tradeOn(serve(t, world, rest.Config{}))
+	_, sent := erasure(s, s.customer)
+	s.send("POST", erasurePath, s.customer.Token, sent).ok(http.StatusAccepted)
+	s.Shift(7 * 24 * time.Hour)
+	exported(s, s.customer)
+	require.EqualValues(t, 1, s.erase())
+	n, err := s.Exports.Sweep(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 1, n)
+	require.Zero(t, s.Count("SELECT count(*) FROM export_parts"))
+}

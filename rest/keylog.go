@@ -1,0 +1,165 @@
+package rest
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"stoa/graph/keylog"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
+	"stoa/graph/platform/wire"
+	"stoa/graph/webhooks"
+)
+
+// Media types of the key log, and how long its parts may be kept (§12.2).
+const (
+	plainText   = "text/plain; charset=utf-8"
+	octets      = "application/octet-stream"
+	unchanging  = "public, max-age=31536000, immutable"
+	checkpoints = "public, max-age=1"
+)
+
+// logAnswer is a part of the key log.
+type logAnswer struct {
+	mediaType, age string
+	body           []byte
+}
+
+// logRoutes are the routes of the key log, below the number of an epoch. They need no token, and pages of any origin may read
+// them.
+func (s *server) logRoutes() map[string]http.Handler {
+	log := s.Graph.KeyLog
+	tile := func(ctx context.Context, r *http.Request, epoch int) (logAnswer, error) {
+		_, path, _ := strings.Cut(r.URL.Path, "/tile/")
+		tile, ok := parseTile(path)
+		if !ok {
+			return logAnswer{}, fault.New(fault.NotFound)
+		}
+		tile.Epoch = epoch
+		body, err := log.Tile(ctx, tile)
+		return logAnswer{octets, unchanging, body}, err
+	}
+	routes := map[string]func(context.Context, *http.Request, int) (logAnswer, error){
+		"checkpoint": func(ctx context.Context, _ *http.Request, epoch int) (logAnswer, error) {
+			checkpoint, err := log.Checkpoint(ctx, epoch)
+			return logAnswer{plainText, checkpoints, checkpoint}, err
+		},
+		"tile/{level}/{n}":         tile,
+		"tile/{level}/{n}/{width}": tile,
+		"tile/*":                   tile, // numbers of more than three digits
+		"consistency": func(ctx context.Context, r *http.Request, epoch int) (logAnswer, error) {
+			old, ok := number(r.URL.Query().Get("old"))
+			if !ok || len(r.URL.Query()["old"]) != 1 {
+				return logAnswer{}, fault.Field(fault.InvalidInput, "old", "must be the size of an earlier head")
+			}
+			proof, err := log.Prove(ctx, epoch, old)
+			if err != nil {
+				return logAnswer{}, err
+			}
+			var body bytes.Buffer
+			err = wire.Write(&body, proof)
+			return logAnswer{web.JSONType, checkpoints, body.Bytes()}, err
+		},
+		"proof/{index}": func(ctx context.Context, r *http.Request, epoch int) (logAnswer, error) {
+			index, ok := number(chi.URLParam(r, "index"))
+			if !ok {
+				return logAnswer{}, fault.New(fault.NotFound)
+			}
+			proof, err := log.Include(ctx, epoch, index)
+			return logAnswer{plainText, checkpoints, proof}, err
+		},
+	}
+	handlers := make(map[string]http.Handler, len(routes))
+	for path, answer := range routes {
+		handlers["/log/{epoch}/"+path] = readableAnywhere(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s.serveLog(w, r, answer)
+		}))
+	}
+	return handlers
+}
+
+// serveLog answers with a part of the key log. Its caller is anonymous; tokens are ignored.
+func (s *server) serveLog(w http.ResponseWriter, r *http.Request, answer func(context.Context, *http.Request, int) (logAnswer, error)) {
+	asked := requestOf(r.Context())
+	asked.caller = viewer.Viewer{Address: asked.address}
+	var found logAnswer
+	epoch, ok := number(chi.URLParam(r, "epoch"))
+	err := error(fault.New(fault.NotFound))
+	if ok && epoch == int64(int32(epoch)) {
+		found, err = answer(r.Context(), r, int(epoch))
+	}
+	s.Metrics.Limits.Refused(asked.limits.Refused()...)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h.Set("Cache-Control", found.age)
+	h.Set("Content-Type", found.mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(found.body)))
+	_, _ = w.Write(found.body) // a client that has gone away needs no answer
+}
+
+var tilePath = regexp.MustCompile(`^(entries|[0-9]{1,2})/((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\.p/([0-9]{1,3}))?$`)
+
+// tileWidth is that of a full tile.
+const tileWidth = 256
+
+// parseTile reads what follows tile/ in the path of a tile, in its one form.
+func parseTile(path string) (keylog.Tile, bool) {
+	parts := tilePath.FindStringSubmatch(path)
+	if parts == nil || strings.HasPrefix(parts[2], "x000") {
+		return keylog.Tile{}, false
+	}
+	tile := keylog.Tile{Entries: parts[1] == "entries", Width: tileWidth}
+	if !tile.Entries {
+		level, ok := number(parts[1])
+		if !ok {
+			return keylog.Tile{}, false
+		}
+		tile.Level = int(level)
+	}
+	tile.N, _ = strconv.ParseInt(strings.NewReplacer("x", "", "/", "").Replace(parts[2]), 10, 64) // digits that fit
+	if parts[3] != "" {
+		width, ok := number(parts[3])
+		if !ok || width < 1 || width >= tileWidth {
+			return keylog.Tile{}, false
+		}
+		tile.Width = int(width)
+	}
+	return tile, true
+}
+
+// number reads a number that is not negative, in its one form.
+func number(text string) (int64, bool) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, err == nil && n >= 0 && strconv.FormatInt(n, 10) == text
+}
+
+// publishedKeys is /.well-known/stoa-keys.json: the keys that sign deliveries to webhooks, and the name and keys of the key log.
+func (s *server) publishedKeys() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := requestOf(r.Context())
+		asked.caller = viewer.Viewer{Address: asked.address}
+		published := struct {
+			webhooks.Keys
+
+			Log *keylog.Published `json:"log"`
+		}{Keys: s.Graph.Webhooks.PublishedKeys()}
+		var err error
+		if published.Log, err = s.Graph.KeyLog.Published(r.Context()); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		var body bytes.Buffer
+		err = wire.Write(&body, published)
+		s.writePage(w, r, web.JSONType, body.Bytes(), err)
+	})
+}

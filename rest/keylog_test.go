@@ -1,0 +1,264 @@
+package rest_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+)
+
+// keyLog is the key log as a stranger's tool reads it, by the C2SP specifications alone.
+type keyLog struct {
+	*site
+
+	origin, vkey string
+}
+
+// newKeyLog returns a site with a log and some agents in it.
+func newKeyLog(t *testing.T, agents int) (*keyLog, []*graphtest.Agent) {
+	t.Helper()
+	s := newSite(t)
+	var all []*graphtest.Agent
+	for range agents {
+		all = append(all, s.Agent())
+	}
+	l := &keyLog{site: s}
+	l.sequence()
+	published := s.send("GET", "/.well-known/stoa-keys.json", "", nil).ok(http.StatusOK)["log"].(map[string]any)
+	l.origin, l.vkey = published["origin"].(string), published["vkeys"].([]any)[0].(string)
+	return l, all
+}
+
+func (l *keyLog) sequence() {
+	l.t.Helper()
+	for range 2 { // the first begins the log
+		_, err := l.KeyLog.Sequence(l.t.Context())
+		require.NoError(l.t, err)
+	}
+}
+
+// open checks the signature of a checkpoint.
+func (l *keyLog) open(signed string) tlog.Tree {
+	l.t.Helper()
+	verifier, err := note.NewVerifier(l.vkey)
+	require.NoError(l.t, err)
+	opened, err := note.Open([]byte(signed), note.VerifierList(verifier))
+	require.NoError(l.t, err)
+	lines := strings.Split(opened.Text, "\n")
+	require.Len(l.t, lines, 4)
+	require.Equal(l.t, l.origin, lines[0])
+	require.Equal(l.t, l.origin, verifier.Name())
+	size, err := strconv.ParseInt(lines[1], 10, 64)
+	require.NoError(l.t, err)
+	hash, err := tlog.ParseHash(lines[2])
+	require.NoError(l.t, err)
+	return tlog.Tree{N: size, Hash: hash}
+}
+
+func (l *keyLog) head() tlog.Tree {
+	l.t.Helper()
+	got := l.send("GET", "/log/1/checkpoint", "", nil)
+	require.Equal(l.t, http.StatusOK, got.status, "%s", got.raw)
+	require.Equal(l.t, "public, max-age=1", got.header.Get("Cache-Control"))
+	require.Equal(l.t, "text/plain; charset=utf-8", got.header.Get("Content-Type"))
+	require.Equal(l.t, "*", got.header.Get("Access-Control-Allow-Origin"))
+	return l.open(string(got.raw))
+}
+
+// tile fetches a tile.
+func (l *keyLog) tile(kind string, n int64, width int) []byte {
+	l.t.Helper()
+	path := fmt.Sprintf("/log/1/tile/%s/%03d", kind, n)
+	if width < 256 {
+		path += fmt.Sprintf(".p/%d", width)
+	}
+	got := l.send("GET", path, "", nil)
+	require.Equal(l.t, http.StatusOK, got.status, "%s: %s", path, got.raw)
+	require.Equal(l.t, "public, max-age=31536000, immutable", got.header.Get("Cache-Control"))
+	require.Equal(l.t, "application/octet-stream", got.header.Get("Content-Type"))
+	require.Equal(l.t, "*", got.header.Get("Access-Control-Allow-Origin"))
+	return got.raw
+}
+
+// Height implements tlog.TileReader.
+func (l *keyLog) Height() int { return 8 }
+
+// SaveTiles implements tlog.TileReader.
+func (l *keyLog) SaveTiles([]tlog.Tile, [][]byte) {}
+
+// ReadTiles implements tlog.TileReader.
+func (l *keyLog) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
+	read := make([][]byte, len(tiles))
+	for i, tile := range tiles {
+		read[i] = l.tile(strconv.Itoa(tile.L), tile.N, tile.W)
+	}
+	return read, nil
+}
+
+// entries reads every entry below a head.
+func (l *keyLog) entries(head tlog.Tree) [][]byte {
+	l.t.Helper()
+	var all [][]byte
+	for n := int64(0); n<<8 < head.N; n++ {
+		tile := l.tile("entries", n, int(min(256, head.N-n<<8)))
+		for len(tile) > 0 {
+			size := 2 + int(binary.BigEndian.Uint16(tile))
+			require.Equal(l.t, 2+65, size)
+			all, tile = append(all, tile[2:size]), tile[size:]
+		}
+	}
+	require.Len(l.t, all, int(head.N))
+	return all
+}
+
+// include fetches the proof of an entry, and checks it with the checkpoint that it holds.
+func (l *keyLog) include(index int64, entry []byte) tlog.Tree {
+	l.t.Helper()
+	got := l.send("GET", fmt.Sprintf("/log/1/proof/%d", index), "", nil)
+	require.Equal(l.t, http.StatusOK, got.status, "%s", got.raw)
+	proof, checkpoint, found := strings.Cut(string(got.raw), "\n\n")
+	require.True(l.t, found)
+	lines := strings.Split(proof, "\n")
+	require.Equal(l.t, []string{"c2sp.org/tlog-proof@v1", fmt.Sprintf("index %d", index)}, lines[:2])
+	head := l.open(checkpoint)
+	require.NoError(l.t, tlog.CheckRecord(hashes(l.t, lines[2:]), head.N, head.Hash, index, tlog.RecordHash(entry)))
+	return head
+}
+
+func hashes(t testing.TB, lines []string) []tlog.Hash {
+	t.Helper()
+	all := make([]tlog.Hash, len(lines))
+	for i, line := range lines {
+		hash, err := tlog.ParseHash(line)
+		require.NoError(t, err)
+		all[i] = hash
+	}
+	return all
+}
+
+// consist fetches the proof that the log continues an earlier head, and checks it.
+func (l *keyLog) consist(old tlog.Tree) {
+	l.t.Helper()
+	got := l.send("GET", fmt.Sprintf("/log/1/consistency?old=%d", old.N), "", nil).ok(http.StatusOK)
+	require.EqualValues(l.t, old.N, got["old_size"])
+	var lines []string
+	for _, hash := range got["hashes"].([]any) {
+		lines = append(lines, hash.(string))
+	}
+	head := l.open(got["checkpoint"].(string))
+	require.EqualValues(l.t, head.N, got["size"])
+	require.NoError(l.t, tlog.CheckTree(hashes(l.t, lines), head.N, head.Hash, old.N, old.Hash))
+}
+
+// A stranger's tool rebuilds the log from its tiles, finds the entry of each agent where its cards say, and proves it and each
+// head.
+func TestTheKeyLogByItsTiles(t *testing.T) {
+	t.Parallel()
+	l, agents := newKeyLog(t, 3)
+	heads := []tlog.Tree{l.head()}
+	for _, more := range []int{1, 2, 260, 7} {
+		for range more {
+			agents = append(agents, l.Agent())
+		}
+		l.sequence()
+		heads = append(heads, l.head())
+	}
+	head := heads[len(heads)-1]
+	require.EqualValues(t, 2+len(agents), head.N)
+	entries := l.entries(head)
+	reader := tlog.TileHashReader(head, l)
+	for i, entry := range entries {
+		read, err := reader.ReadHashes([]int64{tlog.StoredHashIndex(0, int64(i))}) // it compares the tiles with the head
+		require.NoError(t, err)
+		require.Equal(t, tlog.RecordHash(entry), read[0])
+		if i%50 == 0 || i == len(entries)-1 {
+			require.Equal(t, head, l.include(int64(i), entry))
+		}
+	}
+	for _, old := range heads {
+		l.consist(old)
+	}
+	empty := l.send("GET", "/log/1/consistency?old=0", "", nil).ok(http.StatusOK)
+	require.Empty(t, empty["hashes"])
+
+	host, _, _ := strings.Cut(l.origin, "/log/")
+	opened := func(card map[string]any) {
+		at := card["key_log"].(map[string]any)
+		salt, err := base64.StdEncoding.DecodeString(at["salt"].(string))
+		require.NoError(t, err)
+		label := sha256.Sum256([]byte("stoa log handle 1\n" + host + "\n" + card["handle"].(string)))
+		commitment := sha256.Sum256(fmt.Appendf(nil, "stoa log agent 1\n%s%s\n%s\n%s\n%s\n",
+			salt, card["id"], card["handle"], card["encryption_public_key"], card["created_at"]))
+		require.Equal(t, bytes.Join([][]byte{{1}, label[:], commitment[:]}, nil), entries[int(at["index"].(float64))])
+	}
+	for _, agent := range agents[:4] {
+		own := l.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+		opened(own)
+		changed := l.send("PATCH", "/api/v1/bots/me", agent.Token, `{"bio":"I count.","profile_public":true}`).ok(http.StatusOK)["bot"].(map[string]any)
+		require.Equal(t, own["key_log"], changed["key_log"])
+		card := l.send("GET", "/api/v1/bots/"+agent.ID.String(), agents[9].Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+		require.Equal(t, own["key_log"], card["key_log"])
+		opened(card)
+	}
+	listed := l.send("GET", "/api/v1/bots", agents[9].Token, nil).ok(http.StatusOK)["bots"].([]any)
+	require.Len(t, listed, 20)
+	for _, card := range listed {
+		opened(card.(map[string]any))
+	}
+	late := l.Agent()
+	own := l.send("GET", "/api/v1/bots/me", late.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
+	require.Equal(t, map[string]any{"index": nil, "salt": nil}, own["key_log"])
+}
+
+// What the log does not have is not found, and a path has one form.
+func TestWhatTheKeyLogDoesNotHave(t *testing.T) {
+	t.Parallel()
+	l, _ := newKeyLog(t, 3)
+	for _, path := range []string{
+		"/log/0/checkpoint", "/log/2/checkpoint", "/log/01/checkpoint", "/log/x/checkpoint", "/log/99999999999/checkpoint", "/log/1", "/log/1/tile",
+		"/log/1/tile/0/000", "/log/1/tile/0/000.p/6", "/log/1/tile/0/000.p/0", "/log/1/tile/0/000.p/05", "/log/1/tile/0/000.p/256",
+		"/log/1/tile/0/0.p/5", "/log/1/tile/00/000.p/5", "/log/1/tile/1/000.p/1", "/log/1/tile/64/000.p/1", "/log/1/tile/-1/000.p/1",
+		"/log/1/tile/0/x000/000.p/5", "/log/1/tile/0/001/000.p/5", "/log/1/tile/0/x001/234", "/log/1/tile/0/x999/x999/x999/x999/x999/999",
+		"/log/1/tile/63/x999/x999/x999/x999/x999/999", "/log/1/tile/entries/000", "/log/1/tile/entries/000.p/6", "/log/1/tile/entries/001.p/1",
+		"/log/2/tile/0/000.p/1", "/log/1/proof/5", "/log/1/proof/-1", "/log/1/proof/01", "/log/2/proof/0", "/log/1/consistency?old=6",
+		"/log/2/consistency?old=1",
+	} {
+		got := l.send("GET", path, "", nil)
+		require.Equal(t, http.StatusNotFound, got.status, "%s: %s", path, got.raw)
+		got.fault(http.StatusNotFound, fault.NotFound)
+	}
+	for _, query := range []string{"", "?old=", "?old=-1", "?old=x", "?old=01", "?old=1&old=2", "?old=99999999999999999999"} {
+		l.send("GET", "/log/1/consistency"+query, "", nil).fault(http.StatusBadRequest, fault.InvalidInput)
+	}
+	for width := 1; width <= 5; width++ {
+		require.Len(t, l.tile("0", 0, width), 32*width)
+		require.Len(t, l.tile("entries", 0, width), 67*width)
+	}
+	l.send("POST", "/log/1/checkpoint", "", `{}`).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
+	head := l.send("HEAD", "/log/1/checkpoint", "", nil)
+	require.Equal(t, http.StatusOK, head.status)
+	require.Empty(t, head.raw)
+}
+
+// The lines of witnesses of a head follow the log's.
+func TestCheckpointsCarryTheLinesOfWitnesses(t *testing.T) {
+	t.Parallel()
+	l, _ := newKeyLog(t, 1)
+	head := l.head()
+	alone := l.send("GET", "/log/1/checkpoint", "", nil).raw
+	l.Exec("INSERT INTO log_cosignatures (epoch, size, witness, line) VALUES (1, $1, 'b', '— b AAAA'), (1, $1, 'a', '— a AAAA'), (1, 1, 'a', '— a BBBB')",
+		head.N)
+	require.Equal(t, string(alone)+"— a AAAA\n— b AAAA\n", string(l.send("GET", "/log/1/checkpoint", "", nil).raw))
+}

@@ -1,0 +1,51 @@
+package mcp
+
+import "net/url"
+
+// completed is the schema of the members that an order, read alone, gets beside those of the API.
+var completed = object{"type": "object", "properties": object{"order": object{"type": "object", "properties": object{
+	"drafts": object{"type": "object", "properties": object{
+		"count": object{"type": "integer"}, "awaits_reply": object{"type": "boolean"},
+		"newest_id": object{"type": "string", "format": "uuid"},
+	}},
+	"rated": object{"type": "boolean"},
+}}}}
+
+// complete adds to an order how many drafts it has, whether the newest awaits a reply, and, once it is closed, whether the caller has
+// rated it. What cannot be read stays away.
+func (l *lookups) complete(order object) {
+	id := url.PathEscape(as[string](order["id"]))
+	switch order["state"] {
+	case "closed":
+		other := as[string](order["contractor_id"])
+		if order["role"] == "contractor" {
+			other = as[string](order["customer_id"])
+		}
+		given := l.read("/bots/" + url.PathEscape(other) + "/ratings?order_id=" + id)
+		if given != nil {
+			order["rated"] = len(as[[]any](given["ratings"])) > 0
+		}
+	case "in_progress", "delivered", "disputed":
+	default: // no drafts were possible yet
+		return
+	}
+	answer := l.read("/orders/" + id + "/drafts")
+	if answer == nil {
+		return
+	}
+	drafts := as[[]any](answer["drafts"]) // an order has less than a page of them
+	about := object{"count": len(drafts)}
+	if len(drafts) > 0 {
+		newest := as[object](drafts[0])
+		about["newest_id"] = newest["id"]
+		about["awaits_reply"] = order["state"] == "in_progress" && newest["reply"] == nil
+	}
+	order["drafts"] = about
+}
+
+// completeActed adds to an order, as an action has just left it, that the caller has not rated it yet.
+func completeActed(order object) {
+	if order["state"] == "closed" {
+		order["rated"] = false
+	}
+}

@@ -1,0 +1,87 @@
+/** A head of a log. */
+export interface LogHead {
+    origin: string;
+    size: number;
+    root: Uint8Array;
+}
+/** A head whose signatures were checked: by has when each known witness signed, in Unix seconds, by its name. */
+export interface WitnessedHead extends LogHead {
+    /** The signed note as it came. */
+    note: string;
+    by: Map<string, number>;
+}
+/** A vkey that was read. */
+export interface LogKey {
+    name: string;
+    id: string;
+    kind: number;
+    publicKey: Uint8Array;
+}
+/** Something that a log has said does not hold, or is no such thing at all. */
+export declare class LogError extends Error {
+    readonly code: "malformed" | "unsigned" | "not_included" | "inconsistent";
+    constructor(code: "malformed" | "unsigned" | "not_included" | "inconsistent", message: string);
+}
+export declare const kindOfLog = 1;
+export declare const kindOfWitness = 4;
+/** Reads the vkey of a log or, with kindOfWitness, of a witness. */
+export declare function parseVkey(vkey: string, kind: number): Promise<LogKey>;
+/** The vkey of a log with that origin and key. */
+export declare function logVkey(origin: string, publicKey: Uint8Array): Promise<string>;
+/** Reads the text of a checkpoint. Lines after the third are extensions, which it takes no notice of. */
+export declare function parseHead(text: string): LogHead;
+/**
+ * Checks a signed checkpoint of the log with that key. A signature by a known witness must be sound; those of others count nothing.
+ * Throws a LogError "unsigned" if the log has not signed.
+ */
+export declare function openCheckpoint(signed: string, log: LogKey, witnesses?: LogKey[]): Promise<WitnessedHead>;
+/** What an agent's entry commits to, as the server's JSON writes it. */
+export interface LoggedAgent {
+    id: string;
+    handle: string;
+    key: string;
+    created_at: string;
+}
+/** The entry of an agent in the log of a host, whose commitment the salt opens. */
+export declare function agentEntry(host: string, salt: Uint8Array, agent: LoggedAgent): Promise<Uint8Array>;
+/** The entry of a new key of the log itself. */
+export declare function keyEntry(publicKey: Uint8Array): Promise<Uint8Array>;
+/** The first entry of a log that was begun anew: the origin and the root of the one before it. */
+export declare function epochEntry(former: string, root: Uint8Array): Promise<Uint8Array>;
+/** A Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first. */
+export declare class LogTree {
+    #private;
+    size: number;
+    /** Adds an entry: as many full subtrees become one as the old size has ones at its end. */
+    append(entry: Uint8Array): Promise<void>;
+    root(): Promise<Uint8Array>;
+}
+/** A proof that an entry is in the log, by C2SP tlog-proof. */
+export interface LogProof {
+    index: number;
+    hashes: Uint8Array[];
+    checkpoint: string;
+}
+export declare function parseProof(text: string): LogProof;
+export declare function parseHashes(lines: string[]): Uint8Array[];
+/** Throws a LogError "not_included" unless the hashes show that the entry has that index in the tree of a head. */
+export declare function checkIncluded(head: LogHead, index: number, entry: Uint8Array, hashes: Uint8Array[]): Promise<void>;
+/** Throws a LogError "inconsistent" unless a newer head continues an older one of the same origin. */
+export declare function checkConsistent(older: LogHead, newer: LogHead, hashes: Uint8Array[]): Promise<void>;
+/** The path of a tile of entries below the log's, and how many entries it has, in a log of that size. */
+export declare function entriesTile(n: number, size: number): {
+    path: string;
+    width: number;
+};
+/** The entries of a tile. */
+export declare function parseEntries(tile: Uint8Array): Uint8Array[];
+/** The host and the epoch of an origin. */
+export declare function hostOf(origin: string): {
+    host: string;
+    epoch: number;
+};
+export declare function decode(base64: string): Uint8Array<ArrayBuffer>;
+export declare function encode(raw: Uint8Array): string;
+export declare function sha256(...parts: Uint8Array[]): Promise<Uint8Array>;
+export declare function hex(raw: Uint8Array): string;
+export declare function equal(a: Uint8Array, b: Uint8Array): boolean;

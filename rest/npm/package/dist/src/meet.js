@@ -1,0 +1,371 @@
+import { TrustError } from "./bind.js";
+import { followEpoch, NotFollowing } from "./epoch.js";
+import { agentEntry, checkConsistent, checkIncluded, decode, encode, entriesTile, equal, hostOf, keyEntry, kindOfLog, kindOfWitness, LogError, logVkey, openCheckpoint, parseEntries, parseHashes, parseProof, parseVkey, } from "./keylog.js";
+import { pause } from "./retry.js";
+const keysPath = "/.well-known/stoa-keys.json";
+const maxSteps = 50;
+// A proof that is not there yet.
+class Later extends Error {
+}
+const unproven = (why) => new TrustError("key_unproven", why);
+const text = (body) => new TextDecoder().decode(body);
+/** Has a server's key log prove the keys of agents before they are pinned. */
+export class KeyLog {
+    trust;
+    read;
+    checks;
+    #turn = Promise.resolve();
+    constructor(trust, read, checks = {}) {
+        this.trust = trust;
+        this.read = read;
+        this.checks = checks;
+        if ((checks.quorum ?? 0) > (checks.witnesses?.length ?? 0)) {
+            throw new RangeError(`the quorum is ${checks.quorum}, but ${checks.witnesses?.length ?? 0} witnesses are named`);
+        }
+    }
+    /**
+     * Compares an agent with its pin, and pins it if it has none: then its key must be in the log, unless the server never had one.
+     * Throws a TrustError for an agent that is not to be dealt with. One that is pinned costs no request.
+     */
+    async meet(agent) {
+        const known = await this.trust.knows(agent);
+        if (known !== "stranger") {
+            return known === "nameless" ? this.trust.check(agent) : undefined;
+        }
+        const turn = this.#turn.then(async () => {
+            if ((await this.trust.knows(agent)) !== "stranger") {
+                return this.trust.check(agent); // it was met meanwhile
+            }
+            try {
+                const proven = await this.#prove(agent);
+                return proven ? this.trust.pin(proven.agent, "log", proven.index) : this.trust.check(agent);
+            }
+            catch (error) {
+                if (error instanceof TrustError && error.code === "key_unproven" && this.checks.allowUnproven) {
+                    return this.trust.check(agent);
+                }
+                throw error;
+            }
+        });
+        this.#turn = turn.catch(() => undefined);
+        return turn;
+    }
+    /**
+     * Has a log that was begun anew followed from now on; pins stay. The new log must begin with an entry that names the end of the former
+     * one, and go on with the former one's entries. It is signed by the former key. If that was lost, vkey is the new one, which the operator
+     * has published elsewhere; that also replaces a key that was changed too long ago to be followed. Throws a TrustError "log_forked" for
+     * a log that does not follow.
+     */
+    async acceptEpoch(vkey) {
+        const turn = this.#turn.then(() => this.#acceptEpoch(vkey));
+        this.#turn = turn.catch(() => undefined);
+        return turn;
+    }
+    async #acceptEpoch(given) {
+        const kept = await this.trust.log();
+        const { newest } = kept;
+        if (!newest) {
+            throw new Error("no key log was seen before: there is nothing to accept");
+        }
+        const answer = await this.#get(keysPath);
+        const said = answer ? text(answer) : "";
+        const log = answer ? JSON.parse(said).log : undefined;
+        if (!log) {
+            throw await this.#forked(newest, said, "the server has no key log");
+        }
+        const again = log.origin === newest.origin;
+        if (again && given === undefined) {
+            throw new Error(`${log.origin} is the log that was seen before: there is nothing to accept`);
+        }
+        const refused = again ? undefined : await this.#otherOrigin(newest, log, said);
+        if (refused && refused.code !== "log_epoch") {
+            throw refused;
+        }
+        const vkey = given ?? await logVkey(log.origin, (await parseVkey(kept.vkey, kindOfLog)).publicKey);
+        const view = await this.#believe(log, kept, vkey);
+        const head = await this.#checkpoint(view);
+        const accepted = { origin: log.origin, formerOrigin: newest.origin, vkey, reason: "", kept: newest.size, left: newest.size };
+        if (again) {
+            const grown = await this.#advance(view, head);
+            await this.trust.keep({ ...headOf(grown, vkey), accepted: "rotation" }, kept);
+            return { ...accepted, size: grown.size };
+        }
+        const ended = log.epochs.at(-1);
+        if (!ended) {
+            throw await this.#forked(newest, head.note, "the server does not say how the former log ended");
+        }
+        try {
+            accepted.left = await followEpoch(head, ended, kept, this.#entries(view, head.size));
+        }
+        catch (error) {
+            throw error instanceof NotFollowing ? await this.#forked(newest, head.note, error.message) : error;
+        }
+        await this.trust.keep({ ...headOf(head, vkey), accepted: "epoch" }, kept);
+        return { ...accepted, reason: ended.reason, size: head.size };
+    }
+    // The entries of a head, in their order.
+    async *#entries(view, size) {
+        for (let n = 0; n * 256 < size; n++) {
+            const { path, width } = entriesTile(n, size);
+            const tile = await this.#get(view.path + path);
+            const entries = tile ? await this.#sound(async () => parseEntries(tile)) : [];
+            if (entries.length !== width) {
+                throw new Error(`the server does not show ${path} of its key log`);
+            }
+            yield* entries;
+        }
+    }
+    // Undefined if the server has no log and never had one.
+    async #prove(agent) {
+        const view = await this.#view();
+        if (!view) {
+            return undefined;
+        }
+        const end = Date.now() + 1000 * (this.checks.patience ?? 10);
+        for (;;) {
+            try {
+                return await this.#proveCard(view, agent);
+            }
+            catch (error) {
+                if (!(error instanceof Later)) {
+                    throw error;
+                }
+                if (Date.now() >= end) {
+                    throw unproven(error.message);
+                }
+                await pause(Math.min(0.5, this.checks.patience ?? 0.5));
+                view.kept = await this.trust.log();
+            }
+        }
+    }
+    async #proveCard(view, agent) {
+        const name = agent.handle ? `@${agent.handle}` : agent.id;
+        const answer = await this.#get(`/api/v1/bots/${encodeURIComponent(agent.id)}`);
+        if (!answer) {
+            throw unproven(`the profile of ${name} is closed, so the server shows no proof of its key. Ask the agent for its fingerprint ` +
+                "over another channel");
+        }
+        const { bot: card } = JSON.parse(text(answer));
+        const key = agent.encryption_public_key;
+        const other = card.id.toLowerCase() !== agent.id.toLowerCase() || (agent.handle && card.handle !== agent.handle);
+        if (other || card.encryption_public_key !== key) {
+            throw unproven(`the server names two keys, ids or handles for ${name} at once`);
+        }
+        const { index, salt } = card.key_log ?? { index: null, salt: null };
+        if (index === null || salt === null) {
+            throw new Later(`the key of ${name} is not in the key log`);
+        }
+        if (!Number.isSafeInteger(index) || index < 0) {
+            throw unproven(`the server names no entry for ${name}`);
+        }
+        const entry = await this.#sound(async () => agentEntry(view.host, decode(salt), { ...card, key }));
+        const { newest, by } = await this.#include(view, index, entry);
+        const quorum = this.checks.quorum ?? 0;
+        if (by < quorum) {
+            throw new Later(`${by} known witnesses have signed the head of the key log, and the quorum is ${quorum}`);
+        }
+        await this.trust.keep(headOf(newest, view.vkey), view.kept);
+        return { agent: { ...agent, handle: card.handle }, index };
+    }
+    // Looks at the log; undefined if the server has none and never had one.
+    async #view() {
+        const kept = await this.trust.log();
+        const answer = await this.#get(keysPath);
+        const said = answer ? text(answer) : "";
+        const log = answer ? JSON.parse(said).log : undefined;
+        if (!log) {
+            if (kept.newest) {
+                throw await this.#forked(kept.newest, said, "the server had a key log, and now says that it has none");
+            }
+            if (this.checks.logKey !== undefined || (this.checks.quorum ?? 0) > 0) {
+                throw unproven("the server has no key log");
+            }
+            return undefined;
+        }
+        if (kept.newest && kept.newest.origin !== log.origin) {
+            throw await this.#otherOrigin(kept.newest, log, said);
+        }
+        const view = await this.#believe(log, kept, kept.newest ? kept.vkey : undefined);
+        if (kept.newest) {
+            await this.#compareGiven(kept, kept.newest, view.key);
+            if (log.vkeys[0] !== undefined && log.vkeys[0] !== view.vkey) {
+                await this.#rotate(view, log.vkeys[0]);
+            }
+        }
+        return view;
+    }
+    // The log with a key of it that is believed; undefined for that of a log that was not seen before.
+    async #believe(log, kept, known) {
+        const { host, epoch } = await this.#sound(async () => hostOf(log.origin));
+        const vkey = known ?? await this.#firstKey(log, host);
+        const key = await this.#sound(() => parseVkey(vkey, kindOfLog));
+        if (key.name !== log.origin) {
+            throw unproven(`the vkey ${vkey} is not of the log ${log.origin}`);
+        }
+        const witnesses = await Promise.all((this.checks.witnesses ?? []).map((witness) => parseVkey(witness, kindOfWitness)));
+        return { ...log, kept, host, path: `/log/${epoch}/`, vkey, key, witnesses };
+    }
+    async #firstKey(log, host) {
+        if (this.checks.logKey === undefined) {
+            return log.vkeys[0] ?? "";
+        }
+        const given = await parseVkey(this.checks.logKey, kindOfLog);
+        if (hostOf(given.name).host !== host) {
+            throw unproven(`the server's log is ${log.origin}, and the key that you gave is of ${given.name}`);
+        }
+        return logVkey(log.origin, given.publicKey); // a later epoch has the same key
+    }
+    async #compareGiven(kept, newest, known) {
+        const { logKey } = this.checks;
+        if (logKey !== undefined && !kept.rotated && !equal((await parseVkey(logKey, kindOfLog)).publicKey, known.publicKey)) {
+            throw await this.#forked(newest, logKey, "the key of the log that was kept is another than the one that you gave");
+        }
+    }
+    // Believes a new key of the log if a head that the old key has signed has an entry that announces it.
+    async #rotate(view, vkey) {
+        const newest = view.kept.newest;
+        const key = await parseVkey(vkey, kindOfLog).catch(() => undefined);
+        const found = key?.name === view.origin ? await this.#find(view, await keyEntry(key.publicKey)) : undefined;
+        if (!key || !found) {
+            throw await this.#forked(newest, vkey, "the server names another key of its log, which no entry announces");
+        }
+        await this.trust.keep({ ...headOf(found, vkey), accepted: "rotation" }, view.kept);
+        Object.assign(view, { vkey, key, kept: await this.trust.log() });
+    }
+    // The newest head, if the log has that entry; the last tile is read first.
+    async #find(view, entry) {
+        const { size } = await this.#checkpoint(view);
+        for (let n = Math.ceil(size / 256) - 1; n >= 0; n--) {
+            const { path } = entriesTile(n, size);
+            const tile = await this.#get(view.path + path);
+            const at = tile ? (await this.#sound(async () => parseEntries(tile))).findLastIndex((found) => equal(found, entry)) : -1;
+            if (at >= 0) {
+                return (await this.#include(view, n * 256 + at, entry)).newest;
+            }
+        }
+        return undefined;
+    }
+    // Checks that an entry has that index, in a tree that continues the kept ones. by is the greatest number of known witnesses
+    // that have signed a head which has the entry.
+    async #include(view, index, entry) {
+        const answer = await this.#get(`${view.path}proof/${index}`);
+        if (!answer) {
+            throw new Later(`the key log has no entry ${index}`);
+        }
+        const proof = await this.#sound(async () => parseProof(text(answer)));
+        const head = await this.#open(view, proof.checkpoint);
+        await this.#sound(async () => {
+            if (proof.index !== index) {
+                throw new LogError("not_included", "the proof is of another entry");
+            }
+            await checkIncluded(head, index, entry, proof.hashes);
+        });
+        const newest = await this.#advance(view, head);
+        return { newest, by: Math.max(head.by.size, newest.by.size) };
+    }
+    // A head that continues all that are kept and the one that was found.
+    async #advance(view, found) {
+        let newest = found;
+        const pending = view.kept.open.map((kept) => ({ head: witnessed(kept), kept }));
+        for (let step = 0; pending.length > 0; step++) {
+            const { head: older, kept } = pending.shift();
+            if (same(older, newest)) {
+                continue;
+            }
+            if (step === maxSteps) {
+                throw new Error("the key log grows faster than its proofs can be read");
+            }
+            const next = await this.#continued(view, older, kept);
+            if (same(next, newest)) {
+                continue;
+            }
+            const smaller = next.size < newest.size ? next : newest;
+            newest = smaller === next ? newest : next;
+            pending.push({ head: smaller, kept: headOf(smaller, view.vkey) });
+        }
+        return newest;
+    }
+    async #continued(view, older, kept) {
+        if (older.size === 0) {
+            return this.#checkpoint(view);
+        }
+        const answer = await this.#get(`${view.path}consistency?old=${older.size}`);
+        if (!answer) { // the head is smaller, or denied
+            const head = await this.#checkpoint(view);
+            throw await this.#forked(kept, head.note, `the log had ${older.size} entries, and now says ${head.size}`);
+        }
+        const proof = JSON.parse(text(answer));
+        const head = await this.#open(view, proof.checkpoint);
+        try {
+            await checkConsistent(older, head, parseHashes(proof.hashes));
+        }
+        catch {
+            throw await this.#forked(kept, head.note, `the log's head of ${head.size} entries does not continue that of ${older.size}`);
+        }
+        return head;
+    }
+    async #checkpoint(view) {
+        const answer = await this.#get(`${view.path}checkpoint`);
+        return this.#open(view, answer ? text(answer) : "");
+    }
+    async #open(view, signed) {
+        try {
+            return await openCheckpoint(signed, view.key, view.witnesses);
+        }
+        catch (error) {
+            const why = error.message;
+            throw view.kept.newest ? await this.#forked(view.kept.newest, signed, why) : unproven(why);
+        }
+    }
+    async #otherOrigin(newest, log, said) {
+        try {
+            const [was, is] = [hostOf(newest.origin), hostOf(log.origin)];
+            if (was.host === is.host && is.epoch > was.epoch) {
+                const ended = log.epochs.find(({ origin }) => origin === newest.origin);
+                const how = ended ? `, which ended with ${ended.size} entries (${ended.reason}); ${newest.size} were seen` : "";
+                return new TrustError("log_epoch", `${log.origin} has followed ${newest.origin}${how}. Keys that are pinned stay so. Ask the ` +
+                    "operator why, and then: acceptEpoch(), or stoa agent accept-epoch");
+            }
+        }
+        catch {
+            // another host, or no origin: below
+        }
+        return this.#forked(newest, said, `the log is now called "${log.origin}" instead of "${newest.origin}"`);
+    }
+    async #forked(kept, served, why) {
+        const evidence = { kept: kept.checkpoint, served };
+        const place = await this.trust.store.evidence?.(evidence);
+        const where = place ? `; both are kept in ${place}.kept and .served` : "";
+        return new TrustError("log_forked", `${why}${where}. The server, or someone before it, shows different logs to different agents; ` +
+            "no further agent's key is believed. Show both to others who use this server", evidence);
+    }
+    // What is malformed proves nothing.
+    async #sound(of) {
+        try {
+            return await of();
+        }
+        catch (error) {
+            throw error instanceof LogError ? unproven(error.message) : error;
+        }
+    }
+    // The body of an answer; undefined for what is not there.
+    async #get(path) {
+        const { status, body } = await this.read(path);
+        if (status === 200) {
+            return body;
+        }
+        if (status === 404) {
+            return undefined;
+        }
+        throw new Error(`${path} answered ${status}`);
+    }
+}
+function headOf(head, vkey) {
+    return { origin: head.origin, vkey, size: head.size, root: encode(head.root), checkpoint: head.note, over: 0 };
+}
+function witnessed(kept) {
+    return { origin: kept.origin, size: kept.size, root: decode(kept.root), note: kept.checkpoint, by: new Map() };
+}
+function same(a, b) {
+    return a.size === b.size && equal(a.root, b.root);
+}

@@ -1,0 +1,289 @@
+package rest_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
+
+	"stoa/graph/graphtest"
+	"stoa/rest/client/keylog"
+	"stoa/rest/client/receipt"
+	"stoa/rest/resttest"
+)
+
+// receipt signs what is due and returns the receipt of an order. Another test of the same database may sign it.
+func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
+	s.t.Helper()
+	_, err := s.Receipts.Sign(s.t.Context())
+	require.NoError(s.t, err)
+	require.Eventually(s.t, func() bool {
+		return s.Count("SELECT count(*) FROM receipts WHERE order_id = $1 AND jws IS NULL", orderID) == 0
+	}, time.Minute, 20*time.Millisecond)
+	return s.send("GET", "/api/v1/orders/"+orderID.(string)+"/receipt", by.Token, nil).ok(http.StatusOK)["receipt"].(map[string]any)
+}
+
+// keySet are the keys that the server publishes.
+func (s *site) keySet() (set jose.JSONWebKeySet) {
+	s.t.Helper()
+	require.NoError(s.t, json.Unmarshal(s.send("GET", "/.well-known/jwks.json", "", nil).raw, &set))
+	return set
+}
+
+// opened is the payload of a document that the published keys verify.
+func (s *site) opened(jws any, kind string) map[string]any {
+	s.t.Helper()
+	parsed, err := jose.ParseSignedCompact(jws.(string), []jose.SignatureAlgorithm{jose.EdDSA})
+	require.NoError(s.t, err)
+	header := parsed.Signatures[0].Header
+	require.Equal(s.t, kind, header.ExtraHeaders[jose.HeaderType])
+	set := s.keySet()
+	keys := set.Key(header.KeyID)
+	require.Len(s.t, keys, 1)
+	raw, err := parsed.Verify(keys[0])
+	require.NoError(s.t, err)
+	var payload map[string]any
+	require.NoError(s.t, json.Unmarshal(raw, &payload))
+	return payload
+}
+
+func sumOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// closed is an order that its customer has accepted.
+func (s *trade) closed() map[string]any {
+	s.t.Helper()
+	return s.step(s.customer, s.delivered(), "complete", nil)
+}
+
+// An accepted order has a receipt that says what was agreed, done and paid; each rating has a document.
+func TestReceiptOfAnAcceptedOrder(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	card := s.closed()
+	s.rate(s.customer, card["id"], map[string]any{"stars": 5, "text": "On time."}).ok(http.StatusCreated)
+	receipt := s.receipt(s.customer, card["id"])
+	require.Equal(t, []string{"created_at", "id", "index", "jws", "order_id", "proof", "ratings", "salt"}, keys(receipt))
+	require.Equal(t, receipt, s.receipt(s.contractor, card["id"]), "both read the same")
+	require.Nil(t, receipt["proof"])
+	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
+	closedAt, err := time.Parse(time.RFC3339, card["closed_at"].(string))
+	require.NoError(t, err)
+	contains(t, payload, map[string]any{
+		"jti": receipt["id"], "sub": card["id"], "iat": float64(closedAt.Unix()), "v": 1.0, "environment": "test", "unit": "test_credit",
+		"outcome": "accepted", "order_version": card["version"], "author_id": card["author_id"], "amount_minor": 1000.0, "fee_minor": 100.0,
+		"total_minor": 1100.0, "fee_bps": 1000.0, "input_files": []any{}, "result_files": []any{}, "result_text_sha256": sumOf("Done."),
+		"deadline": card["deadline"], "created_at": card["created_at"], "funded_at": card["funded_at"], "closed_at": card["closed_at"],
+		"delivered_at": card["delivered_at"], "task_id": nil,
+		"terms_sha256": sumOf(`{"amount_minor":1000,"deadline":"2999-01-01T00:00:00.000000Z","description":"Fourteen lines.","fee_bps":1000,` +
+			`"input_files":[],"order_id":"` + card["id"].(string) + `","title":"A sonnet"}`),
+	})
+	for _, role := range []string{"customer", "contractor"} {
+		brief := card[role].(map[string]any)
+		require.Equal(t, map[string]any{
+			"id": brief["id"], "handle": brief["handle"], "key_fingerprint": brief["encryption_key_fingerprint"],
+		}, payload[role])
+	}
+	var actions []any
+	for i, step := range payload["history"].([]any) {
+		step := step.(map[string]any)
+		require.EqualValues(t, i+1, step["version"])
+		require.Nil(t, step["reason_sha256"])
+		actions = append(actions, step["action"])
+	}
+	require.Equal(t, []any{"create", "accept", "start", "deliver", "complete"}, actions)
+	require.Regexp(t, `/log/1$`, payload["iss"])
+	require.Regexp(t, `^[0-9a-f]{8}$`, payload["log_key"])
+	s.requireLedger(s.customer, payload)
+
+	ratings := receipt["ratings"].([]any)
+	require.Len(t, ratings, 1)
+	rating := ratings[0].(map[string]any)
+	contains(t, s.opened(rating["jws"], "stoa-rating+jwt"), map[string]any{
+		"sub": card["id"], "receipt": receipt["id"], "author_id": s.customer.ID.String(), "subject_id": s.contractor.ID.String(), "stars": 5.0,
+		"text_sha256": sumOf("On time."), "v": 1.0, "iss": payload["iss"],
+	})
+	for _, agent := range []*graphtest.Agent{s.customer, s.contractor} {
+		require.Equal(t, []map[string]any{{"order_id": card["id"], "receipt_id": receipt["id"]}}, s.told(agent, "2", "order.receipt"))
+		require.Empty(t, s.told(agent, "1", "order.receipt"))
+		require.Equal(t, map[string]any{"receipts": []any{receipt}, "next_before": nil},
+			s.send("GET", "/api/v1/receipts", agent.Token, nil).ok(http.StatusOK))
+	}
+	s.requireEntries(receipt, rating)
+}
+
+// requireLedger compares the ledger of a receipt with what the wallet's history shows of the order.
+func (s *trade) requireLedger(agent *graphtest.Agent, payload map[string]any) {
+	s.t.Helper()
+	moved := make(map[any]float64)
+	kinds := make(map[any]any)
+	for _, e := range s.send("GET", "/api/v1/wallet/history", agent.Token, nil).ok(http.StatusOK)["entries"].([]any) {
+		entry := e.(map[string]any)
+		if entry["order_id"] == payload["sub"] {
+			moved[entry["transaction_id"]] += max(-entry["delta_minor"].(float64), 0)
+			kinds[entry["transaction_id"]] = entry["kind"]
+		}
+	}
+	ledger := payload["ledger"].([]any)
+	require.Len(s.t, ledger, len(moved))
+	for _, transfer := range ledger {
+		transfer := transfer.(map[string]any)
+		require.InDelta(s.t, moved[transfer["transaction_id"]], transfer["total_minor"], 0)
+		require.Equal(s.t, kinds[transfer["transaction_id"]], transfer["kind"])
+	}
+}
+
+// requireEntries requires exactly one entry for each document in the queue of the key log, and that the salt opens it.
+func (s *trade) requireEntries(documents ...map[string]any) {
+	s.t.Helper()
+	for _, document := range documents {
+		salt, err := base64.StdEncoding.DecodeString(document["salt"].(string))
+		require.NoError(s.t, err)
+		require.Len(s.t, salt, 16)
+		commitment := sha256.Sum256([]byte("stoa log receipt 1\n" + string(salt) + document["jws"].(string)))
+		require.EqualValues(s.t, 1, s.Count(`SELECT count(*) FROM log_queue q JOIN receipts r ON r.id = q.subject_id
+			WHERE q.type = 3 AND q.label = $1 AND q.commitment = $2 AND r.jws = $3`, make([]byte, 32), commitment[:], document["jws"]))
+	}
+}
+
+// PyJWT, which is none of ours, reads the documents by the published keys.
+func TestPyJWTReadsReceipts(t *testing.T) {
+	t.Parallel()
+	python := resttest.PythonWithJWT(t)
+	s := newTrade(t)
+	card := s.closed()
+	s.rate(s.contractor, card["id"], nil).ok(http.StatusCreated)
+	receipt := s.receipt(s.customer, card["id"])
+	keys := s.send("GET", "/.well-known/jwks.json", "", nil).raw
+	run := exec.CommandContext(t.Context(), python, "-c", `
+import json, jwt, sys
+keys = {k["kid"]: jwt.PyJWK(k, algorithm="EdDSA").key for k in json.loads(sys.argv[1])["keys"]}
+for document, kind in zip(sys.argv[2:], ("stoa-receipt+jwt", "stoa-rating+jwt")):
+    header = jwt.get_unverified_header(document)
+    assert header["typ"] == kind and header["alg"] == "EdDSA", header
+    print(jwt.decode(document, keys[header["kid"]], algorithms=["EdDSA"])["sub"])
+    try:
+        jwt.decode(document[:-8] + "AAAAAAAA", keys[header["kid"]], algorithms=["EdDSA"])
+        sys.exit("another signature was taken")
+    except jwt.InvalidSignatureError:
+        pass
+`, string(keys), receipt["jws"].(string), receipt["ratings"].([]any)[0].(map[string]any)["jws"].(string))
+	out, err := run.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, []any{card["id"], card["id"]}, []any{strings.Fields(string(out))[0], strings.Fields(string(out))[1]})
+}
+
+// The package for clients reads what the server writes: sound under the published keys, and then in the log.
+func TestReceiptsPassTheCheckOfClients(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	card := s.closed()
+	s.rate(s.contractor, card["id"], nil).ok(http.StatusCreated)
+	s.receipt(s.customer, card["id"])
+	file := s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).raw
+	order := s.send("GET", "/api/v1/orders/"+card["id"].(string), s.customer.Token, nil).raw
+	trusted, err := receipt.ParseKeys(s.send("GET", "/.well-known/jwks.json", "", nil).raw)
+	require.NoError(t, err)
+	found, err := receipt.Verify(file, receipt.Trust{Keys: trusted})
+	require.ErrorIs(t, err, receipt.ErrUnlogged)
+	require.Equal(t, card["id"], found.Receipt.OrderID)
+	require.Len(t, found.Ratings, 1)
+	require.NoError(t, found.Receipt.CheckTerms(order))
+	_, err = receipt.Verify(file, receipt.Trust{})
+	require.ErrorIs(t, err, receipt.ErrUnvouched)
+
+	for range 2 { // the first one may begin the log
+		_, err = s.KeyLog.Sequence(t.Context())
+		require.NoError(t, err)
+	}
+	file = s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).raw
+	var published struct {
+		Log struct {
+			Vkeys []string `json:"vkeys"`
+		} `json:"log"`
+	}
+	require.NoError(t, json.Unmarshal(s.send("GET", "/.well-known/stoa-keys.json", "", nil).raw, &published))
+	log, err := keylog.ParseLogKey(published.Log.Vkeys[0])
+	require.NoError(t, err)
+	_, err = receipt.Verify(file, receipt.Trust{Keys: trusted, Logs: []note.Verifier{log}})
+	require.ErrorIs(t, err, receipt.ErrUnvouched, "the key was not in the log")
+	require.Eventually(t, func() bool {
+		trusted, err = receipt.ParseKeys(s.send("GET", "/.well-known/jwks.json", "", nil).raw)
+		require.NoError(t, err)
+		_, err = receipt.Verify(file, receipt.Trust{Keys: trusted, Logs: []note.Verifier{log}})
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
+}
+
+// A model reads the receipt of its order by a way of its tool for orders; that of another's order is not there.
+func TestAModelReadsAReceipt(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	card := s.closed()
+	asked := map[string]any{"order_id": card["id"], "show": "receipt"}
+	model := s.model(s.customer)
+	signed := s.receipt(s.customer, card["id"])
+	read := model.call("orders", asked)["receipt"].(map[string]any)
+	require.Equal(t, signed["id"], read["id"])
+	require.Equal(t, card["id"], read["order_id"])
+	require.Contains(t, fmt.Sprint(read["jws"]), signed["jws"])
+	refused := s.model(s.Agent()).refused("orders", asked)
+	require.Equal(t, "not_found", refused["error"].(map[string]any)["code"])
+}
+
+// A refunded order has a receipt with the hash of the reason; orders that moved nothing have none.
+func TestReceiptOfARefundedOrder(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	card := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "accept", nil)
+	card = s.step(s.customer, card, "propose-refund", map[string]any{"reason": "It is late."})
+	path := "/api/v1/orders/" + card["id"].(string) + "/receipt"
+	s.send("GET", path, s.customer.Token, nil).fault(http.StatusNotFound, "not_found")
+	card = s.step(s.contractor, card, "approve-refund", nil)
+	payload := s.opened(s.receipt(s.contractor, card["id"])["jws"], "stoa-receipt+jwt")
+	contains(t, payload, map[string]any{"outcome": "refunded", "result_text_sha256": nil, "delivered_at": nil})
+	require.Equal(t, sumOf("It is late."), payload["history"].([]any)[2].(map[string]any)["reason_sha256"])
+	s.requireLedger(s.customer, payload)
+	s.send("GET", path, s.Agent().Token, nil).fault(http.StatusNotFound, "not_found")
+	s.send("GET", "/api/v1/orders/x/receipt", s.customer.Token, nil).fault(http.StatusBadRequest, "invalid_id")
+
+	rejected := s.step(s.contractor, s.offer(s.customer, s.terms(nil)), "reject", nil)
+	cancelled := s.step(s.customer, s.offer(s.customer, s.terms(nil)), "cancel", nil)
+	_, err := s.Receipts.Sign(t.Context())
+	require.NoError(t, err)
+	for _, card := range []map[string]any{rejected, cancelled} {
+		s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).fault(http.StatusNotFound, "not_found")
+	}
+	require.Zero(t, s.Count("SELECT count(*) FROM receipts WHERE order_id IN ($1, $2)", rejected["id"], cancelled["id"]))
+}
+
+// The list goes on behind its last receipt; a receipt of others is not_found.
+func TestListOfReceipts(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	var made []any
+	for range 3 {
+		made = append([]any{s.receipt(s.customer, s.closed()["id"])}, made...)
+	}
+	list := func(query string) *answer { return s.send("GET", "/api/v1/receipts"+query, s.customer.Token, nil) }
+	require.Equal(t, made, list("").ok(http.StatusOK)["receipts"])
+	newest := made[0].(map[string]any)["id"].(string)
+	require.Equal(t, made[1:], list("?before=" + newest).ok(http.StatusOK)["receipts"])
+	require.Equal(t, []any{}, list("?before=" + made[2].(map[string]any)["id"].(string)).ok(http.StatusOK)["receipts"])
+	list("?before=x").fault(http.StatusBadRequest, "invalid_id")
+	list("?before="+uuid.NewString()).fault(http.StatusNotFound, "not_found")
+	s.send("GET", "/api/v1/receipts?before="+newest, s.Agent().Token, nil).fault(http.StatusNotFound, "not_found")
+}

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The Go client's records are those of the description: make generate writes them.
+func TestTheClientHasTheDescribedRecords(t *testing.T) {
+	t.Parallel()
+	described, err := os.ReadFile("../openapi.yaml")
+	require.NoError(t, err)
+	made, err := generate(described)
+	require.NoError(t, err)
+	committed, err := os.ReadFile("../client/records_generated.go")
+	require.NoError(t, err)
+	require.Equal(t, string(made), string(committed))
+}
+
+func TestFieldNames(t *testing.T) {
+	t.Parallel()
+	for key, name := range map[string]string{
+		"id": "ID", "task_id": "TaskID", "preview_url": "PreviewURL", "total_minor": "Total", "minor_per_credit": "MinorPerCredit",
+		"encryption_public_key": "Key", "is_demo": "IsDemo",
+	} {
+		assert.Equal(t, name, fieldName(key))
+	}
+}
+
+func TestTypesOfFields(t *testing.T) {
+	t.Parallel()
+	w := writer{schemas: map[string]schema{
+		"Time": {Type: "string", Format: "date-time"}, "Sort": {Enum: []any{"a"}}, "Post": {Type: "object"}, "Unknown": {Type: "object"},
+	}}
+	ref := func(name string) schema { return schema{Ref: "#/components/schemas/" + name} }
+	null := schema{Type: "null"}
+	list := ref("Action")
+	for kind, s := range map[string]schema{
+		"string":     ref("Sort"),
+		"time.Time":  ref("Time"),
+		"*time.Time": {AnyOf: []schema{ref("Time"), null}},
+		"*int64":     {Type: []any{"integer", "null"}},
+		"bool":       {AllOf: []schema{{Type: "boolean"}}},
+		"*Post":      {AnyOf: []schema{ref("Post"), null}},
+		"[]Action":   {Type: "array", Items: &list},
+	} {
+		found, err := w.typeOf(s, "Field")
+		require.NoError(t, err)
+		assert.Equal(t, kind, found)
+	}
+	for _, s := range []schema{ref("Unknown"), ref("Missing"), {Type: "number"}, {Type: "object"}, {AnyOf: []schema{ref("Time")}}} {
+		_, err := w.typeOf(s, "Field")
+		require.Error(t, err)
+	}
+}

@@ -1,0 +1,278 @@
+package rest_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+)
+
+// callsOf are the actions of a record, each as the tool with the value of its choice. Each is a whole call: its arguments are those of the
+// tool, and with those of fill_in none is lacking.
+func (m *model) callsOf(record any) (names []string) {
+	m.t.Helper()
+	for _, action := range as[[]any](record.(map[string]any)["actions"]) {
+		action := action.(map[string]any)
+		name := action["tool"].(string)
+		require.Contains(m.t, m.output, name)
+		for _, choice := range []string{"action", "answer", "what"} {
+			if value, ok := action["arguments"].(map[string]any)[choice].(string); ok {
+				name += " " + value
+			}
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// follow takes an action of a record as it is written there, with what it lacks.
+func (m *model) follow(record any, name string, lacking map[string]any) map[string]any {
+	m.t.Helper()
+	for _, action := range record.(map[string]any)["actions"].([]any) {
+		one := map[string]any{"actions": []any{action}}
+		if m.callsOf(one)[0] != name {
+			continue
+		}
+		action := action.(map[string]any)
+		for field := range lacking {
+			require.Contains(m.t, action["fill_in"], field, name)
+		}
+		return m.call(action["tool"].(string), changed(action["arguments"].(map[string]any), lacking))
+	}
+	require.Fail(m.t, "no action "+name, "%v", record)
+	return nil
+}
+
+func as[T any](value any) T {
+	typed, _ := value.(T)
+	return typed
+}
+
+func first(answer map[string]any, list string) map[string]any {
+	return answer[list].([]any)[0].(map[string]any)
+}
+
+// From an offer to a rating each record names the calls that are possible, drafts and ratings included.
+func TestOrdersNameEveryCall(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	ada, ben := s.model(s.customer), s.model(s.contractor)
+	id := map[string]any{"order_id": s.offer(s.customer, s.terms(nil))["id"]}
+	read := func(m *model) map[string]any { return m.call("orders", id)["order"].(map[string]any) }
+	require.Equal(t, []string{"act_on_order accept", "act_on_order reject"}, ben.callsOf(read(ben)))
+	require.NotContains(t, read(ben), "drafts")
+	ben.follow(read(ben), "act_on_order accept", nil)
+	started := ben.follow(first(ben.call("orders", nil), "orders"), "act_on_order start", nil)["order"]
+	require.Contains(t, ben.callsOf(started), "drafts send", "the answer to an action, too")
+	require.Contains(t, ben.callsOf(first(ben.call("orders", nil), "orders")), "drafts send")
+	require.NotContains(t, ada.callsOf(read(ada)), "drafts reply", "there is no draft yet")
+	require.EqualValues(t, 0, read(ada)["drafts"].(map[string]any)["count"])
+
+	ben.follow(read(ben), "drafts send", map[string]any{"text": "The first verse."})
+	order := read(ada)
+	require.Equal(t, true, order["drafts"].(map[string]any)["awaits_reply"])
+	require.Regexp(t, uuidForm, order["drafts"].(map[string]any)["newest_id"])
+	ada.follow(order, "drafts reply", map[string]any{"verdict": "fine"})
+	order = read(ada)
+	require.Equal(t, false, order["drafts"].(map[string]any)["awaits_reply"])
+	require.EqualValues(t, 1, order["drafts"].(map[string]any)["count"])
+	require.NotContains(t, ada.callsOf(order), "drafts reply")
+	for range 19 {
+		ben.follow(read(ben), "drafts send", map[string]any{"text": "One more " + s.newID()})
+	}
+	require.NotContains(t, ben.callsOf(read(ben)), "drafts send", "twenty are the most")
+
+	ben.follow(read(ben), "act_on_order deliver", map[string]any{"result_text": "Done."})
+	require.NotContains(t, read(ada), "rated")
+	done := ada.follow(read(ada), "act_on_order complete", nil)["order"].(map[string]any)
+	require.Equal(t, false, done["rated"])
+	require.Equal(t, []string{"rate_order"}, ada.callsOf(done))
+	ada.follow(done, "rate_order", map[string]any{"stars": 5})
+	require.Equal(t, true, read(ada)["rated"])
+	require.Empty(t, ada.callsOf(read(ada)))
+	require.Equal(t, false, read(ben)["rated"], "the other side has not")
+	ben.follow(read(ben), "rate_order", map[string]any{"stars": 4})
+	require.Equal(t, true, read(ben)["rated"])
+	s.Exec("UPDATE ratings SET removed_at = now() WHERE author_id = $1", s.contractor.ID)
+	require.Equal(t, true, read(ben)["rated"], "what operators removed cannot be given again")
+}
+
+const uuidForm = `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
+
+func (s *trade) newID() string { return s.Agent().ID.String() }
+
+// The caller's own rating of an order is found by the order, also where the other side's profile is closed; no other is.
+func TestOwnRatingsByOrder(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	card := s.step(s.customer, s.delivered(), "complete", nil)
+	path := "/api/v1/bots/" + s.contractor.ID.String() + "/ratings?order_id=" + of(card)
+	s.Show(s.contractor, false)
+	require.Empty(t, s.ok(s.customer, path)["ratings"])
+	s.send(http.MethodPost, "/api/v1/orders/"+of(card)+"/rating", s.customer.Token, map[string]any{
+		"operation_id": s.newID(), "stars": 3,
+	}).ok(http.StatusCreated)
+	found := s.ok(s.customer, path)
+	require.Len(t, found["ratings"], 1)
+	require.Nil(t, found["next_before"])
+	require.EqualValues(t, 3, first(found, "ratings")["stars"])
+	require.Empty(t, s.ok(s.contractor, path)["ratings"])
+	require.Empty(t, s.ok(s.Agent(), path)["ratings"])
+	require.Equal(t, http.StatusBadRequest, s.send(http.MethodGet, path+"x", s.customer.Token, nil).status)
+}
+
+// Own posts, services, tasks, answers and requests for friendship name the calls that change and end them, alone and in lists.
+func TestOwnThingsNameTheirCalls(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	s.Show(s.contractor, true)
+	s.Show(s.customer, true)
+	ada, ben := s.model(s.customer), s.model(s.contractor)
+
+	post := ben.call("publish_post", map[string]any{"text": "Hello", "visibility": "public"})["post"]
+	own := []string{"publish_post", "take_back post"}
+	require.Equal(t, own, ben.callsOf(post))
+	id := map[string]any{"post_id": post.(map[string]any)["id"]}
+	require.Equal(t, own, ben.callsOf(ben.call("read_posts", id)["post"]))
+	require.Empty(t, ada.callsOf(ada.call("read_posts", id)["post"]), "it is another's")
+	listed := first(ada.call("find_agents", map[string]any{"bot_id": s.contractor.ID.String()}), "posts")
+	require.Empty(t, ada.callsOf(listed))
+	ben.follow(post, "publish_post", map[string]any{"text": "Changed"})
+	ben.follow(ben.call("read_posts", id)["post"], "take_back post", nil)
+
+	service := ben.call("offer_service", map[string]any{"title": "Sonnets", "description": "Long.", "amount_minor": 1000})["service"]
+	own = []string{"offer_service", "take_back service"}
+	require.Equal(t, own, ben.callsOf(service))
+	mine := first(ben.call("find_services", map[string]any{"bot_id": s.contractor.ID.String()}), "services")
+	require.Equal(t, own, ben.callsOf(mine))
+	theirs := first(ada.call("find_services", map[string]any{"bot_id": s.contractor.ID.String()}), "services")
+	require.Equal(t, []string{"offer_order"}, ada.callsOf(theirs), "whole calls in lists, too")
+	ben.follow(mine, "offer_service", map[string]any{"title": "Odes"})
+	ben.follow(mine, "take_back service", nil)
+
+	task := ada.call("post_task", map[string]any{
+		"title": "A sonnet", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
+	})["task"]
+	require.Contains(t, ada.callsOf(first(ada.call("find_tasks", map[string]any{"mine": true}), "tasks")), "take_back task")
+	id = map[string]any{"task_id": task.(map[string]any)["id"]}
+	board := ben.call("find_tasks", id)["task"]
+	ben.follow(board, "answer_task", map[string]any{"text": "I can."})
+	answer := first(ben.call("find_tasks", map[string]any{"show": "my_answers"}), "responses")
+	require.Equal(t, []string{"answer_task", "take_back answer"}, ben.callsOf(answer))
+	ben.follow(answer, "answer_task", map[string]any{"text": "I can, well."})
+	given := first(ada.follow(first(ada.call("find_tasks", map[string]any{"mine": true}), "tasks"), "find_tasks", nil), "responses")
+	require.Equal(t, []string{"choose_answer"}, ada.callsOf(given))
+	ada.follow(given, "choose_answer", map[string]any{"confirmed_total_minor": 550})
+	require.Empty(t, ben.callsOf(first(ben.call("find_tasks", map[string]any{"show": "my_answers"}), "responses")))
+	task = ada.call("post_task", map[string]any{
+		"title": "An ode", "description": "Do it.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 500,
+	})["task"]
+	require.Equal(t, "closed", ada.follow(task, "take_back task", nil)["task"].(map[string]any)["state"])
+
+	stranger := s.Agent()
+	asked := s.model(stranger).call("ask_friend", map[string]any{"recipient_id": s.customer.ID.String()})["contact"]
+	require.Empty(t, s.model(stranger).callsOf(asked))
+	request := first(ada.call("friends", nil), "contacts")
+	require.Equal(t, []string{"answer_friend accept", "answer_friend block"}, ada.callsOf(request))
+	accepted := ada.follow(request, "answer_friend accept", nil)["contact"]
+	require.Empty(t, ada.callsOf(accepted))
+}
+
+// Schemas of results name the types of the members that models pass on.
+func TestToolsDescribeRecords(t *testing.T) {
+	t.Parallel()
+	s := sharedSite(t)
+	m := s.model(s.Agent())
+	described := make(map[string]map[string]any)
+	for tool, err := range m.session.Tools(t.Context(), nil) {
+		require.NoError(t, err)
+		described[tool.Name] = tool.OutputSchema.(map[string]any)["properties"].(map[string]any)
+	}
+	typesOf := func(schema any) map[string]any {
+		schema = as[map[string]any](schema)["properties"]
+		types := make(map[string]any)
+		for name, member := range as[map[string]any](schema) {
+			types[name] = member.(map[string]any)["type"]
+		}
+		return types
+	}
+	order := map[string]any{
+		"id": "string", "state": "string", "version": "integer", "amount_minor": "integer", "total_minor": "integer", "drafts": "object",
+		"rated": "boolean", "actions": "array",
+	}
+	for _, name := range []string{"orders", "offer_order", "act_on_order", "choose_answer"} {
+		require.Equal(t, order, typesOf(described[name]["order"]), name)
+	}
+	require.Equal(t, map[string]any{"state": "string", "version": "integer", "actions": "array"}, typesOf(described["act_on_order"]["now"]))
+	listed := typesOf(as[map[string]any](described["find_tasks"]["tasks"])["items"])
+	contains(t, listed, map[string]any{"id": "string", "state": "string", "amount_minor": "integer", "actions": "array"})
+	require.Equal(t, "integer", typesOf(as[map[string]any](described["wallet"]["entries"])["items"])["id"])
+	require.Equal(t, "string", typesOf(described["upload_file"]["attachment"])["status"])
+	for _, tool := range []string{"take_back", "answer_task", "publish_post", "offer_service", "ask_friend"} {
+		found := false
+		for _, schema := range described[tool] {
+			found = found || typesOf(schema)["actions"] == "array"
+		}
+		require.True(t, found, tool)
+	}
+}
+
+// What a model is said of results, of the subject of a report and of another agent is so.
+func TestToolsSayWhatIsSo(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	ada, ben := s.model(s.customer), s.model(s.contractor)
+	require.Contains(t, ada.session.InitializeResult().Instructions, s.url+"/mcp?results=text")
+	require.Contains(t, s.modelWith("").session.InitializeResult().Instructions, s.url+"/mcp?results=text")
+	var feedback, me *sdk.Tool
+	for tool, err := range ada.session.Tools(t.Context(), nil) {
+		require.NoError(t, err)
+		switch tool.Name {
+		case "feedback":
+			feedback = tool
+		case "me":
+			me = tool
+		}
+	}
+	subject := feedback.InputSchema.(map[string]any)["properties"].(map[string]any)["subject"].(map[string]any)["properties"].(map[string]any)
+	require.NotContains(t, subject["id"], "format")
+	require.Contains(t, subject["id"].(map[string]any)["description"], "handle")
+	require.Contains(t, me.Description, "another agent")
+	require.Contains(t, ada.call("me", nil)["another_agent"], s.url+"/mcp without a token")
+
+	line := func(m *model, tool string, arguments map[string]any) string {
+		m.call(tool, arguments)
+		result := m.try(tool, arguments)
+		require.Equal(t, true, result.StructuredContent.(map[string]any)["replayed"])
+		text := result.Content[0].(*sdk.TextContent).Text
+		require.Equal(t, result.StructuredContent.(map[string]any)["now"] != nil, strings.Contains(text, "now is"), tool)
+		return text
+	}
+	order := s.started()
+	require.Contains(t, line(ben, "drafts", map[string]any{"order_id": order["id"], "action": "send", "text": "A verse."}), "nothing was done")
+	require.Contains(t, line(ben, "act_on_order", map[string]any{
+		"order_id": order["id"], "action": "deliver", "expected_version": order["version"], "result_text": "Done.",
+	}), "now is")
+	ada.call("act_on_order", map[string]any{"order_id": order["id"], "action": "complete", "expected_version": 4})
+	line(ada, "rate_order", map[string]any{"order_id": order["id"], "stars": 5})
+}
+
+// A text is cut only if that hides more than the words that say so, and some more.
+func TestToolsCutLongTexts(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	ada, ben := s.model(s.customer), s.model(s.contractor)
+	s.Show(s.contractor, true)
+	for length, cut := range map[int]bool{160: false, 161: false, 260: false, 280: false, 281: true, 4000: true} {
+		text := strings.Repeat("x", length)
+		made := ben.call("offer_service", map[string]any{"title": "Sonnets", "description": text})["service"].(map[string]any)
+		listed := first(ada.call("find_services", map[string]any{"bot_id": s.contractor.ID.String()}), "services")
+		require.Equal(t, made["id"], listed["id"])
+		require.Equal(t, cut, strings.Contains(listed["description"].(string), "more characters"), length)
+		require.Equal(t, !cut, strings.Contains(listed["description"].(string), text), length)
+	}
+}
