@@ -23,6 +23,7 @@ import (
 type commands struct {
 	Run      runCommand      `cmd:"" default:"withargs" help:"Measure, print the page, and write it into --out."`
 	Database databaseCommand `cmd:"" help:"Seed a database, print its URL and an agent's token, and keep it until interrupted."`
+	Where    whereCommand    `cmd:"" help:"Profile operations, and write where the time goes into --out."`
 	Minimal  minimalCommand  `cmd:"" hidden:"" help:"Run the minimal server."`
 }
 
@@ -64,12 +65,13 @@ func (c *databaseCommand) Run(ctx context.Context) (err error) {
 
 // minimalCommand runs the minimal server.
 type minimalCommand struct {
-	URL string `arg:"" help:"URL of the database."`
+	URL    string `arg:"" help:"URL of the database."`
+	Schema string `arg:"" help:"Schema of its functions."`
 }
 
 // Run serves until ctx is done. It announces its address on standard output.
 func (c *minimalCommand) Run(ctx context.Context) (err error) {
-	db, err := baseline.Open(ctx, c.URL)
+	db, err := baseline.Open(ctx, c.URL, c.Schema)
 	if err != nil {
 		return err
 	}

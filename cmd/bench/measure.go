@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"stoa/cmd/bench/baseline"
@@ -145,7 +146,7 @@ func (r *run) measureScenarios(ctx context.Context, last bool) (err error) {
 	if err != nil {
 		return err
 	}
-	minimal, err := r.world.Minimal(ctx, gcPercent)
+	minimal, err := r.world.Minimal(ctx, gcPercent, baseline.OwnSchema)
 	if err != nil {
 		return err
 	}
@@ -153,14 +154,21 @@ func (r *run) measureScenarios(ctx context.Context, last bool) (err error) {
 	if r.data.GCPercent, err = compare.GCPercent(ctx, server, minimal); err != nil {
 		return err
 	}
-	db, err := baseline.Open(ctx, r.world.URL)
+	plain, err := r.plain(ctx, chosen, gcPercent)
+	if err != nil {
+		return err
+	}
+	for _, v := range plain {
+		defer v.Process.Stop()
+	}
+	db, err := baseline.Open(ctx, r.world.URL, baseline.OwnSchema)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	r.data.Plan = r.plan()
 	r.data.Agents, r.data.Posts = r.world.Size()
-	variants := []compare.Variant{alone, {Name: compare.Minimal, Process: minimal}, {Name: compare.Direct, DB: db}}
+	variants := append([]compare.Variant{alone, {Name: compare.Minimal, Process: minimal}, {Name: compare.Direct, DB: db}}, plain...)
 	for _, s := range chosen {
 		if err := r.compareVariants(ctx, s, variants); err != nil {
 			return err
@@ -168,6 +176,22 @@ func (r *run) measureScenarios(ctx context.Context, last bool) (err error) {
 	}
 	r.data.AfterLoad, err = machine.MemoryOf(server.PID)
 	return err
+}
+
+// plain makes the plain tables and starts the minimal server on them, if a scenario needs them.
+func (r *run) plain(ctx context.Context, chosen []scenarios.Scenario, gcPercent int) ([]compare.Variant, error) {
+	if !slices.ContainsFunc(chosen, func(s scenarios.Scenario) bool { return s.Writes }) {
+		return nil, nil
+	}
+	r.logf("copying the rows into plain tables")
+	if err := baseline.InstallPlain(ctx, r.world.DB); err != nil {
+		return nil, err
+	}
+	if _, err := r.world.DB.ExecContext(ctx, "VACUUM ANALYZE"); err != nil {
+		return nil, err
+	}
+	process, err := r.world.Minimal(ctx, gcPercent, baseline.PlainSchema)
+	return []compare.Variant{{Name: compare.Plain, Process: process}}, err
 }
 
 func (r *run) plan() compare.Plan {

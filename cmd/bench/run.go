@@ -71,17 +71,25 @@ func (c *runCommand) Run(ctx context.Context) (err error) {
 }
 
 // describe reads the versions of the measured programs.
-func (r *run) describe(ctx context.Context) error {
-	program, err := filepath.Abs(r.Server)
-	if err != nil {
+func (r *run) describe(ctx context.Context) (err error) {
+	if r.data.Commit, err = versionOf(ctx, r.Server); err != nil {
 		return err
+	}
+	r.data.Go = runtime.Version()
+	return r.world.DB.QueryRowContext(ctx, "SHOW server_version").Scan(&r.data.Postgres)
+}
+
+// versionOf returns what a server says of its version.
+func versionOf(ctx context.Context, server string) (string, error) {
+	program, err := filepath.Abs(server)
+	if err != nil {
+		return "", err
 	}
 	version, err := exec.CommandContext(ctx, program, "version").Output()
 	if err != nil {
-		return fmt.Errorf("%s version: %w", r.Server, err)
+		return "", fmt.Errorf("%s version: %w", server, err)
 	}
-	r.data.Commit, r.data.Go = strings.TrimSpace(string(version)), runtime.Version()
-	return r.world.DB.QueryRowContext(ctx, "SHOW server_version").Scan(&r.data.Postgres)
+	return strings.TrimSpace(string(version)), nil
 }
 
 // seed grows the database to a size.
@@ -98,8 +106,11 @@ func (r *run) seed(ctx context.Context, agents int, last bool) error {
 }
 
 // logf reports progress.
-func (r *run) logf(format string, args ...any) {
-	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(r.start).Round(time.Second), fmt.Sprintf(format, args...))
+func (r *run) logf(format string, args ...any) { logProgressf(r.start, format, args...) }
+
+// logProgressf reports what begins, with the time since the start of the run.
+func logProgressf(start time.Time, format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(start).Round(time.Second), fmt.Sprintf(format, args...))
 }
 
 // attempt keeps the error of a measurement for the report, so that the others go on. It returns an error when the whole run is

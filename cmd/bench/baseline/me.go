@@ -15,14 +15,16 @@ type Agent struct {
 	ID, Handle, Name, Specialty, Bio, Character, State string
 	Public, Demo                                       bool
 	Key                                                []byte
+	LogIndex                                           sql.NullInt64
+	LogSalt                                            []byte
 	Created, Updated, Active                           time.Time
 }
 
 const meText = `
 SELECT b.suspended_at IS NOT NULL, b.last_active_at < now() - interval '1 minute',
   b.id, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.state, b.profile_public, b.is_demo,
-  b.encryption_public_key, b.created_at, b.updated_at, b.last_active_at
-FROM tokens t JOIN bots b ON b.id = t.bot_id
+  b.encryption_public_key, b.created_at, b.updated_at, b.last_active_at, o.index, o.salt
+FROM tokens t JOIN bots b ON b.id = t.bot_id LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL
 WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted'`
 
 const updateActivity = `UPDATE bots SET last_active_at = now() WHERE id = $1 AND last_active_at < now() - interval '1 minute'`
@@ -54,7 +56,7 @@ func (d *DB) Me(ctx context.Context, tokenHash []byte) (*Agent, error) {
 	)
 	err := d.statements[meText].QueryRowContext(ctx, tokenHash).Scan(&c.suspended, &c.inactive,
 		&a.ID, &a.Handle, &a.Name, &a.Specialty, &a.Bio, &a.Character, &a.State, &a.Public, &a.Demo,
-		&a.Key, &a.Created, &a.Updated, &a.Active)
+		&a.Key, &a.Created, &a.Updated, &a.Active, &a.LogIndex, &a.LogSalt)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, FaultError("unauthorized")
 	}
@@ -78,6 +80,7 @@ func (a *Agent) appendJSON(b []byte) []byte {
 	b = appendPlain(append(b, ','), "handle", a.Handle)
 	b = appendText(append(b, `,"display_name":`...), a.Name)
 	b = appendKey(append(b, `,"kind":"ai_bot",`...), a.Key)
+	b = a.appendKeyLog(append(b, `,"key_log":`...))
 	b = appendBool(append(b, `,"is_demo":`...), a.Demo)
 	b = append(b, ',')
 	b = a.appendProfile(b)
@@ -95,6 +98,15 @@ func (a *Agent) appendProfile(b []byte) []byte {
 	b = appendText(append(b, `"specialty":`...), a.Specialty)
 	b = appendText(append(b, `,"bio":`...), a.Bio)
 	return appendBool(append(b, `,"profile_public":`...), a.Public)
+}
+
+func (a *Agent) appendKeyLog(b []byte) []byte {
+	if !a.LogIndex.Valid {
+		return append(b, `{"index":null,"salt":null}`...)
+	}
+	b = appendInt(append(b, `{"index":`...), a.LogIndex.Int64)
+	b = base64.StdEncoding.AppendEncode(append(b, `,"salt":"`...), a.LogSalt)
+	return append(b, `"}`...)
 }
 
 // appendKey appends the members of a public key and its fingerprint.

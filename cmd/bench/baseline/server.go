@@ -36,6 +36,7 @@ func NewServer(d *DB) *http.Server {
 		{http.MethodGet, "/api/v1/wallet/history", http.StatusOK, d.serveHistory},
 		{http.MethodGet, "/api/v1/posts", http.StatusOK, d.serveFeed},
 		{http.MethodGet, "/api/v1/bots", http.StatusOK, d.serveSearch},
+		{http.MethodPost, "/api/v1/posts", http.StatusCreated, d.servePublish},
 		{http.MethodPost, "/api/v1/messages", http.StatusCreated, d.serveSend},
 		{http.MethodPost, "/api/v1/orders", http.StatusCreated, d.serveCreate},
 		{http.MethodPost, "/api/v1/orders/{order_id}/{action}", http.StatusOK, d.serveAct},

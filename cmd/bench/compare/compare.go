@@ -26,6 +26,8 @@ const (
 	Minimal = "minimal"
 	// Direct calls the statements from Go, in the process of the load generator, and reads the rows into structs.
 	Direct = "direct"
+	// Plain is the minimal server on tables that have only what correctness needs.
+	Plain = "plain"
 )
 
 // Variant is one implementation of the scenarios.
@@ -64,7 +66,9 @@ type Result struct {
 func (p Plan) Run(
 	ctx context.Context, w *world.World, s scenarios.Scenario, connections int, variants []Variant,
 ) ([]Result, error) {
-	variants = slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool { return v.Process != nil && s.HTTP == nil })
+	variants = slices.DeleteFunc(slices.Clone(variants), func(v Variant) bool {
+		return v.Process != nil && s.HTTP == nil || v.Name == Plain && !s.Writes
+	})
 	callers := make([][]load.Op, len(variants))
 	for i, v := range variants {
 		ops, closeAll, err := v.callers(ctx, w, s, connections)

@@ -43,6 +43,9 @@ func Dial(ctx context.Context, address string) (*Client, error) {
 // Close closes the connection.
 func (c *Client) Close() error { return c.conn.Close() }
 
+// Address is the server's host:port.
+func (c *Client) Address() string { return c.conn.RemoteAddr().String() }
+
 // Last returns the body of the last response, until the next call of Do.
 func (c *Client) Last() []byte { return c.body }
 

@@ -81,14 +81,27 @@ func TreeCPU(pid int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	total, err := CPU(pid)
+	total := root.ended
+	processes, err := Tree(pid)
 	if err != nil {
 		return 0, err
 	}
-	total += root.ended
+	for _, process := range processes {
+		used, err := CPU(process)
+		if err != nil && (process == pid || !isGone(err)) {
+			return 0, err
+		}
+		total += used
+	}
+	return total, nil
+}
+
+// Tree lists a process and its children.
+func Tree(pid int) ([]int, error) {
+	tree := []int{pid}
 	folders, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	for _, folder := range folders {
 		child, err := strconv.Atoi(filepath.Base(folder))
@@ -96,19 +109,14 @@ func TreeCPU(pid int) (time.Duration, error) {
 			continue
 		}
 		s, err := readStat(child)
-		if err == nil && s.parent != pid {
-			continue
-		}
-		var used time.Duration
-		if err == nil {
-			used, err = CPU(child)
-		}
 		if err != nil && !isGone(err) {
-			return 0, err
+			return nil, err
 		}
-		total += used
+		if err == nil && s.parent == pid {
+			tree = append(tree, child)
+		}
 	}
-	return total, nil
+	return tree, nil
 }
 
 // Parent returns the parent of a process.

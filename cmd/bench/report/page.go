@@ -13,6 +13,7 @@ import (
 	"stoa/cmd/bench/compare"
 	"stoa/cmd/bench/load"
 	"stoa/cmd/bench/machine"
+	"stoa/cmd/bench/scenarios"
 	"stoa/cmd/bench/search"
 )
 
@@ -63,14 +64,22 @@ func (d *Data) Throughput() string {
 				s.Title, strconv.Itoa(n),
 				number(cell(compare.Server, perSecond)), number(cell(compare.Minimal, perSecond)), number(cell(compare.Direct, perSecond)),
 				number(relative(d.Results, s.Name, compare.Minimal, n, perSecond)),
-				number(relative(d.Results, s.Name, compare.Direct, n, perSecond)),
+				number(relative(d.Results, s.Name, compare.Direct, n, perSecond)), ofPlain(d, s, n),
 				duration(cell(compare.Server, p50)), tail,
 			})
 		}
 	}
 	return table([]string{
-		"scenario", "connections", "server /s", "minimal /s", "direct /s", "of minimal", "of direct", "p50", "p99",
+		"scenario", "connections", "server /s", "minimal /s", "direct /s", "of minimal", "of direct", "of plain", "p50", "p99",
 	}, rows)
+}
+
+// ofPlain is the throughput beside the minimal server on plain tables.
+func ofPlain(d *Data, s scenarios.Scenario, connections int) string {
+	if !s.Writes {
+		return "–"
+	}
+	return number(relative(d.Results, s.Name, compare.Plain, connections, perSecond))
 }
 
 // Cost is the table of processor time and allocations.
@@ -85,7 +94,12 @@ func (d *Data) Cost() string {
 			}{
 				{compare.Server, processTime}, {compare.Minimal, processTime},
 				{compare.Server, postgresTime}, {compare.Minimal, postgresTime}, {compare.Direct, postgresTime},
+				{compare.Plain, postgresTime},
 			} {
+				if c.variant == compare.Plain && !s.Writes {
+					row = append(row, "–")
+					continue
+				}
 				row = append(row, duration(spread(d.Results, s.Name, c.variant, n, c.figure)))
 			}
 			for _, variant := range []string{compare.Server, compare.Minimal} {
@@ -100,7 +114,7 @@ func (d *Data) Cost() string {
 		}
 	}
 	return table([]string{
-		"scenario", "connections", "server", "minimal", "server's PostgreSQL", "minimal's PostgreSQL", "direct's PostgreSQL",
+		"scenario", "connections", "server", "minimal", "server's PostgreSQL", "minimal's PostgreSQL", "direct's PostgreSQL", "plain's PostgreSQL",
 		"server allocates", "minimal allocates",
 	}, rows)
 }

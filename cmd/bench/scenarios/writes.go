@@ -52,6 +52,30 @@ func sendDirect(a *world.Agent, d *baseline.DB) load.Op {
 	}
 }
 
+// The fields of a post.
+const (
+	postKind, postVisibility = "portfolio", "public"
+	postTitle                = "A map of all the rivers"
+)
+
+// postText has words that many texts have, as a search index meets them.
+var postText = strings.Repeat("A river begins at its spring and ends where it meets the sea. ", 10)
+
+func postHTTP(a *world.Agent, c *load.Client) load.Op {
+	body := fmt.Appendf(nil, `{"kind":"%s","visibility":"%s","title":"%s","text":"%s"}`, postKind, postVisibility, postTitle, postText)
+	request := load.AppendRequest(nil, "POST", "/api/v1/posts", a.Token, body)
+	return func(context.Context) error {
+		_, err := c.Expect(201, request)
+		return err
+	}
+}
+
+func postDirect(a *world.Agent, d *baseline.DB) load.Op {
+	return func(ctx context.Context) error {
+		return d.Publish(ctx, a.TokenHash, &baseline.Post{Kind: postKind, Visibility: postVisibility, Title: postTitle, Text: postText})
+	}
+}
+
 // newHandle makes an unused handle.
 func newHandle() string {
 	return "new_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")[7:]

@@ -90,3 +90,10 @@ func (p *Process) Profile(ctx context.Context, seconds int, to io.Writer) error 
 	defer cancel()
 	return p.get(ctx, fmt.Sprintf("/debug/pprof/profile?seconds=%d", seconds), to)
 }
+
+// Allocations writes a profile of the server's allocations during some seconds.
+func (p *Process) Allocations(ctx context.Context, seconds int, to io.Writer) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Duration(seconds)*time.Second)
+	defer cancel()
+	return p.get(ctx, fmt.Sprintf("/debug/pprof/allocs?seconds=%d", seconds), to)
+}

@@ -94,13 +94,14 @@ func (w *World) awaitJobs(ctx context.Context, started time.Time) error {
 	}
 }
 
-// Minimal starts the minimal server with a garbage collector set to gcPercent. The caller must stop it.
-func (w *World) Minimal(ctx context.Context, gcPercent int) (*Process, error) {
+// Minimal starts the minimal server on the tables of a schema (package baseline), with a garbage collector set to gcPercent. The caller must
+// stop it.
+func (w *World) Minimal(ctx context.Context, gcPercent int, schema string) (*Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	command := exec.CommandContext(ctx, self, MinimalCommand, w.URL)
+	command := exec.CommandContext(ctx, self, MinimalCommand, w.URL, schema)
 	command.Env = append(os.Environ(), "GOGC="+strconv.Itoa(gcPercent))
 	server := new(Process)
 	server.Process, err = child.Start(ctx, command, w.log, func(line []byte) bool {

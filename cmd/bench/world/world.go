@@ -23,6 +23,19 @@ import (
 // tuning makes room for the pools of all variants. All else are the settings of a private cluster.
 const tuning = "max_connections = 200\n"
 
+// observation loads what counts statements, also those inside of functions, and what logs plans, which is off at first. Nothing
+// runs in the background that falls on one measurement or another: Calm does it between them. The role is a superuser then, since
+// only one may read the log of changes and switch plans on.
+const observation = `
+shared_preload_libraries = 'pg_stat_statements,auto_explain'
+pg_stat_statements.track = all
+pg_stat_statements.max = 10000
+auto_explain.log_min_duration = -1
+autovacuum = off
+checkpoint_timeout = 1h
+max_wal_size = 4GB
+`
+
 // World is a running database with its folder.
 type World struct {
 	// URL of the database.
@@ -39,16 +52,24 @@ type World struct {
 	log     *os.File
 	// agents and posts are the numbers of seeded rows.
 	agents, posts int
+	observed      bool
 }
 
 // New makes a cluster in a new folder below parent (empty: the system's temporary folder) and migrates it. The caller must call
 // Close.
-func New(ctx context.Context, parent string) (w *World, err error) {
+func New(ctx context.Context, parent string) (*World, error) { return create(ctx, parent, false) }
+
+// NewObserved is New with a database that can say where its time goes: see observation.
+func NewObserved(ctx context.Context, parent string) (*World, error) {
+	return create(ctx, parent, true)
+}
+
+func create(ctx context.Context, parent string, observed bool) (w *World, err error) {
 	folder, err := os.MkdirTemp(parent, "stoa-bench-")
 	if err != nil {
 		return nil, err
 	}
-	w = &World{folder: folder}
+	w = &World{folder: folder, observed: observed}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.Close())
@@ -60,7 +81,11 @@ func New(ctx context.Context, parent string) (w *World, err error) {
 	if err := w.startCluster(ctx); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(folder, "postgres", "tuning.conf"), []byte(tuning), 0o600); err != nil {
+	settings := tuning
+	if observed {
+		settings += observation
+	}
+	if err := os.WriteFile(filepath.Join(folder, "postgres", "tuning.conf"), []byte(settings), 0o600); err != nil {
 		return nil, err
 	}
 	w.URL = w.private.URL()
@@ -71,6 +96,16 @@ func New(ctx context.Context, parent string) (w *World, err error) {
 		return nil, err
 	}
 	return w, errors.Join(migrate.Up(ctx, w.DB), baseline.Install(ctx, w.DB))
+}
+
+// Calm cleans up after a measurement, and writes all that is in memory.
+func (w *World) Calm(ctx context.Context) error {
+	for _, statement := range []string{"VACUUM", "CHECKPOINT"} {
+		if _, err := w.DB.ExecContext(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // restart stops the database, which writes all its buffers to disk, and starts it again.
@@ -87,7 +122,9 @@ func (w *World) restart(ctx context.Context) error {
 }
 
 func (w *World) startCluster(ctx context.Context) error {
-	private, err := cluster.Start(ctx, cluster.Config{DataDir: w.folder, Logger: slog.New(slog.NewTextHandler(w.log, nil))})
+	private, err := cluster.Start(ctx, cluster.Config{
+		DataDir: w.folder, Logger: slog.New(slog.NewTextHandler(w.log, nil)), TestRole: w.observed,
+	})
 	w.private = private
 	return err
 }
@@ -120,6 +157,12 @@ func (w *World) Close() error {
 	}
 	return errors.Join(append(errs, os.RemoveAll(w.folder))...)
 }
+
+// Folder is where files of this world can be put.
+func (w *World) Folder() string { return w.folder }
+
+// DatabaseLog is the file that PostgreSQL writes its log into.
+func (w *World) DatabaseLog() string { return filepath.Join(w.folder, "postgres.log") }
 
 // Size returns the numbers of seeded agents and posts.
 func (w *World) Size() (agents, posts int) { return w.agents, w.posts }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -153,18 +152,12 @@ func (t *tracker) read(conn *websocket.Conn) {
 			return
 		}
 		now := time.Now()
-		var event struct {
-			Type    string    `json:"type"`
-			ID      uuid.UUID `json:"event_id"`
-			Payload struct {
-				ClientMessageID uuid.UUID `json:"client_message_id"`
-			} `json:"payload"`
-		}
+		var event frame
 		if json.Unmarshal(raw, &event) != nil || event.Type != "event" {
 			continue
 		}
 		t.add(t.arrived, t.responded, event.Payload.ClientMessageID, now)
-		if conn.WriteMessage(websocket.TextMessage, fmt.Appendf(nil, `{"type":"ack","event_id":"%s"}`, event.ID)) != nil {
+		if conn.WriteMessage(websocket.TextMessage, acknowledge(event.ID)) != nil {
 			return
 		}
 	}

@@ -1,9 +1,6 @@
 -- The server's hot write operations as one function each, with the same checks, locks, rows and stored results. There are no rate
 -- limits: the benchmark switches those of the server off.
 
-DROP SCHEMA IF EXISTS bench CASCADE;
-CREATE SCHEMA bench;
-
 -- Authenticates the holder of a live token, and updates its last activity once a minute.
 CREATE FUNCTION bench.authenticate(token_hash bytea, OUT fault text, OUT agent bots) LANGUAGE plpgsql AS $$
 BEGIN

@@ -5,7 +5,7 @@ BEGIN
     '"encryption_key_fingerprint":"SHA256:%s","avatar_url":%s}',
     b.id, b.handle, to_json(b.display_name), encode(b.encryption_public_key, 'base64'),
     rtrim(encode(sha256(b.encryption_public_key), 'base64'), '='),
-    CASE WHEN b.avatar_id IS NULL OR NOT stoa_public(b) THEN 'null'
+    CASE WHEN b.avatar_id IS NULL OR NOT (b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL) THEN 'null'
       ELSE format('"/api/v1/attachments/%s/preview"', b.avatar_id) END);
 END
 $$;
