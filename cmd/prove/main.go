@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"stoa/cmd/prove/faults"
+	"stoa/cmd/prove/selftest"
 )
 
 // commands are the kinds of measurements.
@@ -22,6 +23,8 @@ type commands struct {
 	Judge  judgeCommand  `cmd:"" help:"Judge the history that an earlier run with faults has kept."`
 	Curve  curveCommand  `cmd:"" help:"Measure how many requests a second several numbers of servers answer on one database, and what limits them."`
 	Soak   soakCommand   `cmd:"" help:"Load servers for a long time and judge whether they hold on to anything."`
+
+	SelfTest selfTestCommand `cmd:"" help:"Plant bugs in the server, one at a time, and find out which of them a short proof finds."`
 }
 
 func main() {
@@ -38,7 +41,7 @@ func main() {
 func options() []kong.Option {
 	return []kong.Option{
 		kong.Name("prove"), kong.Description("Find out from outside what servers keep and bear."),
-		kong.Vars{"faults": strings.Join(faults.Names(), ", ")},
+		kong.Vars{"faults": strings.Join(faults.Names(), ", "), "bugs": strings.Join(selftest.Names(), ", ")},
 	}
 }
 

@@ -29,6 +29,7 @@ func TestCommands(t *testing.T) {
 		"judge <file>": {"judge", "main.go"},
 		"curve":        {"curve", "--processes", "1,4", "--connections=2", program},
 		"soak":         {"soak", "--minutes", "5", program},
+		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--no-without", program},
 	} {
 		chosen, _, err := parse(t, line...)
 		require.NoError(t, err, command)

@@ -6,11 +6,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"stoa/cmd/prove/audit"
 	"stoa/cmd/prove/faults"
 	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/judge"
+	"stoa/cmd/prove/live"
 	"stoa/cmd/prove/report"
 	"stoa/cmd/prove/testbed"
 	"stoa/cmd/prove/workload"
@@ -25,8 +29,23 @@ type run struct {
 	recorder *history.Recorder
 	bed      *testbed.Bed
 	load     *workload.Workload
+	scene    *faults.Scene
+	// canary is nil until the load balancer runs; canaries waits for it.
+	canary   atomic.Pointer[faults.Canary]
+	canaries sync.WaitGroup
 	// failed is an error besides the judge's findings, such as a service that did not return.
 	failed error
+	// outcome holds the findings.
+	outcome outcome
+}
+
+// outcome holds the findings of a proof.
+type outcome struct {
+	findings []judge.Finding
+	history  *history.History
+	// begun: when the servers served. at: when the findings were made. early: the run was stopped for them.
+	begun, at time.Duration
+	early     bool
 }
 
 func (c *faultsCommand) newRun() (*run, error) {
@@ -35,7 +54,8 @@ func (c *faultsCommand) newRun() (*run, error) {
 		// All agents come from one machine, and ask for more codes than people do.
 		Environment: []string{
 			"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0",
-			"STOA_LIMIT_MAILS_PER_HOUR=0",
+			"STOA_LIMIT_MAILS_PER_HOUR=0", fmt.Sprintf("STOA_LIMIT_FILES_PER_AGENT=%d", history.FilesOfAgent),
+			"STOA_WEBHOOKS=on", "STOA_WEBHOOKS_ALLOW_LOOPBACK=true",
 		},
 	}
 	chosen, err := faults.Select(c.Faults, config)
@@ -48,7 +68,8 @@ func (c *faultsCommand) newRun() (*run, error) {
 	if c.Seed == 0 {
 		c.Seed = rand.Uint64()>>33 + 1
 	}
-	return &run{faultsCommand: c, config: config, chosen: chosen}, nil
+	scene := &faults.Scene{Random: rand.New(rand.NewPCG(c.Seed, 1<<32))}
+	return &run{faultsCommand: c, config: config, chosen: chosen, scene: scene}, nil
 }
 
 // phases are the parts of a proof, in their order.
@@ -64,16 +85,16 @@ var phases = []struct {
 	{"reading everything", (*run).read},
 }
 
-// prove runs all phases and judges. The folder of a run that fails is kept.
+// prove runs all phases and judges, along with them and at the end. The folder of a run that fails is kept.
 func (r *run) prove(ctx context.Context) error {
 	r.recorder = history.NewRecorder(r.Seed)
 	r.logf("seed %d: repeat the plan with --seed %d", r.Seed, r.Seed)
-	err := r.phases(ctx)
+	err := r.examine(ctx)
 	if r.bed != nil {
 		err = errors.Join(err, r.bed.Close())
 	}
 	if err == nil {
-		err = errors.Join(r.failed, r.conclude(ctx, r.recorder.Finish()))
+		err = errors.Join(r.failed, r.conclude(ctx))
 	}
 	switch {
 	case r.bed == nil:
@@ -85,10 +106,51 @@ func (r *run) prove(ctx context.Context) error {
 	return err
 }
 
+// examine runs the phases until they end or the judge, who reads along, has found a violation.
+func (r *run) examine(ctx context.Context) error {
+	running, stop := context.WithCancel(ctx)
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		defer stop()
+		if found, judged := (&live.Watch{Recorder: r.recorder, InForce: r.pending}).Run(running); found != nil {
+			r.outcome.findings, r.outcome.history, r.outcome.early = found, judged, true
+			r.outcome.at = r.recorder.Now()
+			r.logf("the judge stops the run")
+		}
+	}()
+	err := r.phases(running)
+	stop()
+	<-watched
+	r.canaries.Wait()
+	if r.outcome.early {
+		r.failed = nil // what was cut short has not failed
+		return nil
+	}
+	if err == nil {
+		r.outcome.history = r.recorder.Finish()
+		r.outcome.findings, r.outcome.at = judge.Judge(r.outcome.history), r.recorder.Now()
+	}
+	return err
+}
+
+// pending returns the faults in force, with the machine's own.
+func (r *run) pending() []history.Fault {
+	pending := r.scene.Pending()
+	if canary := r.canary.Load(); canary != nil {
+		pending = append(pending, canary.Pending()...)
+	}
+	return pending
+}
+
 func (r *run) phases(ctx context.Context) error {
 	for _, phase := range phases {
 		r.logf("%s", phase.name)
-		if err := phase.do(r, ctx); err != nil {
+		err := phase.do(r, ctx)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", phase.name, err)
 		}
 	}
@@ -100,7 +162,13 @@ func (r *run) logf(format string, args ...any) {
 }
 
 func (r *run) start(ctx context.Context) (err error) {
-	r.bed, err = testbed.New(ctx, r.Dir, r.config)
+	if r.bed, err = testbed.New(ctx, r.Dir, r.config); err == nil {
+		r.outcome.begun = r.recorder.Now()
+		r.scene.Bed = r.bed
+		canary := faults.NewCanary(r.bed, r.recorder)
+		r.canary.Store(canary)
+		r.canaries.Go(func() { canary.Run(ctx) })
+	}
 	return err
 }
 
@@ -132,9 +200,8 @@ func (r *run) work(ctx context.Context) error {
 		defer close(done)
 		r.load.Run(working)
 	}()
-	scene := &faults.Scene{Bed: r.bed, Random: rand.New(rand.NewPCG(r.Seed, 1<<32))}
-	go report.NewProgress(r.recorder, scene.InForce).Run(working, os.Stderr)
-	r.failed = faults.Schedule(ctx, scene, r.recorder, r.chosen, end)
+	go report.NewProgress(r.recorder, r.scene.InForce).Run(working, os.Stderr)
+	r.failed = faults.Schedule(ctx, r.scene, r.recorder, r.chosen, end)
 	stop()
 	<-done
 	return ctx.Err()

@@ -10,34 +10,47 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"stoa/cmd/prove/evidence"
+	"stoa/cmd/prove/faults"
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/judge"
+	"stoa/cmd/prove/live"
 	"stoa/cmd/prove/report"
 )
 
 var errBroken = errors.New("promises were broken")
 
-// conclude judges a run, and keeps its history and writes the page where that is wanted.
-func (c *faultsCommand) conclude(ctx context.Context, h *history.History) error {
-	if c.History != "" {
-		text, err := json.Marshal(h)
+// conclude prints the findings, and keeps the history and writes the page where that is wanted. A run that was stopped has no page.
+func (r *run) conclude(ctx context.Context) error {
+	o := &r.outcome
+	if r.History != "" {
+		text, err := json.Marshal(o.history)
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(c.History, text, 0o600); err != nil {
+		if err := os.WriteFile(r.History, text, 0o600); err != nil {
 			return err
 		}
 	}
-	findings := judge.Judge(h)
-	if c.Out != "" {
-		if err := c.writePage(ctx, h, findings); err != nil {
+	for _, missed := range r.scene.Missed() {
+		r.logf("%s was not injected: %v", missed.Name, missed.Why)
+	}
+	if r.Out != "" && !o.early {
+		if err := r.writePage(ctx, o.history, o.findings); err != nil {
 			return err
 		}
 	}
-	return verdict(findings)
+	err := verdict(o.history, o.findings)
+	if err != nil {
+		if again, unknown := r.text(ctx); unknown == nil {
+			fmt.Fprintf(os.Stdout, "seed %d; again: %s\n", r.Seed, again)
+		}
+	}
+	return err
 }
 
-func (c *faultsCommand) writePage(ctx context.Context, h *history.History, findings []judge.Finding) error {
+func (r *run) writePage(ctx context.Context, h *history.History, findings []judge.Finding) error {
+	c := r.faultsCommand
 	command, err := c.text(ctx)
 	if err != nil {
 		return err
@@ -48,7 +61,17 @@ func (c *faultsCommand) writePage(ctx context.Context, h *history.History, findi
 	}
 	return report.Write(c.Out, report.Page{
 		Origin: from, Chapter: c.chapter(), Minutes: int(math.Ceil(c.Minutes)), Processes: c.Processes, History: h, Findings: findings,
+		Missed: missedOf(r.scene),
 	})
+}
+
+// missedOf says which faults were not injected, and why.
+func missedOf(scene *faults.Scene) []string {
+	var missed []string
+	for _, m := range scene.Missed() {
+		missed = append(missed, fmt.Sprintf("%s: %v", m.Name, m.Why))
+	}
+	return missed
 }
 
 // text is the command that repeats the run.
@@ -95,11 +118,14 @@ func (c *judgeCommand) Run() error {
 	if err := json.Unmarshal(text, h); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	return verdict(judge.Judge(h))
+	if h.Final.Orders == nil { // the run was stopped
+		return verdict(h, live.Judge(h))
+	}
+	return verdict(h, judge.Judge(h))
 }
 
-// verdict prints what the judge found. Any violation is errBroken.
-func verdict(findings []judge.Finding) error {
+// verdict prints what the judge found, with the requests and events that belong to it. Any violation is errBroken.
+func verdict(h *history.History, findings []judge.Finding) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
 		fmt.Fprintf(table, "%s\t%d looked at\t%d violations\t%s\n", f.Name, f.Looked, f.Count, f.Promise)
@@ -107,11 +133,7 @@ func verdict(findings []judge.Finding) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	for _, f := range findings {
-		for _, violation := range f.Violations {
-			fmt.Fprintf(os.Stdout, "%s: %s\n", f.Name, violation)
-		}
-	}
+	evidence.Print(os.Stdout, evidence.Of(h, findings))
 	if n := judge.Violations(findings); n > 0 {
 		return fmt.Errorf("%d times: %w", n, errBroken)
 	}

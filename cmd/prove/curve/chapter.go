@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"stoa/cmd/prove/mix"
+	"stoa/cmd/bench/scenarios"
 	"stoa/cmd/prove/report"
 )
 
@@ -44,7 +44,7 @@ type row struct {
 }
 
 // Mix says what the load consists of.
-func (*Result) Mix() string { return mix.Describe() }
+func (*Result) Mix() string { return scenarios.DescribeMix() }
 
 // Parts are the parts that use the processor.
 func (*Result) Parts() []string { return parts }

@@ -13,7 +13,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -37,7 +37,8 @@ type Fault struct {
 	AsRoot, Versions, Clock bool
 	// Failover, Graceful and Mail are those of history.Fault.
 	Failover, Graceful, Mail bool
-	// Strike injects it and names its target.
+	// Strike injects it and names its target. If it returns a notInjectedError error it is tried again, after lift if that is not nil; any
+	// other error is a defect of the service.
 	Strike func(ctx context.Context, s *Scene) (target string, lift Lift, err error)
 }
 
@@ -57,16 +58,41 @@ type Scene struct {
 	Random *rand.Rand
 	// victim is the server that a round strikes.
 	victim *testbed.Server
-	// inForce names the faults of the round.
-	inForce atomic.Pointer[string]
+
+	mu sync.Mutex
+	// pending are the faults of the round, from before they strike until they are recorded.
+	pending []history.Fault
+	missed  []Missed
+}
+
+// Missed is a fault that could not be injected.
+type Missed struct {
+	Name string
+	Why  error
+}
+
+// Pending returns the faults in force that are not recorded yet.
+func (s *Scene) Pending() []history.Fault {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.pending)
 }
 
 // InForce names the faults in force, separated by " + "; it is empty between two rounds.
 func (s *Scene) InForce() string {
-	if names := s.inForce.Load(); names != nil {
-		return *names
+	pending := s.Pending()
+	names := make([]string, len(pending))
+	for i, fault := range pending {
+		names[i] = fault.Name
 	}
-	return ""
+	return strings.Join(names, " + ")
+}
+
+// Missed returns the faults that were tried and not injected.
+func (s *Scene) Missed() []Missed {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.missed)
 }
 
 // Select returns the faults of that names, which are separated by commas: all that fit the production for "all", none for "none".
@@ -120,12 +146,13 @@ func Names() []string {
 const (
 	// calm lies between two rounds of faults.
 	calm = 3 * time.Second
-	// returnTimeout is the time in which the service must be back once a fault is lifted.
-	returnTimeout = 30 * time.Second
+	// returnTimeout is the time in which the service must be back once a fault is lifted, also on a busy machine.
+	returnTimeout = time.Minute
 )
 
 // Schedule injects faults until the end: first each one alone, in the order of the seed, then two at a time. It returns when all
-// are lifted, and an error if one could not be injected or lifted, or service did not return within 30 s.
+// are lifted, and an error if one could not be lifted, or service did not return within a minute. One that could not be injected is
+// among the scene's missed ones.
 func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen []Fault, end time.Time) error {
 	if len(chosen) == 0 {
 		return wait(ctx, time.Until(end))
@@ -155,39 +182,49 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 	}
 }
 
-// strikeRound strikes faults together and waits until the service has returned.
+const (
+	// tries is how often a fault that cannot be injected is tried, retryPause what lies between.
+	tries      = 5
+	retryPause = time.Second
+)
+
+// struck is a fault in force.
+type struck struct {
+	recorded history.Fault
+	lift     Lift
+	left     time.Duration
+	// failed is the error of lifting it.
+	failed error
+}
+
+// strikeRound strikes faults together, waits until the service has returned, and records those that took effect. Other ones are noted
+// as missed.
 func strikeRound(ctx context.Context, s *Scene, recorder *history.Recorder, round []Fault) (err error) {
-	type struck struct {
-		recorded history.Fault
-		lift     Lift
-		left     time.Duration
-	}
-	var all []struck
-	names := make([]string, len(round))
-	for i, f := range round {
-		names[i] = f.Name
-	}
-	inForce := strings.Join(names, " + ")
-	s.inForce.Store(&inForce)
-	defer s.inForce.Store(nil)
+	s.mu.Lock()
 	for _, f := range round {
-		s.victim = s.Bed.Servers[s.Random.IntN(len(s.Bed.Servers))]
-		begun := recorder.Now()
-		target, lift, failed := f.Strike(ctx, s)
-		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("%s: %w", f.Name, failed))
-			continue
-		}
-		all = append(all, struck{history.Fault{
-			Name: f.Name, Target: target, Start: begun, Failover: f.Failover, Graceful: f.Graceful, Mail: f.Mail,
-		}, lift, f.Length})
+		s.pending = append(s.pending, history.Fault{
+			Name: f.Name, Start: recorder.Now(), Failover: f.Failover, Graceful: f.Graceful, Mail: f.Mail,
+		})
 	}
-	for i := range all {
-		_ = wait(ctx, all[i].left-(recorder.Now()-all[i].recorded.Start)) // an interruption lifts the fault, too
-		if failed := all[i].lift(context.WithoutCancel(ctx)); failed != nil {
-			err = errors.Join(err, fmt.Errorf("lifting %s: %w", all[i].recorded.Name, failed))
+	s.mu.Unlock()
+	defer s.endRound()
+	var all []*struck
+	var lifting sync.WaitGroup
+	for _, f := range round {
+		one, failed := strike(ctx, s, recorder, f)
+		switch {
+		case failed == nil:
+			all = append(all, one)
+			lifting.Go(func() { one.liftInTime(ctx, s, recorder) })
+		case errors.As(failed, new(notInjectedError)):
+			s.miss(f.Name, failed)
+		default:
+			err = errors.Join(err, fmt.Errorf("%s: %w", f.Name, failed))
 		}
-		all[i].recorded.Lifted = recorder.Now()
+	}
+	lifting.Wait()
+	for _, one := range all {
+		err = errors.Join(err, one.failed)
 	}
 	if err == nil {
 		err = awaitReady(ctx, s.Bed)
@@ -202,6 +239,71 @@ func strikeRound(ctx context.Context, s *Scene, recorder *history.Recorder, roun
 	return err
 }
 
+// liftInTime lifts a fault at its time. Faults of a round do not wait for each other: a server that is started by one may need the
+// network that another one has torn.
+func (one *struck) liftInTime(ctx context.Context, s *Scene, recorder *history.Recorder) {
+	_ = wait(ctx, one.left-(recorder.Now()-one.recorded.Start)) // an interruption lifts the fault, too
+	failed := one.lift(context.WithoutCancel(ctx))
+	if errors.As(failed, new(notInjectedError)) {
+		s.miss(one.recorded.Name, failed)
+	} else if failed != nil {
+		one.failed = fmt.Errorf("lifting %s: %w", one.recorded.Name, failed)
+	}
+	one.recorded.Lifted = recorder.Now()
+}
+
+// strike injects a fault into a server that it draws, and tries again if that fails.
+func strike(ctx context.Context, s *Scene, recorder *history.Recorder, f Fault) (*struck, error) {
+	s.victim = s.Bed.Servers[s.Random.IntN(len(s.Bed.Servers))]
+	begun := recorder.Now()
+	var target string
+	var lift Lift
+	var err error
+	for range tries {
+		if target, lift, err = f.Strike(ctx, s); err == nil {
+			return &struck{recorded: history.Fault{
+				Name: f.Name, Target: target, Start: begun, Failover: f.Failover, Graceful: f.Graceful, Mail: f.Mail,
+			}, lift: lift, left: f.Length}, nil
+		}
+		if lift != nil {
+			_ = lift(context.WithoutCancel(ctx)) // there may be nothing to lift
+		}
+		if !errors.As(err, new(notInjectedError)) || wait(ctx, retryPause) != nil {
+			break
+		}
+	}
+	return nil, err
+}
+
+// notInjectedError is why a fault could not be injected, which says nothing about the service.
+type notInjectedError struct{ error }
+
+// Unwrap returns the reason.
+func (n notInjectedError) Unwrap() error { return n.error }
+
+// injected returns nil, or err as a notInjectedError error.
+func injected(err error) error {
+	if err == nil {
+		return nil
+	}
+	return notInjectedError{err}
+}
+
+// errNoEffect is the error of lifting a fault that met nothing.
+var errNoEffect = notInjectedError{errors.New("it met nothing")}
+
+func (s *Scene) miss(name string, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.missed = append(s.missed, Missed{name, why})
+}
+
+func (s *Scene) endRound() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pending = nil
+}
+
 // awaitReady waits until every server is ready and the load balancer has found out.
 func awaitReady(ctx context.Context, bed *testbed.Bed) error {
 	deadline := time.Now().Add(returnTimeout)
@@ -211,6 +313,9 @@ func awaitReady(ctx context.Context, bed *testbed.Bed) error {
 			if !server.Ready(ctx) {
 				missing = server.Name
 			}
+		}
+		if missing == "" && !bed.Balanced(ctx) {
+			missing = "a server, as the load balancer sees it,"
 		}
 		switch {
 		case missing == "":

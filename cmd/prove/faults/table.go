@@ -4,8 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"stoa/cmd/prove/testbed"
 )
@@ -36,29 +40,38 @@ var table = []Fault{
 		}},
 	{Name: "inspectors-killed", Meaning: "the processes that inspect files get SIGKILL, again and again", Length: 3 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
-			return "all servers", repeatedly(ctx, 100*time.Millisecond, func() {
+			var killed atomic.Int64
+			stop := repeatedly(ctx, 100*time.Millisecond, func() {
 				for _, server := range s.Bed.Servers {
 					for _, pid := range server.Inspectors() {
-						_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended
+						if syscall.Kill(pid, syscall.SIGKILL) == nil { // else it has ended
+							killed.Add(1)
+						}
 					}
 				}
-			}), nil
+			})
+			return "all servers", func(ctx context.Context) error {
+				for until := time.Now().Add(effectTimeout); killed.Load() == 0 && time.Now().Before(until); {
+					if wait(ctx, 100*time.Millisecond) != nil {
+						break
+					}
+				}
+				if err := stop(ctx); err != nil || killed.Load() > 0 {
+					return err
+				}
+				return errNoEffect
+			}, nil
 		}},
 	{Name: "rolling-restart", Meaning: "every server in turn gets SIGTERM and is started again", Length: time.Second, Graceful: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
-			for _, server := range s.Bed.Servers {
-				server.Stop()
-				if err := server.Start(ctx); err != nil {
-					return "", nil, err
-				}
-				if err := awaitReady(ctx, s.Bed); err != nil {
-					return "", nil, err
-				}
-				if err := wait(ctx, time.Second); err != nil { // the load balancer finds it
-					return "", nil, err
-				}
+			return "all servers", nothing, restartAll(ctx, s)
+		}},
+	{Name: "rolling-restart-direct", Meaning: "the same behind a load balancer that tries no second server", Length: time.Second, Graceful: true,
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			if err := s.Bed.SetStrict(ctx, true); err != nil {
+				return "", nil, injected(err)
 			}
-			return "all servers", nothing, nil
+			return "all servers", func(ctx context.Context) error { return s.Bed.SetStrict(ctx, false) }, restartAll(ctx, s)
 		}},
 	{Name: "version-changed", Versions: true, Meaning: "a server gets SIGTERM and is started in its other version", Graceful: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
@@ -73,15 +86,15 @@ var table = []Fault{
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			pids, err := s.Bed.Backends(ctx)
 			if err != nil || len(pids) == 0 {
-				return "", nil, errors.Join(err, errors.New("there is no backend"))
+				return "", nil, injected(errors.Join(err, errors.New("there is no backend")))
 			}
-			return "the database", nothing, syscall.Kill(pids[s.Random.IntN(len(pids))], syscall.SIGKILL)
+			return "the database", nothing, injected(syscall.Kill(pids[s.Random.IntN(len(pids))], syscall.SIGKILL))
 		}},
 	{Name: "backends-paused", Database: Alone, Meaning: "half of the processes of the database get SIGSTOP, and SIGCONT later", Length: 6 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			pids, err := s.Bed.Backends(ctx)
 			if err != nil {
-				return "", nil, err
+				return "", nil, injected(err)
 			}
 			pids = pids[len(pids)/2:]
 			signal := func(signal syscall.Signal) {
@@ -102,7 +115,7 @@ var table = []Fault{
 			cluster := s.Bed.Cluster
 			primary := cluster.Primary(ctx)
 			if primary == nil {
-				return "", nil, errors.New("there is no primary")
+				return "", nil, injected(errors.New("there is no primary"))
 			}
 			if err := primary.Kill(); err != nil {
 				return "", nil, err
@@ -125,10 +138,10 @@ var table = []Fault{
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			tx, err := s.Bed.DB.BeginTx(context.WithoutCancel(ctx), nil)
 			if err != nil {
-				return "", nil, err
+				return "", nil, injected(err)
 			}
 			if _, err := tx.ExecContext(ctx, "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE"); err != nil {
-				return "", nil, errors.Join(err, tx.Rollback())
+				return "", nil, injected(errors.Join(err, tx.Rollback()))
 			}
 			return "orders", func(context.Context) error { return tx.Rollback() }, nil
 		}},
@@ -161,11 +174,15 @@ var table = []Fault{
 		Length: 8 * time.Second, Graceful: true, Strike: breakMail(testbed.MailLying)},
 	{Name: "files-full", Meaning: "the file store has no space left", Length: 6 * time.Second, AsRoot: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			return "the files", func(context.Context) error { return s.Bed.Files.Empty() }, s.Bed.Files.Fill()
+			return "the files", func(context.Context) error { return s.Bed.Files.Empty() }, injected(s.Bed.Files.Fill())
 		}},
 	{Name: "files-read-only", Meaning: "the file store cannot be written", Length: 6 * time.Second, AsRoot: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			return "the files", func(context.Context) error { return s.Bed.Files.ReadOnly(false) }, s.Bed.Files.ReadOnly(true)
+			return "the files", func(context.Context) error { return s.Bed.Files.ReadOnly(false) }, injected(s.Bed.Files.ReadOnly(true))
+		}},
+	{Name: "power-lost", Meaning: "the machine of the servers and of the file store loses power: files lose what was not synced", Length: time.Second, AsRoot: true,
+		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
+			return "servers and files", func(ctx context.Context) error { return startAll(ctx, s) }, loseBoth(s)
 		}},
 	{Name: "database-full", Database: Alone, Meaning: "the database has no space left", Length: 6 * time.Second, AsRoot: true, Failover: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
@@ -174,12 +191,51 @@ var table = []Fault{
 					return err
 				}
 				return s.Bed.Database.Revive(ctx)
-			}, s.Bed.Database.Disk.Fill()
+			}, injected(s.Bed.Database.Disk.Fill())
 		}},
 }
 
+// effectTimeout is how much longer a fault stays that has met nothing yet.
+const effectTimeout = 10 * time.Second
+
 // nothing lifts a fault that is over by itself.
 func nothing(context.Context) error { return nil }
+
+// restartAll restarts every server in turn, in order.
+func restartAll(ctx context.Context, s *Scene) error {
+	for _, server := range s.Bed.Servers {
+		server.Stop()
+		if err := server.Start(ctx); err != nil {
+			return err
+		}
+		if err := awaitReady(ctx, s.Bed); err != nil {
+			return err
+		}
+		if err := wait(ctx, time.Second); err != nil { // the load balancer finds it
+			return err
+		}
+	}
+	return nil
+}
+
+// loseBoth ends all servers at once and then loses what the file store has not synced.
+func loseBoth(s *Scene) error {
+	var ending sync.WaitGroup
+	for _, server := range s.Bed.Servers {
+		ending.Go(server.Kill)
+	}
+	ending.Wait()
+	return injected(s.Bed.Files.LosePower())
+}
+
+// startAll starts all servers.
+func startAll(ctx context.Context, s *Scene) error {
+	var starting errgroup.Group
+	for _, server := range s.Bed.Servers {
+		starting.Go(func() error { return server.Start(ctx) })
+	}
+	return starting.Wait()
+}
 
 // setClock strikes the clock of a server's host.
 func setClock(offset time.Duration) func(context.Context, *Scene) (string, Lift, error) {
@@ -204,7 +260,7 @@ func toxic(kind string, attributes map[string]int) func(context.Context, *Scene)
 		for _, stream := range []string{"upstream", "downstream"} {
 			if err := network.Add(testbed.Toxic{Type: kind, Stream: stream, Attributes: attributes}); err != nil {
 				network.Heal(ctx)
-				return "", nil, err
+				return "", nil, injected(err)
 			}
 		}
 		return s.victim.Name, func(ctx context.Context) error { network.Heal(ctx); return nil }, nil

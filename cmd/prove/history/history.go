@@ -11,6 +11,15 @@ import (
 	"time"
 )
 
+// FilesOfAgent is how many active files an agent may have in a run: fewer than usually, so that a run can exceed it.
+const FilesOfAgent = 40
+
+// NoServer begins the Failure of a request for which the load balancer found no server.
+const NoServer = "the load balancer: "
+
+// MachineStarved is the name of the fault that the canary records: the machine had no time for anyone.
+const MachineStarved = "machine-starved"
+
 // Unanswered is the status of a request whose answer never came: the connection was refused, broke, or was given up. It may have
 // had its effect or not, or may have it later.
 const Unanswered = 0
@@ -25,6 +34,12 @@ type Attempt struct {
 	ID string `json:"id,omitempty"`
 	// Subject is the subject of the request: the order's id, the recipient's handle, the path that was read.
 	Subject string `json:"subject,omitempty"`
+	// Of names the thing that the subject belongs to, if the path has it: the task of a selection or a response, the draft of a reply.
+	Of string `json:"of,omitempty"`
+	// Sent is the body of a request that changes something whose present value is judged, else nil.
+	Sent json.RawMessage `json:"sent,omitempty"`
+	// Changed names the member in which the request differs from the one that was answered under its ID, empty for the same request.
+	Changed string `json:"changed,omitempty"`
 	// Version is the expected_version of an operation on an order.
 	Version int64 `json:"version,omitempty"`
 	// Process is the server process that answered, as the load balancer names it; empty if none did.
@@ -38,6 +53,10 @@ type Attempt struct {
 	Code string `json:"code,omitempty"`
 	// RetryAfter says that the answer had a Retry-After header.
 	RetryAfter bool `json:"retry_after,omitempty"`
+	// Changes says that the request counts as a change (§8).
+	Changes bool `json:"changes,omitempty"`
+	// Replayed says that the answer was marked as one that was stored and is given again.
+	Replayed bool `json:"replayed,omitempty"`
 	// Failure is why there was no answer.
 	Failure string `json:"failure,omitempty"`
 	// Body is the answer of operations whose answers are judged, else nil.
@@ -54,6 +73,10 @@ type Delivery struct {
 	Connection  int           `json:"connection"`
 	ConnectedAt time.Duration `json:"connected_at"`
 	At          time.Duration `json:"at"`
+
+	// Webhook says that it came by a webhook, and Answer what its receiver answered.
+	Webhook bool `json:"webhook,omitempty"`
+	Answer  int  `json:"answer,omitempty"`
 
 	EventID string          `json:"event_id"`
 	Kind    string          `json:"kind"`
@@ -104,6 +127,8 @@ type Sent struct {
 	ClientMessageID string `json:"client_message_id"`
 	Sender          string `json:"sender"`
 	Recipient       string `json:"recipient"`
+	// Nonce is in base64.
+	Nonce string `json:"nonce"`
 	// Ciphertext is the sealed text, in base64.
 	Ciphertext string `json:"ciphertext"`
 	// Text is the text that the recipient must read.
@@ -162,11 +187,44 @@ type Final struct {
 	Files map[string]string `json:"files"`
 	// Onboarding are the answers of GET /bots/me/onboarding of each agent, by handle.
 	Onboarding map[string]json.RawMessage `json:"onboarding"`
+	// Log is the key log (§12.2).
+	Log Log `json:"log"`
+	// Receipts are the answers of GET /orders/{id}/receipt by "reader/order"; an order without a receipt has no entry. ReceiptLists are
+	// the ids of the orders that each agent's list of receipts names, by handle.
+	Receipts     map[string]json.RawMessage `json:"receipts"`
+	ReceiptLists map[string][]string        `json:"receipt_lists"`
+	// Exports are the archives that agents have made of everything, by handle.
+	Exports map[string]Export `json:"exports"`
+	// Acts are the acts of operators that were answered, Audit the entries of the audit log: each a procedure and the agent that it
+	// was done to, if any.
+	Acts  []string `json:"acts"`
+	Audit []string `json:"audit"`
 	// Ledger holds the findings of the invariants in SQL: none are expected.
 	Ledger []string `json:"ledger"`
 	// Before and After are the resources that a quiet server holds, before the load and after it.
 	Before map[string]float64 `json:"before"`
 	After  map[string]float64 `json:"after"`
+}
+
+// Log is the key log as it was read at the end.
+type Log struct {
+	// Keys is /.well-known/stoa-keys.json, ReceiptKeys /.well-known/jwks.json.
+	Keys        json.RawMessage `json:"keys"`
+	ReceiptKeys json.RawMessage `json:"receipt_keys"`
+	// Entries are all entries in their order.
+	Entries [][]byte `json:"entries"`
+	// Cards are the agents' own records, Proofs what the log says of the entries that they name, by handle.
+	Cards  map[string]json.RawMessage `json:"cards"`
+	Proofs map[string]string          `json:"proofs"`
+}
+
+// Export holds the contents of an agent's archive (§12.6).
+type Export struct {
+	// Members are the ids of the records by the name of their member, such as "posts.jsonl".
+	Members map[string][]string `json:"members"`
+	// Manifest is the signed list of the members, Sums are the SHA-256 of the members in hex, by name.
+	Manifest string            `json:"manifest"`
+	Sums     map[string]string `json:"sums"`
 }
 
 // Entry is a ledger entry (§2.5).

@@ -2,6 +2,8 @@ package judge
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -12,6 +14,16 @@ const (
 	grace = 5 * time.Second
 	// resumed is the same of an upload, whose inspection may have been in the hands of a server that is gone (§11).
 	resumed = time.Minute
+	// rejoined is how much later than a fault's end a poll or a stream may begin and fail: a server that has lost the database looks
+	// every few seconds whether it can join the others again, and takes neither before.
+	rejoined = 10 * time.Second
+	// budget is how long a request may wait for the database (§8), a little less for the clock of the history.
+	budget = 3500 * time.Millisecond
+	// starved is how long half of the readings take where the machine has no time for the servers.
+	starved = 500 * time.Millisecond
+	// checked is how long before and after a moment readings and the canary show how busy the machine was when the load balancer asked
+	// the servers whether they are ready.
+	checked = 5 * time.Second
 )
 
 func checkInternalErrors(r *run, f *Finding) {
@@ -46,7 +58,7 @@ func checkService(r *run, f *Finding) {
 			continue
 		}
 		f.Looked++
-		if unavailable(a) {
+		if unavailable(a) && !r.isStarved(a) {
 			f.violatedf("%s", describe(a))
 		}
 	}
@@ -59,21 +71,43 @@ func checkGraceful(r *run, f *Finding) {
 			continue
 		}
 		f.Looked++
-		if unavailable(a) {
+		if unavailable(a) && !r.isStarved(a) {
 			f.violatedf("%s", describe(a))
 		}
 	}
 }
 
-// during says that an attempt was under way during a fault, graceful or not, and over soon after it.
-func during(r *run, a *history.Attempt, graceful bool) bool {
-	later := grace
-	if a.Operation == history.FileUpload {
+// isStarved says that a request failed while plain readings, which wait for no lock, took long on the same machine: it was given up, by
+// the server or by its client, after its whole time for the database, or the load balancer had found no server ready.
+func (r *run) isStarved(a *history.Attempt) bool {
+	switch {
+	case a.Status != http.StatusServiceUnavailable && a.Status != history.Unanswered:
+		return false
+	case a.End-a.Start >= budget:
+		return r.medianReading(a.Start, a.End) >= starved
+	case !strings.HasPrefix(a.Failure, history.NoServer):
+	case r.Final.Orders == nil && a.End+checked+straggling > r.Length:
+		return true // the run goes on, and readings of that time may be under way
+	default:
+		return r.medianReading(a.Start-checked, a.End+checked) >= starved || slices.ContainsFunc(r.Faults, func(f history.Fault) bool {
+			return f.Name == history.MachineStarved && f.Start <= a.End+checked && f.End >= a.Start-checked
+		})
+	}
+	return false
+}
+
+// during says that an attempt was under way during a fault, graceful or not, and over soon after it; some names of faults do not count.
+func during(r *run, a *history.Attempt, graceful bool, except ...string) bool {
+	later, begins := grace, time.Duration(0)
+	switch a.Operation {
+	case history.FileUpload:
 		later = resumed
+	case history.EventPoll, history.EventStream:
+		later, begins = grace+rejoined, rejoined
 	}
 	for i := range r.Faults {
 		fault := &r.Faults[i]
-		if fault.Graceful == graceful && a.Start <= fault.End && a.End >= fault.Start && a.End <= fault.End+later {
+		if fault.Graceful == graceful && !slices.Contains(except, fault.Name) && a.Start <= fault.End+begins && a.End >= fault.Start && a.End <= fault.End+later {
 			return true
 		}
 	}

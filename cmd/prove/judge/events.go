@@ -180,6 +180,7 @@ func (r *run) unfounded(e *event) string {
 	case orderChanged:
 		o := r.orders[e.OrderID]
 		switch {
+		case r.Final.Orders == nil: // they are not known yet
 		case o == nil || o.Order.CustomerID != r.ids[e.Agent] && o.Order.ContractorID != r.ids[e.Agent]:
 			return "no order of this agent"
 		case e.Version < 1 || e.Version > int64(len(o.Events)):

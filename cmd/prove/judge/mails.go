@@ -10,7 +10,7 @@ import (
 
 const (
 	// mailPrompt is how long a mail may take that no fault meets.
-	mailPrompt = 3 * time.Second
+	mailPrompt = 10 * time.Second
 	// mailSlack is how much later than its wait says a mail may be sent again: the wait is looked at every few seconds, by one of the
 	// servers, and another takes its place within 20 s.
 	mailSlack = 25 * time.Second

@@ -11,8 +11,12 @@ import (
 // sending is a message with when it was sent.
 type sending struct {
 	*history.Sent
+	// sealed are all ciphertexts that were sent under the id.
+	sealed []string
 	// start is when the first attempt began that may have had an effect.
 	start time.Duration
+	// tried says that an attempt may have had an effect.
+	tried bool
 	// success says that an attempt succeeded: answered is when the first success was, id what it calls the message.
 	success  bool
 	answered time.Duration
@@ -24,16 +28,20 @@ func newSendings(r *run) map[[2]string]*sending {
 	sent := make(map[[2]string]*sending)
 	for i := range r.Sent {
 		s := &r.Sent[i]
-		sent[[2]string{s.Sender, s.ClientMessageID}] = &sending{Sent: s}
+		key := [2]string{s.Sender, s.ClientMessageID}
+		if sent[key] == nil {
+			sent[key] = &sending{Sent: s}
+		}
+		sent[key].sealed = append(sent[key].sealed, s.Ciphertext)
 	}
 	for _, q := range r.requests {
 		s := sent[[2]string{q.agent, q.id}]
 		if q.operation() != history.MessageSend || s == nil {
 			continue
 		}
-		s.start = q.begun()
+		s.start, s.tried = q.begun(), q.unknown() > 0
 		if a := q.succeeded(); a != nil {
-			s.success, s.answered, s.id = true, a.End, effectOf(a).Message.ID
+			s.tried, s.success, s.answered, s.id = true, true, a.End, effectOf(a).Message.ID
 		}
 	}
 	return sent
@@ -99,7 +107,7 @@ func checkList(r *run, f *Finding, reader, peer string) {
 			f.violatedf("%s/%s lists message %s of %s twice, as %s and %s", reader, peer, m.ClientMessageID, sender, other, m.ID)
 		}
 		seen[key] = m.ID
-		if m.Ciphertext != s.Ciphertext {
+		if !slices.Contains(s.sealed, m.Ciphertext) {
 			f.violatedf("%s/%s lists message %s of %s with another ciphertext", reader, peer, m.ClientMessageID, sender)
 		}
 		if m.Text != s.Text && (m.Text != "" || reader != sender) {

@@ -83,11 +83,9 @@ var rules = map[string]rule{
 	},
 }
 
-// createRefusals are the codes with which an offer may be refused (§4.7). An offer reserves nothing, so none of them concerns
-// money.
-var createRefusals = []string{
-	"invalid_input", "idempotency_conflict", "not_found", "invalid_attachment", "friendship_required", "participant_inactive",
-	"attachment_already_bound", "price_changed",
+// makesOrder says that an operation makes a new order.
+func makesOrder(operation string) bool {
+	return operation == history.OrderCreate || operation == history.TaskSelect
 }
 
 // version is an order after one operation.
@@ -135,11 +133,15 @@ func (o *order) act(p parties, q asked) (answered int, after *order, refusals []
 			return 0, o, []string{"idempotency_conflict"}
 		}
 	}
-	if q.operation == history.OrderCreate {
+	if makesOrder(q.operation) {
 		if len(o.versions) > 0 {
 			return 0, o, nil // another order's
 		}
-		return 1, o.with(version{q.operation, q.agent, q.id, offered, ""}), nil
+		state := offered
+		if q.operation == history.TaskSelect {
+			state = funded
+		}
+		return 1, o.with(version{q.operation, q.agent, q.id, state, ""}), nil
 	}
 	r, known := rules[q.operation]
 	participant := q.agent == p.customer || q.agent == p.contractor

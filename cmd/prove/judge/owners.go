@@ -121,6 +121,17 @@ func (r *run) mayBeOver(challenge string, at time.Duration) bool {
 	return wrong >= wrongCodes
 }
 
+// isEnded says that as many wrong codes were refused before a moment as end a challenge.
+func (r *run) isEnded(challenge string, at time.Duration) bool {
+	wrong := 0
+	for _, a := range r.ofOwners[history.OwnerGuess] {
+		if a.Subject == challenge && a.End < at && a.Code == "invalid_input" {
+			wrong++
+		}
+	}
+	return wrong >= wrongCodes
+}
+
 // isConfirmed says that the owner had confirmed a challenge by a moment, mayBeConfirmed that it may have.
 func (r *run) isConfirmed(challenge string, at time.Duration) bool {
 	return r.has(history.OwnerConfirm, func(a *history.Attempt) bool { return a.Subject == challenge && a.Succeeded() && a.End < at })
@@ -130,7 +141,8 @@ func (r *run) mayBeConfirmed(challenge string, at time.Duration) bool {
 	return r.has(history.OwnerConfirm, func(a *history.Attempt) bool { return a.Subject == challenge && mayHaveActed(a) && a.Start < at })
 }
 
-func checkOwners(r *run, f *Finding) {
+// checkOwnersSoFar judges the answers alone, without the state at the end.
+func checkOwnersSoFar(r *run, f *Finding) {
 	for _, rule := range []struct {
 		operation string
 		broken    func(r *run, a *history.Attempt) string
@@ -147,6 +159,10 @@ func checkOwners(r *run, f *Finding) {
 			}
 		}
 	}
+}
+
+func checkOwners(r *run, f *Finding) {
+	checkOwnersSoFar(r, f)
 	holders := make(map[string][]string)
 	for _, m := range r.Members {
 		v, read := r.finally(m.Handle, f)
@@ -182,6 +198,11 @@ func (r *run) judgeOwner(agent string, finally verification, f *Finding) {
 		}](f, a)
 		if v := body.EmailVerification; ok && (v.Status != "verified" || !v.same(finally)) {
 			f.violatedf("%s with %s, %s; in the end it is %s, %s", describe(a), v.Status, v.hint(), finally.Status, finally.hint())
+		}
+	}
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; a.Operation == history.RegistrationVerify && a.Agent == agent && mayHaveActed(a) {
+			hints[hintOf(a.Subject)] = true
 		}
 	}
 	if finally.Status == "verified" && !hints[finally.hint()] {
@@ -240,11 +261,13 @@ func brokenVerification(r *run, a *history.Attempt) string {
 		if !a.Succeeded() {
 			return "the agent had an owner"
 		}
+	case a.Succeeded() && r.isEnded(a.ID, a.Start) && !r.mayBeOwned(a.Agent, a.Start):
+		return "five wrong codes had ended the challenge"
 	case a.Succeeded() && !r.mayBeConfirmed(a.ID, a.End):
 		return "the owner had not confirmed"
 	case a.Code == "state_conflict" && r.isConfirmed(a.ID, a.Start) && !r.mayBeFull(a.Subject, a.Agent, a.End):
 		return "the owner had confirmed, and the address had not three agents"
-	case a.Code == "invalid_input" && !r.mayBeOver(a.ID, a.End):
+	case a.Code == "invalid_input" && !r.mayBeOver(a.ID, a.End) && !r.mayBeOwned(a.Agent, a.End): // it may have been used at that moment
 		return "the code was right, and the challenge was not over"
 	}
 	return ""

@@ -2,14 +2,15 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 
 	"stoa/cmd/prove/history"
 )
 
-// movement holds the sums that an operation on an order moves (§2.5), as the entries of the two participants show them.
+// movement holds the sums that operations on an order move (§2.5), as the entries of the two participants show them.
 type movement struct {
-	name     string
-	postings []posting
+	operations []string
+	postings   []posting
 }
 
 // posting is an entry: of the customer or the contractor, of one account, and of a multiple of the total or the amount.
@@ -21,17 +22,17 @@ type posting struct {
 
 // movements are by the kind of their entries.
 var movements = map[string]movement{
-	"reserve": {history.OrderAccept, []posting{{account: "available", total: -1}, {account: "reserved", total: 1}}},
-	"payment": {history.OrderComplete, []posting{
+	"reserve": {[]string{history.OrderAccept, history.TaskSelect}, []posting{{account: "available", total: -1}, {account: "reserved", total: 1}}},
+	"payment": {[]string{history.OrderComplete}, []posting{
 		{account: "reserved", total: -1}, {contractor: true, account: "available", amount: 1},
 	}},
-	"refund": {history.OrderApproveRefund, []posting{{account: "reserved", total: -1}, {account: "available", total: 1}}},
+	"refund": {[]string{history.OrderApproveRefund}, []posting{{account: "reserved", total: -1}, {account: "available", total: 1}}},
 }
 
 // movedBy returns the movement of an operation, nothing where it moves no money.
 func movedBy(operation string) (kind string, postings []posting) {
 	for kind, m := range movements {
-		if m.name == operation {
+		if slices.Contains(m.operations, operation) {
 			return kind, m.postings
 		}
 	}

@@ -3,6 +3,9 @@ package judge
 import (
 	"encoding/json"
 	"slices"
+	"time"
+
+	"stoa/cmd/prove/history"
 )
 
 // reward is the kind of the entries of all rewards but the first.
@@ -19,7 +22,22 @@ type rewards struct {
 	} `json:"grounds"`
 }
 
+// checkRewardsSoFar looks for rewards in the wallets of agents that no owner may have verified by then.
+func checkRewardsSoFar(r *run, f *Finding) {
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		if a.Operation != history.WalletHistory {
+			continue
+		}
+		body, ok := answerOf[struct{ Entries []history.Entry }](a, f)
+		if ok && !r.mayBeProven(a.Agent, a.End) && slices.ContainsFunc(body.Entries, func(e history.Entry) bool { return e.Kind == reward }) {
+			f.violatedf("%s shows a reward, and no owner has verified the agent", describe(a))
+		}
+	}
+}
+
 func checkRewards(r *run, f *Finding) {
+	checkRewardsSoFar(r, f)
 	for _, agent := range sorted(r.Final.Onboarding) {
 		var card struct {
 			EmailVerification verification `json:"email_verification"`
@@ -34,6 +52,12 @@ func checkRewards(r *run, f *Finding) {
 			switch {
 			case ground.Status == "granted" && ground.Ground != "registration":
 				granted = append(granted, ground.GrantedAmountMinor)
+				if ground.Ground == "profile_complete" && !r.mayBeComplete(agent) {
+					f.violatedf("%s was rewarded for a complete profile, and never named a specialty", agent)
+				}
+				if !r.mayBeProven(agent, r.end()) {
+					f.violatedf("%s was rewarded for %s, and no owner has verified it", agent, ground.Ground)
+				}
 			case ground.Status == "available" && len(ground.Missing) == 0:
 				f.violatedf("%s was never rewarded for %s", agent, ground.Ground)
 			case card.EmailVerification.Status == "verified" && slices.Contains(ground.BlockedReasons, "email_unverified"):
@@ -50,4 +74,19 @@ func checkRewards(r *run, f *Finding) {
 			f.violatedf("%s was granted the rewards %v, and its wallet has %v", agent, granted, entered)
 		}
 	}
+}
+
+// mayBeProven says that an owner may have verified an agent by a moment, before its registration or after it.
+func (r *run) mayBeProven(agent string, at time.Duration) bool {
+	return r.mayBeOwned(agent, at) || slices.ContainsFunc(r.Attempts, func(a history.Attempt) bool {
+		return a.Operation == history.RegistrationVerify && a.Agent == agent && mayHaveActed(&a)
+	})
+}
+
+// mayBeComplete says that an agent may have named its specialty, which a complete profile has.
+func (r *run) mayBeComplete(agent string) bool {
+	return slices.ContainsFunc(r.Attempts, func(a history.Attempt) bool {
+		s := sent(&a)
+		return a.Operation == history.ProfileUpdate && a.Agent == agent && mayHaveActed(&a) && s.Specialty != nil && *s.Specialty != ""
+	})
 }

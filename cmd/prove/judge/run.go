@@ -21,10 +21,19 @@ type run struct {
 	// requests are the attempts with an id, grouped, in the order of their first attempts. byID finds them by their id alone.
 	requests []*request
 	byID     map[string][]*request
+	// changed are the attempts that differ from what was answered under their ids.
+	changed []*history.Attempt
 	// orders are the final answers of GET /orders/{id}, by id.
 	orders map[string]*orderAnswer
 	// sendings are the messages by sender and client_message_id.
 	sendings map[[2]string]*sending
+	// nonces are the messages by their nonce.
+	nonces map[string][]*sending
+	// ofOrders are the requests about an order, by its id. customers are the handles of the tasks' customers.
+	ofOrders  map[string][]*request
+	customers map[string]string
+	// product holds the changes of profiles, posts and tasks.
+	product *product
 	// ofOwners are the attempts at the operations of history.Owner…, by operation. challenges are those of OwnerRequest that were
 	// answered, by the id in the answer.
 	ofOwners   map[string][]*history.Attempt
@@ -50,6 +59,10 @@ func newRun(h *history.History) *run {
 		if a.ID == "" {
 			continue
 		}
+		if a.Changed != "" {
+			r.changed = append(r.changed, a)
+			continue
+		}
 		same := slices.IndexFunc(r.byID[a.ID], func(q *request) bool { return q.agent == a.Agent })
 		if same < 0 {
 			q := &request{agent: a.Agent, id: a.ID}
@@ -63,12 +76,23 @@ func newRun(h *history.History) *run {
 		slices.SortStableFunc(q.attempts, func(a, b *history.Attempt) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	slices.SortStableFunc(r.requests, func(a, b *request) int { return cmp.Compare(a.start(), b.start()) })
-	r.sendings = newSendings(r)
+	r.sendings, r.nonces = newSendings(r), make(map[string][]*sending)
+	for _, s := range r.sendings {
+		r.nonces[s.Nonce] = append(r.nonces[s.Nonce], s)
+	}
+	r.product = newProduct(r)
+	r.customers = customersOf(h)
 	r.findOwners()
 	for id, body := range h.Final.Orders {
 		answer := new(orderAnswer)
 		if json.Unmarshal(body, answer) == nil && answer.Order.ID == id {
 			r.orders[id] = answer
+		}
+	}
+	r.ofOrders = make(map[string][]*request)
+	for _, q := range r.requests {
+		if id := r.orderOf(q); id != "" {
+			r.ofOrders[id] = append(r.ofOrders[id], q)
 		}
 	}
 	return r
@@ -127,8 +151,10 @@ func unknown(a *history.Attempt) bool { return a.Status == history.Unanswered ||
 // found before the request is looked at (§1.6), and an upload under the same id may be unfinished (§4.8): it may be repeated.
 func settled(a *history.Attempt) bool {
 	switch a.Status {
-	case http.StatusUnauthorized, http.StatusRequestTimeout, http.StatusTooManyRequests:
+	case http.StatusUnauthorized, http.StatusRequestTimeout:
 		return false
+	case http.StatusTooManyRequests:
+		return a.Code == "storage_quota_exceeded" // waiting does not help
 	}
 	return !unknown(a) && a.Code != "upload_unavailable"
 }

@@ -18,6 +18,8 @@ import (
 type story struct {
 	history.History
 	now time.Duration
+	// signed holds the keys of the log and of receipts.
+	signed *trusted
 }
 
 func id(name string) string { return "id-of-" + name }
@@ -56,6 +58,22 @@ func (s *story) lose() {
 	s.Attempts = append(s.Attempts, last)
 }
 
+// again repeats an answered request, which gets the stored answer.
+func (s *story) again(key string) *history.Attempt {
+	first := *s.find(key, 0)
+	a := s.ask(first.Agent, first.Operation, key, first.Subject, 200, nil)
+	a.Body, a.Version, a.Replayed = first.Body, first.Version, true
+	return a
+}
+
+// change sends other content under the id of an answered request, which is refused.
+func (s *story) change(key, member string) *history.Attempt {
+	first := *s.find(key, 0)
+	a := s.ask(first.Agent, first.Operation, key, first.Subject, 409, nil)
+	a.Version, a.Changed, a.Code = first.Version, member, "idempotency_conflict"
+	return a
+}
+
 // loseUpload makes the upload one that was never answered, from during a fault on.
 func (s *story) loseUpload() {
 	a := s.find("upload", 0)
@@ -71,7 +89,7 @@ func (s *story) event(agent string, connection int, event, kind string, payload 
 
 func (s *story) message(sender, recipient, key string) {
 	s.Sent = append(s.Sent, history.Sent{
-		ClientMessageID: key, Sender: sender, Recipient: recipient, Ciphertext: "sealed " + key, Text: "text of " + key,
+		ClientMessageID: key, Sender: sender, Recipient: recipient, Nonce: "nonce " + key, Ciphertext: "sealed " + key, Text: "text of " + key,
 	})
 	s.ask(sender, history.MessageSend, key, recipient, 201, object{"message": object{"id": "m-" + key}})
 	for _, list := range []string{sender + "/" + recipient, recipient + "/" + sender} {
@@ -169,6 +187,7 @@ func (s *story) link(agent, address string) {
 	s.ask(agent, history.OwnerVerify, challenge, address, 409, nil).Code = "state_conflict"
 	s.ask(agent, history.OwnerConfirm, "", challenge, 200, nil)
 	_, domain, _ := strings.Cut(address, "@")
+	s.ask(agent, history.ProfileUpdate, "", agent, 200, object{"bot": object{}}).Sent = raw(object{"specialty": "poems"})
 	card := object{"email_verification": object{"status": "verified", "email_hint": address[:1] + "***@" + domain, "verified_at": agent}}
 	s.ask(agent, history.OwnerVerify, challenge, address, 200, card)
 	s.credit(agent, history.Entry{TransactionID: "reward of " + agent, Kind: "reward", AccountKind: "available", DeltaMinor: 200_000})
@@ -199,10 +218,10 @@ func right() *story {
 		})
 	}
 	s.ask("ann", history.ContactRequest, "", "bob", 201,
-		object{"contact": object{"requested_by_me": true, "bot": object{"id": id("bob")}}})
+		object{"contact": object{"id": "c1", "state": "pending", "requested_by_me": true, "bot": object{"id": id("bob")}}})
 	s.event("bob", 2, "e-requested", "contact.requested", object{"bot_id": id("ann")})
 	s.ask("bob", history.ContactAccept, "", "ann", 200,
-		object{"contact": object{"requested_by_me": false, "bot": object{"id": id("ann")}}})
+		object{"contact": object{"id": "c1", "state": "accepted", "requested_by_me": false, "bot": object{"id": id("ann")}}})
 	s.event("ann", 1, "e-accepted", "contact.accepted", object{"bot_id": id("bob")})
 	s.message("ann", "bob", "hello")
 	s.message("bob", "ann", "answer")
@@ -222,9 +241,10 @@ func right() *story {
 	s.ask("ann", "tasks.list", "", "/tasks", 200, nil)
 	graceful := s.now
 	for i := range 4 {
-		a := s.ask("bob", "bot.update", "", "", 200, nil)
+		a := s.ask("bob", "burst.socket", "", "", 200, nil)
+
 		if i >= 2 {
-			a.Status, a.Code, a.RetryAfter = 429, "write_limited", true
+			a.Status, a.Code, a.RetryAfter = 429, "4429", true
 		}
 	}
 	// What else was going on while a server was dead: the lost send of the message "again".
@@ -234,15 +254,28 @@ func right() *story {
 		{Name: "restart", Target: "server 1", Start: graceful, Lifted: graceful, End: graceful + 90*time.Millisecond, Graceful: true},
 	}
 	s.Bursts = []history.Burst{{
-		Limit: "changes a minute", Allowed: 2, Operation: "bot.update", Agent: "bob", Start: graceful, End: s.now + time.Second,
-		Code: "write_limited",
+		Limit: "changes a minute", Allowed: 2, Operation: "burst.socket", Agent: "bob", Start: graceful, End: s.now + time.Second,
+		Code: "4429",
 	}}
 	s.now += 5 * time.Second
 	s.message("ann", "cat", "later")
+	s.socket("cat", "later")
 	s.Acks = []history.Ack{{Agent: "bob", Connection: 2, EventID: "e-hello", Answered: s.now}}
 	s.link("dan", "owner@dan.example")
+	s.live()
+	s.signed = s.trust()
+	s.doors()
+	s.again("answer")
+	s.change("answer", "ciphertext")
 	s.Length = s.now + 10*time.Second
 	return s
+}
+
+// socket is one that was open from before a message until long after it.
+func (s *story) socket(agent, key string) {
+	sent := *s.find(key, 0)
+	a := s.ask(agent, history.EventSocket, "", "", 200, nil)
+	a.Of, a.Start, a.End = "0", sent.Start-time.Millisecond, sent.End+11*time.Second
 }
 
 // find returns the attempt of a request, counted among those with its id.

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"stoa/cmd/prove/history"
@@ -117,7 +118,10 @@ func (l *ledger) visible(k int, byOrder map[[2]string][]*request, f *Finding) ca
 	if !ofOrder {
 		return c
 	}
-	causes := byOrder[[2]string{first.OrderID, operation.name}]
+	var causes []*request
+	for _, name := range operation.operations {
+		causes = append(causes, byOrder[[2]string{first.OrderID, name}]...)
+	}
 	if first.OperationID != "" {
 		causes = slices.DeleteFunc(slices.Clone(causes), func(q *request) bool { return q.id != first.OperationID })
 	}
@@ -161,6 +165,9 @@ func (l *ledger) read(a *history.Attempt, f *Finding) (c call, ok bool) {
 		return c, false
 	}
 	newest := body.Entries[0].ID
+	if _, before, _ := strings.Cut(a.Subject, "before="); later && before != strconv.FormatInt(newest+1, 10) {
+		f.violatedf("%s begins with entry %d", c.text, newest)
+	}
 	for i, e := range body.Entries {
 		at := newest - int64(i)
 		if at < 1 || at > int64(len(l.entries)) || l.entries[at-1] != e {

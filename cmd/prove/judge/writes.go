@@ -2,9 +2,7 @@ package judge
 
 import (
 	"encoding/json"
-	"net/http"
 	"slices"
-	"strings"
 
 	"stoa/cmd/prove/history"
 )
@@ -47,53 +45,8 @@ func effectOf(a *history.Attempt) (e effect) {
 	return e
 }
 
-func checkRepeats(r *run, f *Finding) {
-	for _, q := range r.requests {
-		if !q.keyed() || q.succeeded() == nil {
-			continue
-		}
-		var first *history.Attempt
-		var expected effect
-		created := 0
-		for _, a := range q.attempts {
-			if a.Operation != q.operation() {
-				f.violatedf("%s: the history has also %s under this id", q, a.Operation)
-			}
-			if !a.Succeeded() {
-				if settled(a) && a.Start > q.succeeded().End {
-					f.violatedf("%s, after %s", describe(a), describe(q.succeeded()))
-				}
-				continue
-			}
-			f.Looked++
-			if a.Status == http.StatusCreated {
-				created++
-			}
-			if !judgedByAnswer(a.Operation) {
-				continue
-			}
-			got, ok := decode[effect](f, a)
-			switch {
-			case !ok:
-			case first == nil:
-				first, expected = a, got
-			case got != expected:
-				f.violatedf("%s was answered %+v, but before %+v", describe(a), got, expected)
-			}
-		}
-		if created > 1 {
-			f.violatedf("%s was answered 201 by %d attempts", q, created)
-		}
-	}
-}
-
-// judgedByAnswer says that the answers of an operation name their effect.
-func judgedByAnswer(operation string) bool {
-	return operation == history.MessageSend || operation == history.FileUpload || strings.HasPrefix(operation, "order.")
-}
-
 func checkPosts(r *run, f *Finding) {
-	type count struct{ answered, unknown, listed int }
+	type count struct{ answered, unknown, listed, deleted int }
 	posts := make(map[string]map[string]*count) // by author and title
 	of := func(agent, title string) *count {
 		if posts[agent] == nil {
@@ -115,9 +68,17 @@ func checkPosts(r *run, f *Finding) {
 				continue
 			}
 			c.answered++
-			body, ok := decode[struct{ Post struct{ ID string } }](f, a)
-			if title, there := r.Final.Posts[a.Agent][body.Post.ID]; ok && (!there || title != a.ID) {
+			body, ok := decode[postAnswer](f, a)
+			states := r.product.visibility[body.Post.ID].possible(r.end(), r.end())
+			title, there := r.Final.Posts[a.Agent][body.Post.ID]
+			switch {
+			case !ok:
+			case !there && slices.Contains(states, deleted):
+				c.deleted++
+			case !there || title != a.ID:
 				f.violatedf("%s made post %s, which is not listed", describe(a), body.Post.ID)
+			case len(states) > 0 && !slices.Contains(states, private) && !slices.Contains(states, public):
+				f.violatedf("%s made post %s, which was deleted and is listed", describe(a), body.Post.ID)
 			}
 		}
 	}
@@ -130,7 +91,7 @@ func checkPosts(r *run, f *Finding) {
 		for _, title := range sorted(posts[agent]) {
 			c := posts[agent][title]
 			f.Looked++
-			if c.listed < c.answered || c.listed > c.answered+c.unknown {
+			if listed := c.listed + c.deleted; listed < c.answered || listed > c.answered+c.unknown {
 				f.violatedf("post %q of %s is listed %d times: %d were answered, of %d the answer is unknown",
 					title, agent, c.listed, c.answered, c.unknown)
 			}
@@ -138,7 +99,20 @@ func checkPosts(r *run, f *Finding) {
 	}
 }
 
+// checkUnsound looks for files that were taken and should have been refused.
+func checkUnsound(r *run, f *Finding) {
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; a.Operation == history.FileUnsound {
+			f.Looked++
+			if a.Succeeded() {
+				f.violatedf("%s, but it is no sound file", describe(a))
+			}
+		}
+	}
+}
+
 func checkFiles(r *run, f *Finding) {
+	checkUnsound(r, f)
 	for _, q := range r.requests {
 		a := q.succeeded()
 		if a == nil || a.Operation != history.FileUpload {

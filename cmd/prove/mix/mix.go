@@ -2,7 +2,7 @@
 // offer to the payment, over keep-alive connections that each send one request after the other. What an agent does and who it is are
 // drawn at random for each operation.
 //
-// The operations are those of the benchmark (package scenarios). Nothing is recorded but how long each request took and how many
+// The operations are the mix of the benchmark (package scenarios). Nothing is recorded but how long each request took and how many
 // operations succeeded.
 package mix
 
@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,60 +27,21 @@ const (
 	Orders   = "orders"
 )
 
-// operations of agents, with their frequency and number of requests.
-var operations = [...]struct {
-	scenario         string
-	weight, requests int
-}{
-	{"me", 4, 1},
-	{"feed", 4, 1},
-	{Messages, 6, 1},
-	{"history", 2, 1},
-	{Orders, 1, 5},
-}
-
-// Describe says what the load consists of, by requests.
-func Describe() string {
-	requests := 0
-	for _, o := range operations {
-		requests += o.weight * o.requests
-	}
-	shares := make([]string, len(operations))
-	for i, o := range operations {
-		title := scenarios.All[index(o.scenario)].Title
-		shares[i] = fmt.Sprintf("%s %.0f %%", title, 100*float64(o.weight*o.requests)/float64(requests))
-	}
-	return strings.Join(shares, "; ")
-}
-
-// requestsEach is the mean number of requests of an operation.
-func requestsEach() float64 {
-	weights, requests := 0, 0
-	for _, o := range operations {
-		weights += o.weight
-		requests += o.weight * o.requests
-	}
-	return float64(requests) / float64(weights)
-}
-
-func index(scenario string) int {
-	return slices.IndexFunc(scenarios.All, func(s scenarios.Scenario) bool { return s.Name == scenario })
-}
-
 // Mix is the agents and what they did.
 type Mix struct {
 	// Address is where the service is.
 	Address string
 	Agents  []*world.Agent
 
-	done [len(operations)]atomic.Int64
+	// done counts operations by their place in scenarios.Mix.
+	done []atomic.Int64
 }
 
 // Done counts the operations that succeeded, by scenario.
 func (m *Mix) Done() map[string]int {
 	done := make(map[string]int)
-	for i, o := range operations {
-		done[o.scenario] = int(m.done[i].Load())
+	for i := range m.done {
+		done[scenarios.Mix[i].Name] = int(m.done[i].Load())
 	}
 	return done
 }
@@ -163,7 +123,7 @@ func (f *Failures) All() (count int, first []string) {
 
 // Pace lets the connections together send perSecond requests a second. A failure is noted, and the connection begins anew.
 func (c *Callers) Pace(ctx context.Context, perSecond float64, length time.Duration, failures *Failures) (load.Sample, error) {
-	interval := time.Duration(float64(time.Second) * requestsEach() / perSecond)
+	interval := time.Duration(float64(time.Second) * scenarios.MixRequests() / perSecond)
 	begun := time.Now()
 	var slots atomic.Int64
 	return c.run(ctx, length, func(ctx context.Context, one *caller) error {
@@ -204,25 +164,11 @@ func (c *Callers) run(ctx context.Context, length time.Duration, act func(contex
 // act performs one operation of one agent.
 func (c *caller) act(ctx context.Context) error {
 	a := c.mix.Agents[rand.IntN(len(c.mix.Agents))]
-	which := draw()
-	o := &operations[which]
-	if err := scenarios.All[index(o.scenario)].HTTP(a, c.client)(ctx); err != nil {
-		return fmt.Errorf("%s: %w", o.scenario, err)
+	which := scenarios.DrawPart()
+	part := &scenarios.Mix[which]
+	if err := part.HTTP(a, c.client)(ctx); err != nil {
+		return fmt.Errorf("%s: %w", part.Name, err)
 	}
 	c.mix.done[which].Add(1)
 	return nil
-}
-
-func draw() int {
-	total := 0
-	for _, o := range operations {
-		total += o.weight
-	}
-	drawn := rand.IntN(total)
-	for i, o := range operations {
-		if drawn -= o.weight; drawn < 0 {
-			return i
-		}
-	}
-	return 0
 }

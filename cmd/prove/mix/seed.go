@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"sync/atomic"
 
 	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"stoa/cmd/bench/load"
+	"stoa/cmd/bench/scenarios"
 	"stoa/cmd/bench/world"
 )
 
@@ -23,7 +25,7 @@ const (
 // New registers agents over the API, an even number, makes friends of each two, and lets them publish. Limits of registrations must
 // be switched off.
 func New(ctx context.Context, url string, agents int) (*Mix, error) {
-	m := &Mix{Address: strings.TrimPrefix(url, "http://")}
+	m := &Mix{Address: strings.TrimPrefix(url, "http://"), done: make([]atomic.Int64, len(scenarios.Mix))}
 	seeding, ctx := errgroup.WithContext(ctx)
 	pairs := make([][]*world.Agent, agents/2)
 	for first := range seeders {

@@ -23,10 +23,11 @@ const (
 	UpgradeChapter  = "upgrade"
 	CurveChapter    = "curve"
 	SoakChapter     = "soak"
+	SelfTestChapter = "self-test"
 )
 
 // chapters are the names of the chapters, in the order in which they stand on the page.
-var chapters = []string{FaultsChapter, FailoverChapter, UpgradeChapter, CurveChapter, SoakChapter}
+var chapters = []string{FaultsChapter, FailoverChapter, UpgradeChapter, CurveChapter, SoakChapter, SelfTestChapter}
 
 // pageName is the file of the page.
 const pageName = "proof.md"
@@ -59,7 +60,7 @@ func (o Origin) Place() string {
 type Chapter struct {
 	// Name is one of the chapters.
 	Name string
-	// Text begins with a heading of the second level. Chart is an SVG; the text refers to it by ChartName.
+	// Text begins with a heading of the second level. Chart is an SVG, or empty; the text refers to it by ChartName.
 	Text, Chart string
 }
 
@@ -86,6 +87,9 @@ func Save(folder string, c Chapter) error {
 		return fmt.Errorf("report: %s: %w", name, err)
 	}
 	for file, content := range map[string]string{name: text, filepath.Join(folder, ChartName(c.Name)): c.Chart} {
+		if content == "" {
+			continue
+		}
 		if err := os.WriteFile(file, []byte(content), 0o644); err != nil { //nolint:gosec // everyone may read it
 			return fmt.Errorf("report: %w", err)
 		}

@@ -24,6 +24,8 @@ type Page struct {
 	Minutes, Processes int
 	History            *history.History
 	Findings           []judge.Finding
+	// Missed says which faults were tried and not injected, and why.
+	Missed []string
 }
 
 //go:embed page.md.tmpl

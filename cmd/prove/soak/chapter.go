@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stoa/cmd/bench/load"
+	"stoa/cmd/bench/scenarios"
 	"stoa/cmd/prove/mix"
 	"stoa/cmd/prove/report"
 )
@@ -50,7 +51,7 @@ type Growth struct {
 func (g Growth) Right() bool { return g.Rows == g.Operations*g.Each }
 
 // Mix says what the load consists of.
-func (*Result) Mix() string { return mix.Describe() }
+func (*Result) Mix() string { return scenarios.DescribeMix() }
 
 // Uploads counts the files that were uploaded.
 func (r *Result) Uploads() int { return r.uploads }

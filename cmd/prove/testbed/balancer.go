@@ -3,9 +3,16 @@ package testbed
 import (
 	"bytes"
 	"context"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/template"
 	"time"
 
@@ -18,17 +25,22 @@ const (
 	ServerHeader = "X-Served-By"
 	// BalancerHeader is set where no server answered, but the load balancer itself.
 	BalancerHeader = "X-Not-Served"
+	// ChosenHeader of a request names the server that shall answer it; another one does while that is not ready.
+	ChosenHeader = "X-Shall-Serve"
 )
 
 // BalancerInterval is the time in which the load balancer finds out that a server is ready.
 const BalancerInterval = 500 * time.Millisecond
 
-// configuration asks each server for its readiness five times a second, with a second to answer, since the machine may be busy. It
-// passes a request to another server only where the first one has not accepted the connection: everything else is the agent's to
-// repeat.
+// configuration asks each server for its readiness five times a second. A server that is gone refuses the connection; one that is only
+// slow to answer, since the machine is busy, has 10 s. Backend servers passes a request to another server only where the first one
+// has not accepted the connection: everything else is the agent's to repeat. Backend strict tries one server only, and asks it every
+// 1.5 s whether it is ready: a server that ends waits 2 s (§11). It serves all clients whose addresses are in the list, which is empty
+// until SetStrict.
 var configuration = template.Must(template.New("haproxy").Parse(`
 global
   maxconn 8192
+  stats socket {{.Socket}} mode 600 level admin
 defaults
   mode http
   timeout connect 2s
@@ -36,14 +48,14 @@ defaults
   timeout server 120s
   timeout tunnel 1h
   timeout http-request 60s
-  timeout check 1s
-  retries 3
-  retry-on conn-failure
-  option redispatch 1
+  timeout check 10s
 {{range .Statuses}}  http-error status {{.}} content-type "text/plain" string "no server answered" hdr {{$.NotServed}} "{{.}}"
 {{end}}
 frontend agents
   bind {{.Address}}
+  monitor-uri {{.Canary}}
+  acl strict src -f {{.Strict}}
+  use_backend strict if strict
   default_backend servers
 backend servers
   balance roundrobin
@@ -51,26 +63,48 @@ backend servers
   option httpchk GET /readyz
   http-check expect status 200
   http-response set-header {{.ServedBy}} %s
-{{if .Measured}}  timeout check 5s
-  default-server check inter 200ms fastinter 100ms fall 3 rise 1
+  retries 3
+  retry-on conn-failure
+  option redispatch 1
+{{if .Measured}}  default-server check inter 200ms fastinter 100ms fall 3 rise 1
 {{else}}  default-server check inter 200ms fastinter 100ms fall 1 rise 1
 {{end}}{{range .Servers}}  server {{.Name}} {{.Address}}
+  use-server {{.Name}} if { req.hdr({{$.Chosen}}) {{.Name}} }
+{{end}}
+backend strict
+  balance roundrobin
+  option forwardfor
+  http-response set-header {{.ServedBy}} %s
+  option httpchk GET /readyz
+  http-check expect status 200
+  retries 0
+  http-reuse never
+  default-server check inter 1500ms fastinter 1500ms downinter 200ms fall 1 rise 1
+{{range .Servers}}  server {{.Name}} {{.Address}}
+  use-server {{.Name}} if { req.hdr({{$.Chosen}}) {{.Name}} }
 {{end}}`))
 
 type balancer struct {
 	process *child.Process
+	// socket takes commands, strict is the list of the addresses whose requests are tried once.
+	socket, strict string
 }
 
+// CanaryPath is answered by the load balancer itself.
+const CanaryPath = "/canary"
+
 func newBalancer(ctx context.Context, folder, address string, servers []*Server) (*balancer, error) {
+	b := &balancer{socket: filepath.Join(folder, "haproxy.sock"), strict: filepath.Join(folder, "strict.list")}
 	var text bytes.Buffer
 	if err := configuration.Execute(&text, map[string]any{
-		"Address": address, "Servers": servers, "ServedBy": ServerHeader, "NotServed": BalancerHeader, "Statuses": []int{502, 503, 504},
+		"Address": address, "Servers": servers, "ServedBy": ServerHeader, "Chosen": ChosenHeader, "NotServed": BalancerHeader, "Statuses": []int{502, 503, 504},
 		"Measured": servers[0].bed.Measured, // a server that has all it can do answers late, but is not to be given up
+		"Socket":   b.socket, "Strict": b.strict, "Canary": CanaryPath,
 	}); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(folder, "haproxy.cfg")
-	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+	if err := errors.Join(os.WriteFile(path, text.Bytes(), 0o600), os.WriteFile(b.strict, nil, 0o600)); err != nil {
 		return nil, err
 	}
 	log, err := newLog(folder, "balancer")
@@ -78,9 +112,50 @@ func newBalancer(ctx context.Context, folder, address string, servers []*Server)
 		return nil, err
 	}
 	command := exec.CommandContext(context.WithoutCancel(ctx), "haproxy", "-W", "-f", path)
-	process, err := child.Start(ctx, command, log, func(line []byte) bool { return bytes.Contains(line, []byte("Loading success")) })
-	if err != nil {
-		return nil, err
+	b.process, err = child.Start(ctx, command, log, func(line []byte) bool { return bytes.Contains(line, []byte("Loading success")) })
+	return b, err
+}
+
+// SetStrict makes the load balancer try one server only for each request, as one without redispatch does, or all again.
+func (b *Bed) SetStrict(ctx context.Context, on bool) error {
+	command := "clear acl " + b.balancer.strict
+	if on {
+		command = "add acl " + b.balancer.strict + " 127.0.0.0/8"
 	}
-	return &balancer{process}, nil
+	answer, err := b.balancer.tell(ctx, command)
+	if err == nil && answer != "" {
+		err = fmt.Errorf("the load balancer says: %s", answer)
+	}
+	return err
+}
+
+// Balanced says that the load balancer has found every server ready. On a busy machine that takes longer than BalancerInterval.
+func (b *Bed) Balanced(ctx context.Context) bool {
+	answer, err := b.balancer.tell(ctx, "show stat")
+	if err != nil {
+		return false
+	}
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(answer, "# "))).ReadAll()
+	if err != nil || len(rows) == 0 {
+		return false
+	}
+	name, status := slices.Index(rows[0], "svname"), slices.Index(rows[0], "status")
+	if name < 0 || status < 0 {
+		return false
+	}
+	return !slices.ContainsFunc(rows[1:], func(row []string) bool {
+		isServer := slices.ContainsFunc(b.Servers, func(s *Server) bool { return s.Name == row[name] })
+		return isServer && !strings.HasPrefix(row[status], "UP")
+	})
+}
+
+// tell gives the load balancer a command and returns what it says.
+func (b *balancer) tell(ctx context.Context, command string) (string, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", b.socket)
+	if err != nil {
+		return "", err
+	}
+	_, err = io.WriteString(conn, command+"\n")
+	answer, unread := io.ReadAll(conn)
+	return string(bytes.TrimSpace(answer)), errors.Join(err, unread, conn.Close())
 }

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,6 +17,45 @@ import (
 type Disk struct {
 	folder  string
 	mounted bool
+	// lossy lies over it, at the folder that others use, so that it can lose power. If it is nil, unlossy is the reason.
+	lossy   *forgetful
+	unlossy error
+}
+
+// newLossyDisk makes a disk that can lose power and shows it at the folder, unless file systems in user space cannot be mounted.
+func newLossyDisk(folder string, size int64) (*Disk, error) {
+	if size == 0 || os.Geteuid() != 0 {
+		d, err := newDisk(folder, size)
+		if d != nil {
+			d.unlossy = errNoDisk
+		}
+		return d, err
+	}
+	below := folder + ".disk"
+	d, err := newDisk(below, size)
+	if err != nil {
+		return d, err
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return d, err
+	}
+	if d.lossy, d.unlossy = mountForgetful(folder, below); d.unlossy == nil {
+		return d, nil
+	}
+	d.lossy = nil
+	plain, err := newDisk(folder, size)
+	if plain != nil {
+		plain.unlossy = d.unlossy
+	}
+	return plain, errors.Join(err, d.close())
+}
+
+// LosePower loses what programs wrote and did not sync. No program may have a file open.
+func (d *Disk) LosePower() error {
+	if d.lossy == nil {
+		return fmt.Errorf("losing power: %w", d.unlossy)
+	}
+	return d.lossy.lose()
 }
 
 // newDisk makes the folder and, where this process is root, mounts a file system of that many bytes there, or none for 0.
@@ -55,9 +96,21 @@ func (d *Disk) Fill() error {
 }
 
 // Empty undoes Fill.
-func (d *Disk) Empty() error { return os.Remove(d.ballast()) }
+func (d *Disk) Empty() error {
+	if err := os.Remove(d.ballast()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
 
-// ReadOnly makes the disk refuse writes, or accept them again.
+const (
+	// remountTimeout is how long the kernel may refuse to remount a disk, because a file is open for writing, remountPause what lies
+	// between two tries.
+	remountTimeout = 15 * time.Second
+	remountPause   = 20 * time.Millisecond
+)
+
+// ReadOnly makes the disk refuse writes, or accept them again. While a file is being written the kernel refuses the first.
 func (d *Disk) ReadOnly(on bool) error {
 	if !d.mounted {
 		return errNoDisk
@@ -66,10 +119,19 @@ func (d *Disk) ReadOnly(on bool) error {
 	if on {
 		flags |= unix.MS_RDONLY
 	}
-	return unix.Mount("", d.folder, "", flags, "")
+	for until := time.Now().Add(remountTimeout); ; time.Sleep(remountPause) {
+		if err := unix.Mount("", d.folder, "", flags, ""); !errors.Is(err, unix.EBUSY) || time.Now().After(until) {
+			return err
+		}
+	}
 }
 
 func (d *Disk) close() error {
+	if d.lossy != nil {
+		if err := d.lossy.server.Unmount(); err != nil {
+			return err
+		}
+	}
 	if !d.mounted {
 		return nil
 	}

@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -105,4 +106,18 @@ func (s *Server) removeGroup() (err error) {
 		time.Sleep(reviveGrace / 10)
 	}
 	return err
+}
+
+// childrenOf returns the process ids of the children of all threads of a process; none if it has ended.
+func childrenOf(pid int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // a thread may have ended
+		for field := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
 }

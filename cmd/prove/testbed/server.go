@@ -150,23 +150,19 @@ func (s *Server) Signal(signal syscall.Signal) {
 	s.process.Signal(signal)
 }
 
-// Inspectors returns the process ids of the children that inspect files.
+// Inspectors returns the process ids of the children that inspect files. Any thread of a server may have started one.
 func (s *Server) Inspectors() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []int
-	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", s.process.PID, s.process.PID)) // none where it has ended
-	for field := range strings.FieldsSeq(string(text)) {
-		if pid, err := strconv.Atoi(field); err == nil {
-			found = append(found, pid)
-		}
-	}
-	return found
+	return childrenOf(s.process.PID)
 }
+
+// readyTimeout is how long a server may take to say that it is ready: a busy machine is no reason to believe that it is not.
+const readyTimeout = 10 * time.Second
 
 // Ready reports whether the process answers /readyz with 200.
 func (s *Server) Ready(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	status, _, err := get(ctx, "http://"+s.Address+"/readyz", "")
 	return err == nil && status == http.StatusOK

@@ -17,6 +17,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // Config says what to run.
@@ -56,6 +57,8 @@ type Bed struct {
 	Mail *MailServer
 	// URL is where agents reach the service.
 	URL string
+	// Acts are the acts of operators that were answered, each a procedure and the agent that it was done to, if any.
+	Acts []string
 
 	balancer *balancer
 }
@@ -81,7 +84,7 @@ func (b *Bed) start(ctx context.Context) (err error) {
 	if err := b.startDatabase(ctx); err != nil {
 		return fmt.Errorf("the database: %w", err)
 	}
-	if b.Files, err = newDisk(b.Data(), b.diskSize(filesSize)); err != nil {
+	if b.Files, err = newLossyDisk(b.Data(), b.diskSize(filesSize)); err != nil {
 		return fmt.Errorf("the file store: %w", err)
 	}
 	if b.Mail, err = newMailServer(); err != nil {
@@ -188,8 +191,12 @@ func (b *Bed) Close() error {
 		b.balancer.process.Stop()
 	}
 	var errs []error
+	var stopping sync.WaitGroup
 	for _, s := range b.Servers {
-		s.Stop()
+		stopping.Go(s.Stop)
+	}
+	stopping.Wait()
+	for _, s := range b.Servers {
 		s.Network.Cut()
 		errs = append(errs, s.removeGroup())
 	}

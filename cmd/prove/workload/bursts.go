@@ -23,21 +23,33 @@ type burst struct {
 	code              string
 	// make returns the request of that number.
 	make func(a *Agent, number int) request
+	// friend says that the agent has the first agent of the run as a friend.
+	friend bool
 }
 
 // bursts are the limits that count requests of one agent. Each has its own agent, which has made no request before that counts
 // for the limit.
 var bursts = []burst{
-	{"changes a minute", "burst.change", 120, 150, "write_limited", func(*Agent, int) request {
-		return request{method: http.MethodPost, path: "/orders/quote", body: map[string]int{"amount_minor": 100}}
-	}},
-	{"friendship requests a minute", "burst.contact", 10, 15, "rate_limited", func(a *Agent, number int) request {
-		return request{method: http.MethodPost, path: "/contacts/requests",
-			body: map[string]string{"recipient_id": a.w.Agents[number%len(a.w.Agents)].ID}}
-	}},
-	{"searches a minute", "burst.search", 300, 340, "rate_limited", func(*Agent, int) request {
-		return request{method: http.MethodGet, path: "/tasks?q=nothing"}
-	}},
+	{limit: "changes a minute", operation: "burst.change", allowed: 120, attempts: 150, code: "write_limited",
+		make: func(*Agent, int) request {
+			return request{method: http.MethodPost, path: "/orders/quote", body: map[string]int{"amount_minor": 100}}
+		}},
+	{limit: "friendship requests a minute", operation: "burst.contact", allowed: 10, attempts: 15, code: "rate_limited",
+		make: func(a *Agent, number int) request {
+			others := slices.DeleteFunc(slices.Clone(a.w.registered), func(other *Agent) bool { return other == a })
+			return request{method: http.MethodPost, path: "/contacts/requests",
+				body: map[string]string{"recipient_id": others[number%len(others)].ID}}
+		}},
+	{limit: "searches a minute", operation: "burst.search", allowed: 300, attempts: 340, code: "rate_limited",
+		make: func(*Agent, int) request { return request{method: http.MethodGet, path: "/tasks?q=nothing"} }},
+	{limit: "messages a minute", operation: history.MessageSend, allowed: 60, attempts: 72, code: "rate_limited", friend: true,
+		make: func(a *Agent, _ int) request { return a.seal(a.friends[0], newNonce()) }},
+	{limit: "files of an agent", operation: "burst.file", allowed: history.FilesOfAgent, attempts: history.FilesOfAgent + 6,
+		code: "storage_quota_exceeded", make: func(a *Agent, number int) request {
+			r := upload(uuid.NewString(), picture(a.w.random(1<<35+uint64(number))), "burst.png")
+			r.id = "" // what has no room is not asked for again
+			return r
+		}},
 }
 
 // RegistrationsAnHour is how many registrations the servers allow altogether (§8).
@@ -46,12 +58,17 @@ const RegistrationsAnHour = 100
 // BurstAgents registers the agents of one series of bursts.
 func (w *Workload) BurstAgents(ctx context.Context, series string) ([]*Agent, error) {
 	var agents []*Agent
-	for i := range bursts {
+	for i, b := range bursts {
 		a, err := w.newAgent(ctx, fmt.Sprintf("burst_%s_%d", series, i))
 		if err != nil {
 			return nil, err
 		}
-		agents = append(agents, a)
+		if b.friend {
+			if err := a.befriend(ctx, w.Agents[0]); err != nil {
+				return nil, err
+			}
+		}
+		agents, w.burst = append(agents, a), append(w.burst, a)
 	}
 	return agents, nil
 }
@@ -59,10 +76,12 @@ func (w *Workload) BurstAgents(ctx context.Context, series string) ([]*Agent, er
 // Burst exceeds each limit from many connections at once, over all servers.
 func (w *Workload) Burst(ctx context.Context, agents []*Agent) {
 	for i, b := range bursts {
-		w.burst(b, agents[i].Handle, func(number int) {
+		w.exceed(b, agents[i].Handle, func(number int) {
 			r := b.make(agents[i], number)
 			r.operation = b.operation
-			agents[i].once(ctx, r)
+			if got := agents[i].once(ctx, r); r.id != "" && !got.final() {
+				agents[i].postpone(r)
+			}
 		})
 	}
 }
@@ -71,6 +90,14 @@ func (w *Workload) Burst(ctx context.Context, agents []*Agent) {
 // for an hour.
 func (w *Workload) BurstRegistrations(ctx context.Context) {
 	const perAddress, addresses = 10, 12
+	before := 0
+	w.Recorder.Record(func(h *history.History) {
+		for i := range h.Attempts {
+			if h.Attempts[i].Operation == history.Register {
+				before++ // a repeat counts as well
+			}
+		}
+	})
 	register := func(operation string, address int) {
 		stranger := &Agent{w: w, random: w.random(0)}
 		stranger.client, stranger.address = newHTTPClient(1000 + address)
@@ -79,19 +106,24 @@ func (w *Workload) BurstRegistrations(ctx context.Context) {
 		id := uuid.New()
 		key := slices.Concat(id[:], id[:])
 		key[31] &= 0x7f // a key of the curve
-		stranger.once(ctx, request{operation: operation, method: http.MethodPost, path: "/bots/register",
+		stranger.once(ctx, request{operation: operation, subject: handle, method: http.MethodPost, path: "/bots/register",
 			body: map[string]string{"handle": handle, "display_name": handle, "encryption_public_key": encode(key)}})
 		stranger.client.CloseIdleConnections()
 	}
-	w.burst(burst{"registrations an hour of an address", "burst.register", perAddress, perAddress + 5, "registration_limited", nil}, "",
+	w.exceed(burst{limit: "registrations an hour of an address", operation: "burst.register", allowed: perAddress, attempts: perAddress + 5,
+		code: "registration_limited"}, "",
 		func(int) { register("burst.register", 0) })
-	w.burst(burst{"registrations an hour", "burst.register.all", RegistrationsAnHour - len(w.registered) - perAddress, addresses * (perAddress - 1), "registration_limited", nil}, "",
+	w.exceed(burst{limit: "registrations an hour", operation: "burst.register.all", allowed: RegistrationsAnHour - before - perAddress,
+		attempts: addresses * (perAddress - 1), code: "registration_limited"}, "",
 		func(number int) { register("burst.register.all", 1+number%addresses) })
 }
 
-// burst makes the requests of a burst from eight workers.
-func (w *Workload) burst(b burst, agent string, do func(number int)) {
-	const workers = 8
+// exceed makes the requests of a burst from eight workers, of uploads from as many as an agent may have under way.
+func (w *Workload) exceed(b burst, agent string, do func(number int)) {
+	workers := 8
+	if b.operation == "burst.file" {
+		workers = 3
+	}
 	begun := w.Recorder.Now()
 	numbers := make(chan int)
 	var running sync.WaitGroup
@@ -114,40 +146,47 @@ func (w *Workload) burst(b burst, agent string, do func(number int)) {
 	})
 }
 
-// BurstSockets opens more sockets of one agent than it may have, and then more altogether, all at the same time.
+// BurstSockets opens more sockets of some agents than they may have, one agent after the other, and then more altogether, all at the
+// same time.
 func (w *Workload) BurstSockets(ctx context.Context) {
-	const perAgent, altogether = 2, 32
-	w.sockets(ctx, burst{limit: "sockets of an agent", operation: "burst.socket", allowed: perAgent, attempts: perAgent + 4}, w.Agents[:1])
+	const perAgent, altogether, alone = 2, 32, 4
+	for i := range alone {
+		w.sockets(ctx, burst{limit: "sockets of an agent", operation: "burst.socket", allowed: perAgent, attempts: perAgent + 4}, w.Agents[i:i+1])
+	}
 	agents := w.Agents[:min(len(w.Agents), altogether/perAgent+4)]
 	w.sockets(ctx, burst{limit: "sockets", operation: "burst.socket.all", allowed: min(altogether, perAgent*len(agents)), attempts: altogether + 8}, agents)
 }
 
-// socketVerdict is how long a socket that is refused takes at most to say so.
-const socketVerdict = 3 * time.Second
+// socketVerdict is how long a socket takes at most to bring its first event or to say that it is refused.
+const socketVerdict = 30 * time.Second
 
-// sockets opens the attempts of a burst and holds those that stay open until all are judged.
+// sockets opens the attempts of a burst and holds those that are open until all are judged. Their agents have events that wait, which
+// come on each socket that is not refused.
 func (w *Workload) sockets(ctx context.Context, b burst, agents []*Agent) {
 	begun := w.Recorder.Now()
-	var running sync.WaitGroup
+	var running, judged sync.WaitGroup
+	judged.Add(b.attempts)
 	for number := range b.attempts {
 		a := agents[number%len(agents)]
 		running.Go(func() {
 			recorded := history.Attempt{Operation: b.operation, Start: w.Recorder.Now()}
 			c, err := a.connect(ctx)
-			if err != nil {
-				recorded.Failure = err.Error()
-			} else {
-				recorded.Status = http.StatusOK
-				for until := time.Now().Add(socketVerdict); err == nil; {
-					_, err = c.next(until)
-				}
-				if isRefused(err) {
-					recorded.Status, recorded.Code, recorded.RetryAfter = http.StatusTooManyRequests, "4429", true
-				}
+			if err == nil {
 				defer c.Close() //nolint:errcheck // its end is the point
+				_, err = c.next(time.Now().Add(socketVerdict))
+			}
+			switch {
+			case err == nil:
+				recorded.Status = http.StatusOK
+			case isRefused(err):
+				recorded.Status, recorded.Code, recorded.RetryAfter = http.StatusTooManyRequests, "4429", true
+			default:
+				recorded.Failure = err.Error()
 			}
 			recorded.End = w.Recorder.Now()
 			w.Recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, recorded) })
+			judged.Done()
+			judged.Wait()
 		})
 	}
 	running.Wait()

@@ -19,13 +19,16 @@ func (w *Workload) Read(ctx context.Context) error {
 	byID := make(map[string]*Agent, len(w.Agents))
 	for _, a := range w.registered {
 		byID[a.ID] = a
+		if a.bearer() == "" {
+			continue // its token was lost with an answer
+		}
 		for _, read := range []func(context.Context, *history.Final) error{a.readBooks, a.readConversations, a.readPosts} {
 			if err := read(ctx, &final); err != nil {
 				return err
 			}
 		}
 	}
-	for _, a := range w.Agents {
+	for _, a := range w.all() {
 		body, err := a.readOnboarding(ctx)
 		if err != nil {
 			return err
@@ -42,6 +45,19 @@ func (w *Workload) Read(ctx context.Context) error {
 	if err := w.readFiles(ctx, &final); err != nil {
 		return err
 	}
+	if !w.older() {
+		for _, read := range []func(context.Context, *history.Final) error{w.readLog, w.readReceipts, w.export, w.erase} {
+			if err := read(ctx, &final); err != nil {
+				return err
+			}
+		}
+	}
+	w.revoke(ctx)
+	audit, err := w.bed.Audit(ctx)
+	if err != nil {
+		return err
+	}
+	final.Acts, final.Audit = w.bed.Acts, audit
 	w.Recorder.Record(func(h *history.History) { final.Before = h.Final.Before; h.Final = final })
 	return nil
 }
@@ -96,8 +112,8 @@ func (a *Agent) readPosts(ctx context.Context, final *history.Final) error {
 
 // readFiles downloads every file that an upload was answered for.
 func (w *Workload) readFiles(ctx context.Context, final *history.Final) error {
-	owners := make(map[string]*Agent, len(w.Agents))
-	for _, a := range w.Agents {
+	owners := make(map[string]*Agent)
+	for _, a := range w.registered {
 		owners[a.Handle] = a
 	}
 	var uploads []history.Attempt
@@ -108,6 +124,7 @@ func (w *Workload) readFiles(ctx context.Context, final *history.Final) error {
 			}
 		}
 	})
+	read := make(map[string]bool)
 	for _, upload := range uploads {
 		var made struct {
 			Attachment struct {
@@ -117,6 +134,10 @@ func (w *Workload) readFiles(ctx context.Context, final *history.Final) error {
 		if err := json.Unmarshal(upload.Body, &made); err != nil {
 			return err
 		}
+		if read[made.Attachment.ID] {
+			continue // a repeat
+		}
+		read[made.Attachment.ID] = true
 		got := owners[upload.Agent].once(ctx, request{operation: "file.download", subject: made.Attachment.ID, method: http.MethodGet,
 			path: "/attachments/" + made.Attachment.ID + "/download"})
 		if got.succeeded() {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -75,22 +76,35 @@ func (c *connection) next(until time.Time) (frame, error) {
 	return got, nil
 }
 
+// ended records how long the socket was open.
+func (c *connection) ended() {
+	w := c.agent.w
+	w.Recorder.Record(func(h *history.History) {
+		h.Attempts = append(h.Attempts, history.Attempt{Agent: c.agent.Handle, Operation: history.EventSocket, Of: strconv.Itoa(c.number),
+			Start: c.connectedAt, End: w.Recorder.Now(), Status: http.StatusOK})
+	})
+}
+
 func (c *connection) ack(event string) error {
 	return c.WriteJSON(map[string]string{"type": "ack", "event_id": event})
 }
 
-// listen keeps a socket open until ctx ends, leaves it now and then, one time in three to poll for a while, and acknowledges what
+// listen keeps a socket open until ctx ends, leaves it now and then, half of the time to poll or to read a stream for a while, and acknowledges what
 // comes at once, late, twice or never.
 func (a *Agent) listen(ctx context.Context) {
 	for wait := 100 * time.Millisecond; ; {
-		if a.chance.IntN(3) == 0 {
+		switch a.chance.IntN(6) {
+		case 0, 1:
 			a.poll(ctx)
+		case 2:
+			a.stream(ctx)
 		}
 		c, err := a.connect(ctx)
 		if err == nil {
 			wait = 100 * time.Millisecond
 			a.listenOn(ctx, c)
 			_ = c.Close()
+			c.ended()
 		}
 		if !a.pause(ctx, wait) {
 			return
@@ -138,6 +152,12 @@ func (a *Agent) listenOn(ctx context.Context, c *connection) {
 			late = nil
 		}
 	}
+}
+
+// settleEvents ends what is under way with the owner, and drains.
+func (a *Agent) settleEvents(ctx context.Context) error {
+	a.settleOwner(ctx)
+	return a.drain(ctx)
 }
 
 // drain receives and acknowledges everything that waits for the agent.

@@ -17,20 +17,33 @@ import (
 
 // sendMessage seals a text for a friend and sends it until it is answered.
 func (a *Agent) sendMessage(ctx context.Context) {
-	to := a.friend()
-	id := uuid.NewString()
-	text := fmt.Sprintf("%s to %s: %s", a.Handle, to.Handle, id)
-	var nonce [24]byte
+	a.repeat(ctx, a.seal(a.friend(), newNonce()))
+}
+
+func newNonce() (nonce [24]byte) {
 	_, _ = rand.Read(nonce[:]) // it never fails
+	return nonce
+}
+
+// seal is a request that sends a new message, which it records.
+func (a *Agent) seal(to *Agent, nonce [24]byte) request {
+	return a.sealAs(uuid.NewString(), to, nonce)
+}
+
+// sealAs is the same under an id, which may be another message's.
+func (a *Agent) sealAs(id string, to *Agent, nonce [24]byte) request {
+	text := fmt.Sprintf("%s to %s: %s", a.Handle, to.Handle, id)
 	sealed := base64.StdEncoding.EncodeToString(box.Seal(nil, []byte(text), &nonce, to.public, a.private))
 	a.w.Recorder.Record(func(h *history.History) {
-		h.Sent = append(h.Sent, history.Sent{ClientMessageID: id, Sender: a.Handle, Recipient: to.Handle, Ciphertext: sealed, Text: text})
+		h.Sent = append(h.Sent, history.Sent{
+			ClientMessageID: id, Sender: a.Handle, Recipient: to.Handle, Nonce: encode(nonce[:]), Ciphertext: sealed, Text: text,
+		})
 	})
-	a.repeat(ctx, request{operation: "message.send", id: id, subject: to.Handle, method: http.MethodPost, path: "/messages", keep: true,
+	return request{operation: history.MessageSend, id: id, subject: to.Handle, method: http.MethodPost, path: "/messages", keep: true,
 		body: map[string]string{
-			"recipient_id": to.ID, "client_message_id": id, "nonce": base64.StdEncoding.EncodeToString(nonce[:]), "ciphertext": sealed,
+			"recipient_id": to.ID, "client_message_id": id, "nonce": encode(nonce[:]), "ciphertext": sealed,
 			"encryption_version": "box-v1", "sender_public_key": a.key(), "recipient_public_key": to.key(),
-		}})
+		}}
 }
 
 // readMessages reads the newest messages with a friend.
@@ -45,7 +58,7 @@ func (a *Agent) allMessages(ctx context.Context, with *Agent) ([]history.Message
 	before := ""
 	for {
 		got := a.once(ctx, request{operation: "message.list", subject: with.Handle, method: http.MethodGet,
-			path: "/messages?limit=100&peer=" + with.ID + before})
+			path: "/messages?limit=20&peer=" + with.ID + before})
 		var page struct {
 			Messages []struct {
 				history.Message

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"stoa/cmd/prove/history"
 )
 
 // board is the orders that are known to the run.
@@ -47,8 +49,8 @@ type card struct {
 	TotalMinor   int64  `json:"total_minor"`
 }
 
-// note remembers the newest version of an order.
-func (b *board) note(c card) {
+// note remembers the newest version of an order, and returns it.
+func (b *board) note(c card) *order {
 	b.mu.Lock()
 	i, known := b.index[c.ID]
 	if !known {
@@ -64,6 +66,7 @@ func (b *board) note(c card) {
 	if c.Version > o.version {
 		o.state, o.version = c.State, c.Version
 	}
+	return o
 }
 
 // of returns the orders of an agent that have not ended.
@@ -97,21 +100,28 @@ func (a *Agent) offerOrder(ctx context.Context) {
 		a.actOnOrder(ctx)
 		return
 	}
-	to, id := a.friend(), uuid.NewString()
-	amount := int64(1 + a.random.IntN(5000))
-	body := map[string]any{
-		"operation_id": id, "title": "Order " + id, "description": "Work for " + a.Handle, "amount_minor": amount,
-		"deadline": time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339),
-	}
-	if a.random.IntN(2) == 0 {
-		body["contractor_id"], body["confirmed_total_minor"] = to.ID, amount+(amount*feeBPS+5000)/10000
-	} else {
-		body["customer_id"] = to.ID
-	}
-	got, final := a.repeat(ctx, request{operation: "order.create", id: id, method: http.MethodPost, path: "/orders", body: body, keep: true})
+	got, final := a.repeat(ctx, a.offer(a.friend(), int64(1+a.random.IntN(5000)), a.random.IntN(2) == 0))
 	if final && got.succeeded() {
 		a.noteOrder(got)
 	}
+}
+
+// deadline is one that does not pass during a run.
+func deadline() string { return time.Now().Add(48 * time.Hour).UTC().Format(time.RFC3339) }
+
+// offer is a request that offers an order to another agent, as its customer or its contractor.
+func (a *Agent) offer(to *Agent, amount int64, asCustomer bool) request {
+	id := uuid.NewString()
+	body := map[string]any{
+		"operation_id": id, "title": "Order " + id, "description": "Work for " + a.Handle, "amount_minor": amount,
+		"deadline": deadline(),
+	}
+	if asCustomer {
+		body["contractor_id"], body["confirmed_total_minor"] = to.ID, withFee(amount)
+	} else {
+		body["customer_id"] = to.ID
+	}
+	return request{operation: history.OrderCreate, id: id, method: http.MethodPost, path: "/orders", body: body, keep: true}
 }
 
 // feeBPS is the platform's fee of a new installation, in basis points.
@@ -156,10 +166,22 @@ func (a *Agent) actOnOrder(ctx context.Context) {
 	}
 	o := open[a.random.IntN(len(open))]
 	state, version := o.seen()
-	operation, id := a.draw(o, state), uuid.NewString()
+	operation := a.draw(o, state)
 	if version > 1 && a.random.IntN(12) == 0 {
 		version--
 	}
+	got, final := a.repeat(ctx, a.move(o, operation, version))
+	switch {
+	case final && got.succeeded():
+		a.noteOrder(got)
+	case got.code == "version_conflict" || got.code == "state_conflict":
+		a.read(ctx, o.id)
+	}
+}
+
+// move is a request for an operation on an order.
+func (a *Agent) move(o *order, operation string, version int64) request {
+	id := uuid.NewString()
 	body := map[string]any{"operation_id": id, "expected_version": version}
 	switch operation {
 	case "accept":
@@ -171,21 +193,20 @@ func (a *Agent) actOnOrder(ctx context.Context) {
 	case "dispute", "propose-refund":
 		body["reason"] = "A reason of " + a.Handle
 	}
-	got, final := a.repeat(ctx, request{operation: "order." + operation, id: id, subject: o.id, version: version,
-		method: http.MethodPost, path: "/orders/" + o.id + "/" + operation, body: body, keep: true})
-	switch {
-	case final && got.succeeded():
-		a.noteOrder(got)
-	case got.code == "version_conflict" || got.code == "state_conflict":
-		a.read(ctx, o.id)
-	}
+	return request{operation: "order." + operation, id: id, subject: o.id, version: version,
+		method: http.MethodPost, path: "/orders/" + o.id + "/" + operation, body: body, keep: true}
 }
 
-// readOrder reads one of the agent's orders.
+// readOrder reads one of the agent's orders, or has another agent try to.
 func (a *Agent) readOrder(ctx context.Context) {
-	if open := a.w.orders.of(a.ID); len(open) > 0 {
-		a.read(ctx, open[a.random.IntN(len(open))].id)
+	open, reader := a.w.orders.of(a.ID), a
+	if len(open) == 0 {
+		return
 	}
+	if a.random.IntN(4) == 0 {
+		reader = a.stranger() // mostly it has no part in the order
+	}
+	reader.read(ctx, open[a.random.IntN(len(open))].id)
 }
 
 func (a *Agent) read(ctx context.Context, id string) answer {

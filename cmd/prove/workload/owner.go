@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/google/uuid"
+
 	"stoa/cmd/letter"
 	"stoa/cmd/prove/history"
 )
@@ -23,7 +25,9 @@ const (
 	familyTries = 2
 	// challengeLife is how long a code is good.
 	challengeLife = 10 * time.Minute
-	// mailTimeout is how long a mail or a reward may take after the faults are over; a mail that has failed for long takes half as
+	// rewardWithin is how long a reward may take after the faults are over.
+	rewardWithin = 45 * time.Second
+	// mailTimeout is how long a mail may take after the faults are over; a mail that has failed for long takes half as
 	// long again as that.
 	mailTimeout = 3 * time.Minute
 )
@@ -111,7 +115,7 @@ func (a *Agent) settleOwner(ctx context.Context) {
 			a.followMail(ctx, o.address == o.family)
 		}
 	}
-	for a.awaitsReward(ctx) && a.pause(ctx, time.Second) {
+	for until := time.Now().Add(rewardWithin); time.Now().Before(until) && a.awaitsReward(ctx) && a.pause(ctx, time.Second); {
 		continue
 	}
 }
@@ -152,8 +156,7 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 		for range 1 + o.random.IntN(2) {
 			wrong := []byte(mail.Code)
 			wrong[0] = '0' + (wrong[0]-'0'+1)%10
-			a.once(ctx, request{operation: history.OwnerGuess, subject: o.challenge, method: http.MethodPost,
-				path: "/bots/me/owner-email/verify", body: map[string]string{"challenge_id": o.challenge, "code": string(wrong)}})
+			a.once(ctx, a.guess(string(wrong)))
 		}
 	}
 	if enters && o.random.IntN(4) == 0 {
@@ -166,9 +169,27 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 		now := a.w.Recorder.Now()
 		a.pause(ctx, now.Truncate(familyBeat)+familyBeat-now)
 	}
-	if got := a.verifyOwner(ctx); got.code == "state_conflict" {
+	if got := a.verifyWhileChanging(ctx); got.code == "state_conflict" {
 		o.family = "" // it is full
 	}
+}
+
+// verifyWhileChanging enters the right code while the profile changes, twice: each of the three may find that the agent has earned a
+// reward.
+func (a *Agent) verifyWhileChanging(ctx context.Context) (got answer) {
+	change := func() {
+		r := a.profileChange(map[string]any{"bio": "I take part in a proof, " + uuid.NewString()})
+		r.server, _ = a.twoServers()
+		a.once(ctx, r)
+	}
+	together(func() { got = a.verifyOwner(ctx) }, change, change)
+	return got
+}
+
+// guess is a request that enters a wrong code.
+func (a *Agent) guess(code string) request {
+	return request{operation: history.OwnerGuess, subject: a.owner.challenge, method: http.MethodPost,
+		path: "/bots/me/owner-email/verify", body: map[string]string{"challenge_id": a.owner.challenge, "code": code}}
 }
 
 // verifyOwner enters the right code.
@@ -199,12 +220,12 @@ func (a *Agent) confirm(ctx context.Context, mail letter.Letter) (confirmed bool
 // completeProfile does what is rewarded once the owner is verified (§2.5), before there are faults.
 func (a *Agent) completeProfile(ctx context.Context) error {
 	got := a.once(ctx, request{operation: "profile.update", subject: a.Handle, method: http.MethodPatch, path: "/bots/me",
-		body: map[string]string{"specialty": "proofs", "bio": "I take part in a proof."}})
+		body: map[string]string{"specialty": "proofs", "bio": "I take part in a proof."}, noted: true, keep: true})
 	if got.succeeded() {
 		a.posted++
 		title := fmt.Sprintf("%s writes %d", a.Handle, a.posted)
 		got = a.once(ctx, request{operation: "post.create", id: title, subject: a.Handle, method: http.MethodPost, path: "/posts", keep: true,
-			body: map[string]string{"title": title, "text": "What I can do.", "kind": "portfolio", "visibility": "public"}})
+			noted: true, body: map[string]string{"title": title, "text": "What I can do.", "kind": "portfolio", "visibility": "public"}})
 	}
 	if !got.succeeded() {
 		return fmt.Errorf("%s cannot complete its profile: %d %s", a.Handle, got.status, got.body)

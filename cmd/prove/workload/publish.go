@@ -9,18 +9,31 @@ import (
 	"image"
 	"image/color"
 	"image/png"
+	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
 
 	"github.com/google/uuid"
+
+	"stoa/cmd/prove/history"
 )
 
-// publish writes a post. It has no idempotency key, so it is sent once.
+// publish writes a post.
 func (a *Agent) publish(ctx context.Context) {
+	if p, ok := a.write(ctx, []string{"private", "public"}[a.random.IntN(2)]); ok {
+		a.w.posts.add(p)
+	}
+}
+
+// write writes a post. It has no idempotency key, so it is sent once.
+func (a *Agent) write(ctx context.Context, visibility string) (made post, ok bool) {
 	a.posted++
 	title := fmt.Sprintf("%s writes %d", a.Handle, a.posted)
-	a.once(ctx, request{operation: "post.create", id: title, subject: a.Handle, method: http.MethodPost, path: "/posts", keep: true,
-		body: map[string]string{"title": title, "text": "What I have done today."}})
+	got := a.once(ctx, request{operation: history.PostCreate, id: title, subject: a.Handle, method: http.MethodPost, path: "/posts",
+		keep: true, noted: true, body: map[string]string{"title": title, "text": "What I have done today.", "visibility": visibility}})
+	var body struct{ Post struct{ ID string } }
+	ok = got.succeeded() && got.into(&body) == nil
+	return post{id: body.Post.ID, author: a}, ok
 }
 
 // hash is the SHA-256 of a file, in hex.
@@ -31,23 +44,47 @@ func hash(file []byte) string {
 
 // uploadFile uploads a small picture that no other upload has.
 func (a *Agent) uploadFile(ctx context.Context) {
-	picture := image.NewRGBA(image.Rect(0, 0, 48, 48))
+	if a.random.IntN(5) == 0 {
+		a.uploadUnsound(ctx)
+	}
+	file := picture(a.random)
+	a.repeat(ctx, upload(uuid.NewString(), file, hash(file)[:16]+".png"))
+}
+
+// uploadUnsound uploads what is no picture, or a part of one.
+func (a *Agent) uploadUnsound(ctx context.Context) {
+	file := []byte("No picture at all, says " + a.Handle)
+	if a.random.IntN(2) == 0 {
+		file = picture(a.random)
+		file = file[:len(file)/2]
+	}
+	r := upload(uuid.NewString(), file, "unsound.png")
+	r.operation, r.id, r.keep = history.FileUnsound, "", false
+	a.once(ctx, r)
+}
+
+// picture makes a picture that no other one is like.
+func picture(random *rand.Rand) []byte {
+	drawn := image.NewRGBA(image.Rect(0, 0, 48, 48))
 	for i := range 48 * 48 {
-		bits := a.random.Uint32()
-		picture.Set(i%48, i/48, color.RGBA{R: uint8(bits), G: uint8(bits >> 8), B: uint8(bits >> 16), A: 255})
+		bits := random.Uint32()
+		drawn.Set(i%48, i/48, color.RGBA{R: uint8(bits), G: uint8(bits >> 8), B: uint8(bits >> 16), A: 255})
 	}
-	var file, form bytes.Buffer
-	if png.Encode(&file, picture) != nil {
-		return
-	}
-	sum := hash(file.Bytes())
-	id := uuid.NewString()
+	var file bytes.Buffer
+	_ = png.Encode(&file, drawn) // a buffer takes everything
+	return file.Bytes()
+}
+
+// upload is the request for an upload. Its variant has the same bytes under another name.
+func upload(id string, file []byte, name string) request {
+	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	_ = w.WriteField("purpose", "portfolio") // a buffer takes everything
 	_ = w.WriteField("upload_id", id)
-	part, _ := w.CreateFormFile("file", sum[:16]+".png")
-	_, _ = part.Write(file.Bytes())
+	part, _ := w.CreateFormFile("file", name)
+	_, _ = part.Write(file)
 	_ = w.Close()
-	a.repeat(ctx, request{operation: "file.upload", id: id, subject: sum, method: http.MethodPost,
-		path: "/attachments", raw: form.Bytes(), contentType: w.FormDataContentType(), keep: true})
+	return request{operation: history.FileUpload, id: id, subject: hash(file), method: http.MethodPost, path: "/attachments",
+		raw: form.Bytes(), contentType: w.FormDataContentType(), keep: true,
+		variant: func() request { return upload(id, file, "other-"+name) }}
 }

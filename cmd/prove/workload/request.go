@@ -2,6 +2,7 @@ package workload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -22,10 +23,12 @@ const (
 // request is a request, as the history names it.
 type request struct {
 	operation, id, subject string
-	version                int64
+	// of is the task or the draft that the subject belongs to.
+	of      string
+	version int64
 
 	method, path string
-	// page says that path is that of an owner's page, which is asked for without a token.
+	// page says that path is outside the API, such as that of an owner's page; the agent's token is not sent there.
 	page bool
 	// body is sent as JSON; raw with its content type where it is set.
 	body        any
@@ -33,6 +36,16 @@ type request struct {
 	contentType string
 	// keep keeps the answer in the history.
 	keep bool
+	// server names the server that shall answer; empty for any.
+	server string
+	// changed names the member that differs from the request that was answered under the same id.
+	changed string
+	// variant returns the request with one member changed, where the table of variants does not serve.
+	variant func() request
+	// token is another token than the agent's, or empty; accept the header Accept.
+	token, accept string
+	// noted keeps the body in the history.
+	noted bool
 }
 
 // answer is the answer. status is history.Unanswered if none came.
@@ -48,7 +61,9 @@ func (a answer) succeeded() bool { return a.status >= 200 && a.status < 300 }
 // final reports an answer that a repeat would not change.
 func (a answer) final() bool {
 	switch a.status {
-	case history.Unanswered, http.StatusTooManyRequests, http.StatusServiceUnavailable, http.StatusInternalServerError:
+	case http.StatusTooManyRequests:
+		return a.code == "storage_quota_exceeded" // waiting does not help
+	case history.Unanswered, http.StatusServiceUnavailable, http.StatusInternalServerError:
 		return false
 	}
 	return a.code != "upload_unavailable"
@@ -60,15 +75,36 @@ func (a answer) into(body any) error { return json.Unmarshal(a.body, body) }
 // once makes a request and records it.
 func (a *Agent) once(ctx context.Context, r request) answer {
 	recorded := history.Attempt{
-		Agent: a.Handle, Operation: r.operation, ID: r.id, Subject: r.subject, Version: r.version, Start: a.w.Recorder.Now(),
+		Agent: a.Handle, Operation: r.operation, ID: r.id, Subject: r.subject, Of: r.of, Changed: r.changed, Version: r.version,
+		Start: a.w.Recorder.Now(),
+	}
+	recorded.Changes = r.method != http.MethodGet && (!r.page || r.token != "") && r.operation != history.EventAck && cmp.Or(r.token, a.bearer()) != ""
+	if r.noted {
+		raw, err := json.Marshal(r.body)
+		if err != nil {
+			recorded.Failure = err.Error()
+		}
+		recorded.Sent = raw
 	}
 	got := a.exchange(ctx, r, &recorded)
 	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
 	if r.keep && got.succeeded() {
 		recorded.Body = got.body
+		if !json.Valid(got.body) {
+			recorded.Body = textOf(got.body)
+		}
 	}
 	a.w.Recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, recorded) })
 	return got
+}
+
+// textOf returns a text as a string of JSON.
+func textOf(raw []byte) json.RawMessage {
+	text, err := json.Marshal(string(raw))
+	if err != nil {
+		return nil // the judge reports that it has no answer
+	}
+	return text
 }
 
 // exchange sends a request and reads its answer.
@@ -100,8 +136,18 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 	if contentType != "" {
 		sent.Header.Set("Content-Type", contentType)
 	}
-	if a.token != "" && !r.page {
-		sent.Header.Set("Authorization", "Bearer "+a.token)
+	token := r.token
+	if token == "" && !r.page {
+		token = a.bearer()
+	}
+	if token != "" {
+		sent.Header.Set("Authorization", "Bearer "+token)
+	}
+	if r.accept != "" {
+		sent.Header.Set("Accept", r.accept)
+	}
+	if r.server != "" {
+		sent.Header.Set(testbed.ChosenHeader, r.server)
 	}
 	response, err := a.client.Do(sent)
 	if err != nil {
@@ -113,9 +159,10 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 		return unanswered(err.Error())
 	}
 	if by := response.Header.Get(testbed.BalancerHeader); by != "" {
-		return unanswered("the load balancer: " + by)
+		return unanswered(history.NoServer + by)
 	}
 	recorded.Process = response.Header.Get(testbed.ServerHeader)
+	recorded.Replayed = response.Header.Get("Idempotent-Replayed") == "true"
 	got := answer{status: response.StatusCode, body: raw}
 	if wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s"); err == nil {
 		got.retryAfter, recorded.RetryAfter = wait, true
@@ -132,22 +179,29 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 	return got
 }
 
-// repeat makes a request that has an idempotency key until it has a final answer. Where ctx ends first it is left to settle.
+// repeat makes a request that has an idempotency key until it has a final answer: sometimes twice at the same moment, and again
+// after it was answered. If ctx ends before the answer, the request is left to settle.
 func (a *Agent) repeat(ctx context.Context, r request) (answer, bool) {
 	wait := 100 * time.Millisecond
-	for {
-		got := a.once(ctx, r)
+	for first := true; ; first = false {
+		got := a.attempt(ctx, r, first)
 		if got.final() {
+			a.answered(ctx, r, got)
 			return got, true
 		}
 		if !a.pause(ctx, max(wait, got.retryAfter)) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.unsettled = append(a.unsettled, r)
+			a.postpone(r)
 			return got, false
 		}
 		wait = min(2*wait, 2*time.Second)
 	}
+}
+
+// postpone leaves a request without a final answer to settle.
+func (a *Agent) postpone(r request) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.unsettled = append(a.unsettled, r)
 }
 
 // settle repeats what had no final answer when the run ended.

@@ -14,9 +14,17 @@ import (
 func (a *Agent) readWallet(ctx context.Context) {
 	r := request{operation: "wallet.get", subject: a.Handle, method: http.MethodGet, path: "/wallet", keep: true}
 	if a.random.IntN(2) == 0 {
-		r.operation, r.path = "wallet.history", "/wallet/history?limit=5"
+		r.operation, r.path = history.WalletHistory, "/wallet/history?limit=5"
 	}
-	a.once(ctx, r)
+	got := a.once(ctx, r)
+	var page struct {
+		NextBefore *int64 `json:"next_before"`
+	}
+	if r.operation == history.WalletHistory && got.succeeded() && got.into(&page) == nil && page.NextBefore != nil {
+		r.path += fmt.Sprintf("&before=%d", *page.NextBefore)
+		r.subject = r.path
+		a.once(ctx, r)
+	}
 }
 
 // allEntries reads the whole ledger of the agent, oldest first, and its balances.
@@ -26,7 +34,7 @@ func (a *Agent) allEntries(ctx context.Context) ([]history.Entry, history.Wallet
 		Wallet history.Wallet `json:"wallet"`
 	}
 	for before := ""; ; {
-		got := a.once(ctx, request{operation: "wallet.all", subject: a.Handle, method: http.MethodGet, path: "/wallet/history?limit=100" + before})
+		got := a.once(ctx, request{operation: "wallet.all", subject: a.Handle, method: http.MethodGet, path: "/wallet/history?limit=10" + before})
 		var page struct {
 			Entries    []history.Entry `json:"entries"`
 			NextBefore *int64          `json:"next_before"`

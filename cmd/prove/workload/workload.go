@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -28,9 +29,17 @@ type Workload struct {
 	Recorder *history.Recorder
 	Agents   []*Agent
 
-	url    string
-	seed   uint64
-	orders board
+	url  string
+	seed uint64
+	bed  *testbed.Bed
+	// servers are the names of the servers.
+	servers               []string
+	orders                board
+	tasks                 shelf[*task]
+	posts                 shelf[post]
+	rivals, burst, spares []*Agent
+	hook                  *hook
+	arena                 arena
 	// registered are all agents, those of the bursts included.
 	registered []*Agent
 	mails      *mailbox
@@ -40,7 +49,12 @@ type Workload struct {
 
 // New registers agents and makes each the friend of the next ones, before there are faults. The owners' mails come to bed.Mail.
 func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed uint64, agents int) (*Workload, error) {
-	w := &Workload{Recorder: recorder, url: bed.URL, seed: seed, orders: board{index: make(map[string]int)}, mails: newMailbox()}
+	w := &Workload{
+		Recorder: recorder, url: bed.URL, seed: seed, bed: bed, orders: board{index: make(map[string]int)}, mails: newMailbox(),
+	}
+	for _, server := range bed.Servers {
+		w.servers = append(w.servers, server.Name)
+	}
 	bed.Mail.Notify(w.receive)
 	for i := range agents {
 		a, err := w.newAgent(ctx, fmt.Sprintf("agent_%02d", i))
@@ -52,6 +66,8 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 			if err := a.completeProfile(ctx); err != nil {
 				return nil, err
 			}
+		} else {
+			a.closes = true
 		}
 	}
 	for i, a := range w.Agents {
@@ -61,6 +77,11 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 					return nil, err
 				}
 			}
+		}
+	}
+	for _, prepare := range []func(context.Context) error{w.newRivals, w.newSpares, w.newHook, w.newTwins} {
+		if err := prepare(ctx); err != nil {
+			return nil, err
 		}
 	}
 	return w, nil
@@ -75,31 +96,74 @@ func (w *Workload) Run(ctx context.Context) {
 		running.Go(func() { a.listen(ctx) })
 		running.Go(func() { a.seekOwner(ctx) })
 	}
+	running.Go(func() { w.contend(ctx) })
+	if !w.older() {
+		running.Go(func() { w.watchLog(ctx) })
+	}
+	running.Go(func() { w.rotate(ctx) })
 	running.Wait()
 }
 
 // Settle repeats everything that has no final answer yet, waits for mails, and receives and acknowledges all events that wait. The
 // faults must be over.
 func (w *Workload) Settle(ctx context.Context) error {
-	settling, ctx := errgroup.WithContext(ctx)
-	for _, a := range w.Agents {
-		settling.Go(func() error {
-			if err := a.settle(ctx); err != nil {
-				return fmt.Errorf("%s: %w", a.Handle, err)
-			}
-			a.settleOwner(ctx)
-			return a.drain(ctx)
-		})
+	if err := w.settleBursts(ctx); err != nil { // others receive what it sends
+		return err
 	}
-	return settling.Wait()
+	// What one agent settles another one receives, so all settle before any drains.
+	for _, settle := range []func(a *Agent, ctx context.Context) error{(*Agent).settle, (*Agent).settleEvents} {
+		settling, within := errgroup.WithContext(ctx)
+		for _, a := range w.all() {
+			settling.Go(func() error {
+				if err := settle(a, within); err != nil {
+					return fmt.Errorf("%s: %w", a.Handle, err)
+				}
+				return nil
+			})
+		}
+		if err := settling.Wait(); err != nil {
+			return err
+		}
+	}
+	return w.drainBursts(ctx)
+}
+
+// all are the agents that work during the run.
+func (w *Workload) all() []*Agent { return slices.Concat(w.Agents, w.rivals, w.spares[1:]) }
+
+// drainBursts receives what the agents of the bursts were sent.
+func (w *Workload) drainBursts(ctx context.Context) error {
+	for _, a := range w.burst {
+		if len(a.friends) == 0 {
+			continue
+		}
+		if err := a.drain(ctx); err != nil {
+			return fmt.Errorf("%s: %w", a.Handle, err)
+		}
+	}
+	return nil
+}
+
+// settleBursts sends what a limit has postponed.
+func (w *Workload) settleBursts(ctx context.Context) error {
+	for _, a := range w.burst {
+		if err := a.settle(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Close closes the connections that the agents keep.
 func (w *Workload) Close() {
-	for _, a := range w.Agents {
+	w.hook.close()
+	for _, a := range w.registered {
 		a.client.CloseIdleConnections()
 	}
 }
+
+// older says that another version of the server takes part, which may lack what is newest.
+func (w *Workload) older() bool { return w.bed.Older != "" }
 
 // random returns the source of one agent.
 func (w *Workload) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, stream)) }

@@ -1,0 +1,84 @@
+package faults
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
+)
+
+const (
+	// canaryInterval is the time between two requests of the canary.
+	canaryInterval = 100 * time.Millisecond
+	// starvation is how long the canary waits on a machine that has no time for anyone.
+	starvation = 500 * time.Millisecond
+)
+
+// Canary asks the load balancer, past all servers, for an answer that needs no work, again and again. When that takes half a second
+// the machine starved, and what happened meanwhile says nothing about the service: it is recorded as a fault.
+type Canary struct {
+	url      string
+	recorder *history.Recorder
+
+	mu sync.Mutex
+	// asked is when the request that is under way was due; 0 if none is.
+	asked time.Duration
+}
+
+// NewCanary makes the canary of a production.
+func NewCanary(bed *testbed.Bed, recorder *history.Recorder) *Canary {
+	return &Canary{url: bed.URL + testbed.CanaryPath, recorder: recorder}
+}
+
+// Run asks until ctx ends.
+func (c *Canary) Run(ctx context.Context) {
+	client := &http.Client{Transport: new(http.Transport)}
+	defer client.CloseIdleConnections()
+	due := c.recorder.Now()
+	for ctx.Err() == nil {
+		c.begin(due)
+		c.ask(ctx, client)
+		now := c.recorder.Now()
+		if now-due > starvation {
+			c.recorder.Record(func(h *history.History) {
+				h.Faults = append(h.Faults, history.Fault{Name: history.MachineStarved, Target: "the machine", Start: due, Lifted: now, End: now})
+			})
+		}
+		c.begin(0)
+		due = c.recorder.Now() + canaryInterval // what it sleeps too long counts, too
+		_ = wait(ctx, canaryInterval)
+	}
+}
+
+func (c *Canary) begin(asked time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked = asked
+}
+
+func (c *Canary) ask(ctx context.Context, client *http.Client) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url, nil)
+	if err != nil {
+		return
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return // the load balancer ends with the run
+	}
+	_, _ = io.Copy(io.Discard, response.Body) // only the time counts
+	_ = response.Body.Close()
+}
+
+// Pending returns the starvation that has no end yet.
+func (c *Canary) Pending() []history.Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asked == 0 || c.recorder.Now()-c.asked < starvation {
+		return nil
+	}
+	return []history.Fault{{Name: history.MachineStarved, Target: "the machine", Start: c.asked}}
+}

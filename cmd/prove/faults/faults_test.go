@@ -1,0 +1,61 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
+)
+
+// stage is a scene without a production.
+func stage() *Scene {
+	return &Scene{Bed: &testbed.Bed{Servers: []*testbed.Server{{Name: "server-1"}}}, Random: rand.New(rand.NewPCG(1, 1))}
+}
+
+// A fault that cannot be injected is tried again, after what it had begun was undone.
+func TestStrikeTriesAgain(t *testing.T) {
+	t.Parallel()
+	tried, undone := 0, 0
+	f := Fault{Name: "shy", Strike: func(context.Context, *Scene) (string, Lift, error) {
+		tried++
+		lift := func(context.Context) error { undone++; return nil }
+		if tried < 2 {
+			return "", lift, injected(errors.New("busy"))
+		}
+		return "it", lift, nil
+	}}
+	one, err := strike(t.Context(), stage(), history.NewRecorder(1), f)
+	require.NoError(t, err)
+	require.Equal(t, "it", one.recorded.Target)
+	require.Equal(t, 2, tried)
+	require.Equal(t, 1, undone)
+}
+
+// What the service does not outlive is no fault that could not be injected.
+func TestStrikeDoesNotHideDefects(t *testing.T) {
+	t.Parallel()
+	tried := 0
+	_, err := strike(t.Context(), stage(), history.NewRecorder(1), Fault{Strike: func(context.Context, *Scene) (string, Lift, error) {
+		tried++
+		return "", nil, errors.New("the server does not start")
+	}})
+	require.EqualError(t, err, "the server does not start")
+	require.Equal(t, 1, tried)
+}
+
+// A fault that met nothing is reported as missed, and is no error.
+func TestFaultsThatMetNothingAreMissed(t *testing.T) {
+	t.Parallel()
+	s, recorder := stage(), history.NewRecorder(1)
+	one := &struck{recorded: history.Fault{Name: "idle"}, lift: func(context.Context) error { return errNoEffect }}
+	one.liftInTime(t.Context(), s, recorder)
+	require.NoError(t, one.failed)
+	require.Len(t, s.Missed(), 1)
+	require.Equal(t, "idle", s.Missed()[0].Name)
+	require.ErrorIs(t, s.Missed()[0].Why, errNoEffect)
+}

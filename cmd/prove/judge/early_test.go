@@ -1,0 +1,108 @@
+package judge_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/judge"
+)
+
+// moments are times at which a request is under way or has just ended, by turns.
+func (s *story) moments() []time.Duration {
+	at := []time.Duration{0, s.Length}
+	for i := range s.Attempts {
+		at = append(at, s.Attempts[i].End-time.Duration(i%2))
+	}
+	slices.Sort(at)
+	return slices.Compact(at)
+}
+
+// soFar returns what was recorded at a moment: requests that had ended, and faults that were over; the others are in force.
+func (s *story) soFar(now time.Duration) *history.History {
+	h := s.History
+	h.Attempts, h.Faults = nil, nil
+	for _, a := range s.Attempts {
+		if a.End <= now {
+			h.Attempts = append(h.Attempts, a)
+		}
+	}
+	for _, f := range s.Faults {
+		if f.End > now {
+			f.Lifted, f.End = now+time.Hour, now+time.Hour
+		}
+		if f.Start <= now {
+			h.Faults = append(h.Faults, f)
+		}
+	}
+	return &h
+}
+
+// longest is how long the longest request of a story takes.
+func (s *story) longest() (longest time.Duration) {
+	for i := range s.Attempts {
+		longest = max(longest, s.Attempts[i].End-s.Attempts[i].Start)
+	}
+	return longest
+}
+
+// early judges a story at every moment and returns the checks that ever found something.
+func (s *story) early() map[string][]string {
+	found := make(map[string][]string)
+	longest := s.longest()
+	for _, until := range s.moments() {
+		for _, f := range judge.Early(s.soFar(until+longest), until) {
+			found[f.Name] = append(found[f.Name], f.Violations...)
+		}
+	}
+	return found
+}
+
+// Nothing is found early in a history that keeps every promise, also in those that look as if they did not.
+func TestEarlyFindsNothingInARightHistory(t *testing.T) {
+	t.Parallel()
+	for _, a := range slices.Concat(allowed, productAllowed, refusalsAllowed, repeatsAllowed, doorsAllowed, trustAllowed, ownersAllowed,
+		[]innocent{{"right", "", func(*story) {}}}) {
+		t.Run(a.name, func(t *testing.T) {
+			t.Parallel()
+			s := right()
+			a.plant(s)
+			found := s.early()
+			if a.check == "" {
+				for name, violations := range found {
+					require.Empty(t, violations, name)
+				}
+			}
+			require.Empty(t, found[a.check])
+		})
+	}
+}
+
+// What is found early is found at the end, too, and every check that may be early finds something early.
+func TestEarlyFindingsStand(t *testing.T) {
+	t.Parallel()
+	useful := make(map[string]bool)
+	for _, d := range slices.Concat(defects, productDefects, refusalDefects, repeatDefects, doorDefects, ownerDefects,
+		[]defect{{"no mail", "mails", "", func(s *story) { s.Mails = nil }}}) {
+		s := right()
+		d.plant(s)
+		var violated []string
+		for _, f := range judge.Judge(&s.History) {
+			if f.Count > 0 {
+				violated = append(violated, f.Name)
+			}
+		}
+		for name, violations := range s.early() {
+			if len(violations) > 0 {
+				require.Contains(t, violated, name, "%s: %v", d.name, violations)
+				useful[name] = true
+			}
+		}
+	}
+	for _, f := range judge.Early(&right().History, 0) {
+		require.True(t, useful[f.Name], "%s finds nothing early", f.Name)
+	}
+}

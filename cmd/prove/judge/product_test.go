@@ -1,0 +1,313 @@
+package judge_test
+
+import (
+	"testing"
+	"time"
+
+	"stoa/cmd/prove/history"
+)
+
+// live has ann close and open her profile, change and delete posts, and look for an agent for a task; bob and cat see what they may.
+func (s *story) live() {
+	s.ask("bob", history.ContactList, "", "bob", 200, object{"next_before": nil, "contacts": []object{
+		{"id": "c1", "state": "accepted", "bot": object{"id": id("ann")}},
+	}})
+	s.ask("cat", history.ContactList, "", "cat", 200, object{"next_before": nil, "contacts": []object{}})
+
+	s.profile("painter", true)
+	s.card("painter")
+	s.profile("painter", false)
+	s.missing("bob", history.CardGet, "ann")
+	s.profile("poet", true)
+	s.card("poet")
+
+	made := s.ask("ann", history.PostCreate, "poem", "", 201, object{"post": object{"id": "p2", "text": "one"}})
+	made.Sent = raw(object{"text": "one", "visibility": "public"})
+	s.Final.Posts["ann"]["p2"] = "poem"
+	s.readPost("cat", "p2", "one")
+	s.feed("cat", object{"id": "p2", "text": "one", "author": object{"id": id("ann")}})
+	s.ask("ann", history.PostUpdate, "", "p2", 200, nil).Sent = raw(object{"text": "two", "visibility": "private"})
+	s.missing("cat", history.PostGet, "p2")
+	s.readPost("ann", "p2", "two")
+	made = s.ask("ann", history.PostCreate, "gone", "", 201, object{"post": object{"id": "p3", "text": "x"}})
+	made.Sent = raw(object{"text": "x"})
+	s.ask("ann", history.PostDelete, "", "p3", 200, nil)
+	s.missing("ann", history.PostGet, "p3")
+
+	s.ask("ann", history.TaskCreate, "", "ann", 201, object{"task": object{"id": "t1"}})
+	s.ask("bob", history.TaskRespond, "t1 by bob", "t1", 201, object{"response": object{"id": "r1"}})
+	s.ask("cat", history.TaskRespond, "t1 by cat", "t1", 201, object{"response": object{"id": "r2"}})
+	s.ask("cat", history.ResponseWithdraw, "", "r2", 200, nil).Of = "t1"
+	s.ask("bob", history.TaskGet, "", "t1", 200, object{"task": object{"state": "open"}})
+	s.responses("open")
+	s.ask("ann", history.TaskClose, "", "t1", 200, nil)
+	s.responses("declined")
+	s.ask("bob", history.TaskGet, "", "t1", 200, object{"task": object{"state": "closed"}})
+	late := s.ask("dan", history.TaskRespond, "t1 by dan", "t1", 409, nil)
+	late.Code = "state_conflict"
+
+	s.ask("ann", history.OrderRate, "rate", "paid", 201, object{"rating": object{"id": "ra1"}})
+	s.ask("ann", history.OrderRate, "rate-again", "paid", 409, nil).Code = "state_conflict"
+	s.ask("bob", history.Report, "", "cat", 201, object{"feedback": object{"id": "f1"}})
+	s.ask("bob", history.Report, "", "cat", 200, object{"feedback": object{"id": "f1"}})
+}
+
+// profile sets ann's profile.
+func (s *story) profile(bio string, shown bool) *history.Attempt {
+	a := s.ask("ann", history.ProfileUpdate, "", "ann", 200, object{"bot": object{"bio": bio, "profile_public": shown}})
+	a.Sent = raw(object{"bio": bio, "profile_public": shown})
+	return a
+}
+
+// card has bob read ann's profile, which is shown.
+func (s *story) card(bio string) {
+	s.ask("bob", history.CardGet, "", "ann", 200, object{"bot": object{"bio": bio}})
+}
+
+func (s *story) readPost(reader, post, text string) {
+	s.ask(reader, history.PostGet, "", post, 200, object{"post": object{"id": post, "text": text}})
+}
+
+// feed is a page of the posts that an agent sees.
+func (s *story) feed(reader string, posts ...object) {
+	s.ask(reader, history.PostFeed, "", "", 200, object{"posts": posts})
+}
+
+// lasting makes two public posts of bob's, who never closes its profile, and returns the older one as the feed has it.
+func (s *story) lasting() (older object) {
+	for _, name := range []string{"older", "newer"} {
+		s.ask("bob", history.PostCreate, name, "", 201, object{"post": object{"id": name, "text": name}}).Sent = raw(object{"text": name, "visibility": "public"})
+	}
+	return object{"id": "older", "text": "older", "author": object{"id": id("bob")}}
+}
+
+// responses has ann list the responses to the task t1: bob's, in this state.
+func (s *story) responses(state string) {
+	s.ask("ann", history.ResponseList, "", "t1", 200, object{"responses": []object{{"id": "r1", "state": state}}})
+}
+
+// missing is a reading that finds nothing.
+func (s *story) missing(reader, operation, subject string) {
+	s.ask(reader, operation, "", subject, 404, nil).Code = "not_found"
+}
+
+// task has bob respond to the task t2 of ann's.
+func (s *story) task() {
+	s.ask("ann", history.TaskCreate, "", "ann", 201, object{"task": object{"id": "t2"}})
+	s.ask("bob", history.TaskRespond, "t2 by bob", "t2", 201, object{"response": object{"id": "r-t2"}})
+}
+
+// choose has ann select bob's response to the task t2.
+func (s *story) choose(key string) *history.Attempt {
+	a := s.ask("ann", history.TaskSelect, key, "", 201, object{"order": object{"id": "o-" + key}})
+	a.Of, a.Sent = "t2", raw(object{"response_id": "r-t2", "confirmed_total_minor": 110})
+	return a
+}
+
+// contact is an operation on the contact of two agents.
+func (s *story) contact(agent, operation, other string, status int, state string, byMe bool) *history.Attempt {
+	return s.ask(agent, operation, "", other, status, object{"contact": object{
+		"id": "c-" + min(agent, other), "state": state, "requested_by_me": byMe, "bot": object{"id": id(other)},
+	}})
+}
+
+var productDefects = []defect{
+	{"a closed profile is shown", "profiles", "but the profile was closed", func(s *story) {
+		s.profile("poet", false)
+		s.card("poet")
+	}},
+	{"an open profile is hidden", "profiles", "but the profile was open", func(s *story) { s.missing("bob", history.CardGet, "ann") }},
+	{"a profile that never closes", "profiles", "shows a profile that was not sent", func(s *story) {
+		edit(&s.profile("poet", false).Body, "false", "true")
+	}},
+	{"an old profile is shown", "profiles", `the bio "painter"`, func(s *story) { s.card("painter") }},
+	{"an erased agent's profile is shown", "profiles", "but the profile was closed", func(s *story) {
+		s.ask("ann", history.ErasureRequest, "", "ann", 202, nil)
+		s.card("poet")
+	}},
+	{"a deleted post is read", "post readings", "deleted, private or of a closed profile", func(s *story) { s.readPost("ann", "p3", "x") }},
+	{"a private post is read by another agent", "post readings", "deleted, private", func(s *story) { s.readPost("cat", "p2", "two") }},
+	{"a closed profile's post is read", "post readings", "of a closed profile", func(s *story) {
+		s.ask("ann", history.PostUpdate, "", "p2", 200, nil).Sent = raw(object{"visibility": "public"})
+		s.profile("poet", false)
+		s.readPost("cat", "p2", "two")
+	}},
+	{"an old text is read", "post readings", `the text "one"`, func(s *story) { s.readPost("ann", "p2", "one") }},
+	{"an answer with another text", "post readings", "instead of the one that was sent", func(s *story) {
+		s.ask("ann", history.PostUpdate, "", "p2", 200, object{"post": object{"id": "p2", "text": "x"}}).Sent = raw(object{"text": "y"})
+	}},
+	{"one's own post is hidden", "post readings", "there to be seen", func(s *story) { s.missing("ann", history.PostGet, "p2") }},
+	{"a deleted post is listed", "posts", "was deleted and is listed", func(s *story) { s.Final.Posts["ann"]["p3"] = "gone" }},
+
+	{"a task with two winners", "tasks", "task t2 ended twice", func(s *story) {
+		s.task()
+		s.choose("one")
+		s.choose("other")
+	}},
+	{"a task that is selected and closed", "tasks", "task t2 ended twice", func(s *story) {
+		s.task()
+		s.choose("one")
+		s.ask("ann", history.TaskClose, "", "t2", 200, nil)
+	}},
+	{"a selected response is withdrawn", "tasks", "although order.select", func(s *story) {
+		s.task()
+		s.choose("one")
+		s.ask("bob", history.ResponseWithdraw, "", "r-t2", 200, nil).Of = "t2"
+	}},
+	{"a response to a closed task", "tasks", "but the task was over", func(s *story) {
+		s.ask("dan", history.TaskRespond, "late", "t1", 201, object{"response": object{"id": "r9"}})
+	}},
+	{"a change of a response to a closed task", "tasks", "but the task was over", func(s *story) {
+		s.ask("bob", history.ResponseUpdate, "", "r1", 200, nil).Of = "t1"
+	}},
+	{"a closed task is shown open", "tasks", "shows it open", func(s *story) {
+		s.ask("bob", history.TaskGet, "", "t1", 200, object{"task": object{"state": "open"}})
+	}},
+	{"an open task is shown closed", "tasks", "shows it closed", func(s *story) {
+		s.task()
+		s.ask("bob", history.TaskGet, "", "t2", 200, object{"task": object{"state": "closed"}})
+	}},
+
+	{"an order is rated twice by a side", "once", "although there was one already", func(s *story) {
+		s.ask("ann", history.OrderRate, "third", "paid", 201, object{"rating": object{"id": "ra2"}})
+	}},
+	{"two replies to a draft", "once", "although there was one already", func(s *story) {
+		for _, key := range []string{"one", "other"} {
+			s.ask("ann", history.DraftReply, key, "paid", 200, object{"draft": object{"id": "d1"}}).Of = "d1"
+		}
+	}},
+	{"two reports of one agent", "once", "although there was one already", func(s *story) {
+		s.ask("bob", history.Report, "", "cat", 201, object{"feedback": object{"id": "f2"}})
+	}},
+	{"a report without an id", "once", "no readable answer", func(s *story) { s.last(history.Report).Body = nil }},
+
+	{"a feed with a private post", "feed", "lists post p2 of ann, which was deleted, private or of a closed profile", func(s *story) {
+		s.feed("cat", object{"id": "p2", "text": "two", "author": object{"id": id("ann")}})
+	}},
+	{"a feed with an old text", "feed", "another by then", func(s *story) {
+		s.feed("ann", object{"id": "p2", "text": "one", "author": object{"id": id("ann")}})
+	}},
+	{"a feed with a post twice", "feed", "twice", func(s *story) {
+		older := s.lasting()
+		s.feed("cat", older, older)
+	}},
+	{"a feed without a post", "feed", "lacks post newer", func(s *story) {
+		older := s.lasting()
+		s.feed("cat", older)
+	}},
+	{"responses that stay open", "tasks", "shows response r1 as open", func(s *story) { s.responses("open") }},
+	{"a handle of two agents", "once", "although there was one already", func(s *story) {
+		for _, name := range []string{"b1", "b2"} {
+			s.ask("twin", history.Register, "", "twin", 201, object{"bot": object{"id": name}})
+		}
+	}},
+	{"a rating before the end", "once", "but the order was not closed", func(s *story) {
+		s.ask("ann", history.OrderRate, "early", "other", 201, object{"rating": object{"id": "ra9"}})
+	}},
+	{"two contacts of two agents", "contacts", "but ann and bob have c1", func(s *story) {
+		edit(&s.first(history.ContactAccept).Body, "c1", "c2")
+	}},
+	{"asked for twice", "contacts", "no sequence of its changes explains contact.request", func(s *story) {
+		s.contact("cat", history.ContactRequest, "dan", 201, "pending", true)
+		s.contact("dan", history.ContactRequest, "cat", 201, "pending", true)
+	}},
+	{"accepted after a block", "contacts", "explains contact.accept", func(s *story) {
+		s.contact("cat", history.ContactRequest, "dan", 201, "pending", true)
+		s.contact("cat", history.ContactBlock, "dan", 200, "blocked", true)
+		s.contact("dan", history.ContactAccept, "cat", 200, "accepted", false)
+	}},
+	{"accepted by who asked", "contacts", "explains contact.accept", func(s *story) {
+		s.contact("cat", history.ContactRequest, "dan", 201, "pending", true)
+		s.contact("cat", history.ContactAccept, "dan", 200, "accepted", true)
+	}},
+	{"a message before the friendship", "contacts", "explains message.send", func(s *story) {
+		s.contact("cat", history.ContactRequest, "dan", 201, "pending", true)
+		s.ask("dan", history.MessageSend, "early", "cat", 201, object{"message": object{"id": "m-early"}})
+	}},
+	{"a message after a block", "contacts", "explains message.send", func(s *story) {
+		s.contact("cat", history.ContactRequest, "dan", 201, "pending", true)
+		s.contact("cat", history.ContactBlock, "dan", 200, "blocked", true)
+		s.ask("dan", history.MessageSend, "late", "cat", 201, object{"message": object{"id": "m-late"}})
+	}},
+	{"a stranger cannot be asked", "contacts", "explains contact.request", func(s *story) {
+		a := s.contact("cat", history.ContactRequest, "dan", 403, "", true)
+		a.Code = "contact_blocked"
+	}},
+	{"a contact that is listed otherwise", "contacts", "explains contact.list", func(s *story) {
+		edit(&s.first(history.ContactList).Body, "accepted", "pending")
+	}},
+	{"a contact that is listed twice", "contacts", "twice", func(s *story) {
+		both := object{"id": "c1", "state": "accepted", "bot": object{"id": id("ann")}}
+		s.first(history.ContactList).Body = raw(object{"contacts": []object{both, both}, "next_before": nil})
+	}},
+	{"a nonce of one sender is taken twice", "nonces", "were accepted under one nonce", func(s *story) {
+		s.Sent[0].Nonce = s.Sent[2].Nonce
+	}},
+	{"a nonce is taken by both sides", "nonces", "were accepted under one nonce", func(s *story) {
+		s.Sent[0].Nonce = s.Sent[1].Nonce
+	}},
+}
+
+var productAllowed = []innocent{
+	{"a profile read while it closes", "profiles", func(s *story) {
+		a := s.profile("poet", false)
+		a.End += time.Second
+		s.card("poet")
+		s.missing("bob", history.CardGet, "ann")
+	}},
+	{"a profile whose closing was not answered", "profiles", func(s *story) {
+		a := s.profile("other", false)
+		a.Status, a.Body = history.Unanswered, nil
+		s.card("poet")
+		s.missing("bob", history.CardGet, "ann")
+	}},
+	{"a post whose deletion was not answered", "posts", func(s *story) {
+		s.last(history.PostDelete).Status = history.Unanswered
+		s.Final.Posts["ann"]["p3"] = "gone"
+	}},
+	{"a task that is closed again", "tasks", func(s *story) { s.ask("ann", history.TaskClose, "", "t1", 200, nil) }},
+	{"a selection that is repeated", "tasks", func(s *story) {
+		s.task()
+		s.choose("one")
+		s.choose("one")
+	}},
+	{"a reply that is repeated", "once", func(s *story) {
+		for range 2 {
+			s.ask("ann", history.DraftReply, "one", "paid", 200, object{"draft": object{"id": "d1"}}).Of = "d1"
+		}
+	}},
+	{"both ask at once", "contacts", func(s *story) {
+		a := s.contact("cat", history.ContactRequest, "dan", 200, "pending", false)
+		a.End += time.Second
+		s.contact("dan", history.ContactRequest, "cat", 201, "pending", true)
+	}},
+	{"a block whose answer was lost", "contacts", func(s *story) {
+		s.contact("cat", history.ContactRequest, "dan", 201, "pending", true)
+		s.contact("cat", history.ContactBlock, "dan", history.Unanswered, "", true)
+		s.refused("dan", history.MessageSend, "late", "cat", 403, "contact_not_accepted")
+		s.contact("dan", history.ContactAccept, "cat", 200, "accepted", false)
+		s.contact("cat", history.ContactAccept, "dan", 403, "", false).Code = "contact_blocked"
+	}},
+	{"a nonce of other agents", "nonces", func(s *story) {
+		s.message("dan", "cat", "elsewhere")
+		s.Sent[len(s.Sent)-1].Nonce = s.Sent[1].Nonce
+	}},
+	{"a nonce that was refused", "nonces", func(s *story) {
+		s.Sent[0].Nonce = s.Sent[2].Nonce
+		for _, a := range s.attempts(history.MessageSend) {
+			if a.ID == "hello" {
+				a.Status, a.Code = 409, "nonce_reuse"
+			}
+		}
+	}},
+}
+
+func TestDefectsOfTheProductAreFound(t *testing.T) {
+	t.Parallel()
+	testDefects(t, productDefects)
+}
+
+func TestProductThatIsAllowed(t *testing.T) {
+	t.Parallel()
+	testAllowed(t, productAllowed)
+}

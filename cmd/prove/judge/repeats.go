@@ -1,0 +1,163 @@
+package judge
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"stoa/cmd/prove/history"
+)
+
+// marked are the operations whose repeats are marked as stored answers: those with an id of the client's choice (§1.8).
+var marked = map[string]bool{
+	history.MessageSend: true, history.FileUpload: true, history.OrderRate: true, history.DraftSend: true, history.DraftReply: true,
+	history.TaskSelect: true, history.OrderCreate: true, history.OrderAccept: true, history.OrderReject: true,
+	history.OrderCancel: true, history.OrderStart: true, history.OrderDeliver: true, history.OrderComplete: true,
+	history.OrderDispute: true, history.OrderProposeRefund: true, history.OrderApproveRefund: true,
+}
+
+// compared are the other operations whose repeats answer as the first one did.
+var compared = map[string]bool{history.TaskRespond: true, history.OwnerVerify: true, history.Register: true}
+
+// mayChange names the members that a later answer to the same request may show otherwise, with the reason. What has no row may not
+// change.
+var mayChange = map[string]map[string]string{
+	history.TaskRespond: {
+		"response.state":        "a response to a task is no stored answer: it shows what has become of it (§4.9)",
+		"response.updated_at":   "it shows when the state changed",
+		"response.text":         "its author may change the text",
+		"response.amount_minor": "its author may change the price",
+		"response.fee_minor":    "its author may change the price",
+		"response.total_minor":  "its author may change the price",
+		"response.bot":          "the author's card is that of the day",
+	},
+	history.OwnerVerify: {
+		"email_verification.restricted_from": "the day until which an agent needs an owner depends on its state (§3.4)",
+	},
+	history.Register: {
+		"bot.last_active_at": "any request is activity (§3.4)",
+		"bot.key_log":        "the key log has the agent's entry some seconds later (§12.2)",
+		"bot.profile":        "the agent may have changed it",
+		"bot.updated_at":     "the agent may have changed its profile",
+	},
+}
+
+func checkRepeats(r *run, f *Finding) {
+	for _, q := range r.requests {
+		if !q.keyed() || q.succeeded() == nil {
+			continue
+		}
+		checkSameRequest(q, f)
+	}
+}
+
+// checkSameRequest judges the answers to one request.
+func checkSameRequest(q *request, f *Finding) {
+	var first *history.Attempt
+	created, unmarked := 0, 0
+	for _, a := range q.attempts {
+		if a.Operation != q.operation() {
+			f.violatedf("%s: the history has also %s under this id", q, a.Operation)
+		}
+		if !a.Succeeded() {
+			if settled(a) && a.Start > q.succeeded().End {
+				f.violatedf("%s, after %s", describe(a), describe(q.succeeded()))
+			}
+			continue
+		}
+		f.Looked++
+		if a.Status == http.StatusCreated {
+			created++
+		}
+		if !a.Replayed {
+			unmarked++
+		}
+		switch {
+		case !marked[a.Operation] && !compared[a.Operation]:
+		case first == nil:
+			first = a
+			decode[any](f, a) // reports an answer that cannot be read
+		default:
+			for _, difference := range differences(first, a) {
+				f.violatedf("%s differs from the first answer: %s", describe(a), difference)
+			}
+		}
+	}
+	if created > 1 && q.operation() != history.Register { // a registration has no 200
+		f.violatedf("%s was answered 201 by %d attempts", q, created)
+	}
+	if unmarked > 1 && marked[q.operation()] {
+		f.violatedf("%s acted in %d attempts: their answers are not marked as stored ones", q, unmarked)
+	}
+}
+
+// differences lists the members in which an answer differs from the first one, but for those that may change.
+func differences(first, later *history.Attempt) []string {
+	var before, after any
+	if json.Unmarshal(first.Body, &before) != nil {
+		return nil // reported already
+	}
+	if err := json.Unmarshal(later.Body, &after); err != nil {
+		return []string{"it has no readable answer"}
+	}
+	return compare("", before, after, mayChange[later.Operation])
+}
+
+func compare(path string, before, after any, except map[string]string) []string {
+	if except[path] != "" || reflect.DeepEqual(before, after) {
+		return nil
+	}
+	old, isObject := before.(map[string]any)
+	changed, areObjects := after.(map[string]any)
+	if !isObject || !areObjects {
+		return []string{fmt.Sprintf("%s is %s instead of %s", path, short(after), short(before))}
+	}
+	names := maps.Clone(old)
+	maps.Copy(names, changed)
+	var found []string
+	for _, name := range sorted(names) {
+		found = append(found, compare(strings.TrimPrefix(path+"."+name, "."), old[name], changed[name], except)...)
+	}
+	return found
+}
+
+// short writes a value of JSON in a few characters.
+func short(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err.Error()
+	}
+	if len(text) > 80 {
+		return string(text[:80]) + "…"
+	}
+	return string(text)
+}
+
+func checkChangedRepeats(r *run, f *Finding) {
+	for _, a := range r.changed {
+		same := r.byID[a.ID]
+		i := slices.IndexFunc(same, func(q *request) bool { return q.agent == a.Agent })
+		if i >= 0 && a.Succeeded() && same[i].succeeded() != nil {
+			f.violatedf("%s with another %s, and %s", describe(a), a.Changed, describe(same[i].succeeded()))
+		}
+		if i < 0 || same[i].succeeded() == nil || same[i].succeeded().End > a.Start || !settled(a) {
+			continue // the id may not have been used by then
+		}
+		f.Looked++
+		if code := conflictOf(a.Operation); a.Code != code || a.Status != http.StatusConflict {
+			f.violatedf("%s with another %s than %s, instead of %s", describe(a), a.Changed, describe(same[i].succeeded()), code)
+		}
+	}
+}
+
+// conflictOf is the code for other content under an id that was used.
+func conflictOf(operation string) string {
+	if operation == history.Register {
+		return "registration_replay_conflict"
+	}
+	return "idempotency_conflict"
+}

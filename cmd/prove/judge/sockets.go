@@ -1,0 +1,88 @@
+package judge
+
+import (
+	"strconv"
+	"time"
+
+	"stoa/cmd/prove/history"
+)
+
+// checkSockets looks for events that never came on a socket that was open from before their cause until long after its answer, if no
+// ack may have taken them: every connection of an agent gets each event (§6).
+func checkSockets(r *run, f *Finding) {
+	came := make(map[int]map[content]bool) // by connection
+	for _, events := range r.events(f) {
+		for _, e := range events {
+			if came[e.Connection] == nil {
+				came[e.Connection] = make(map[content]bool)
+			}
+			came[e.Connection][e.content()] = true
+		}
+	}
+	acked, open := r.ackedContents(f), make(map[string][]*history.Attempt) // the sockets by agent
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; a.Operation == history.EventSocket && !unknown(a) {
+			open[a.Agent] = append(open[a.Agent], a)
+		}
+	}
+	concerned := r.concerned()
+	for about, c := range r.causes() {
+		if r.disturbed(c.start, c.answered+latest) {
+			continue
+		}
+		for _, agent := range concerned[about] {
+			at, known := acked[agent][about]
+			taken := known && at < c.answered+latest
+			for _, socket := range open[agent] {
+				if socket.Start > c.start || socket.End < c.answered+latest {
+					continue
+				}
+				f.Looked++
+				if number, _ := strconv.Atoi(socket.Of); !came[number][about] && !taken {
+					f.violatedf("%s never came on connection %s of %s, which was open from %s to %s; its cause was answered at %s",
+						about, socket.Of, agent, clock(socket.Start), clock(socket.End), clock(c.answered))
+				}
+			}
+		}
+	}
+}
+
+// ackedContents are the moments at which the events of an agent were acknowledged first.
+func (r *run) ackedContents(f *Finding) map[string]map[content]time.Duration {
+	contents := make(map[[2]string]content)
+	for agent, events := range r.events(f) {
+		for _, e := range events {
+			contents[[2]string{agent, e.EventID}] = e.content()
+		}
+	}
+	acked := make(map[string]map[content]time.Duration)
+	for _, ack := range r.Acks {
+		about, known := contents[[2]string{ack.Agent, ack.EventID}]
+		if !known {
+			continue
+		}
+		if acked[ack.Agent] == nil {
+			acked[ack.Agent] = make(map[content]time.Duration)
+		}
+		if at, again := acked[ack.Agent][about]; !again || ack.Answered < at {
+			acked[ack.Agent][about] = ack.Answered
+		}
+	}
+	return acked
+}
+
+// concerned are the agents that get the event of a message or of a version of an order.
+func (r *run) concerned() map[content][]string {
+	agents := make(map[content][]string)
+	for about := range r.causes() {
+		if o := r.orders[about.about]; o != nil && about.kind == orderChanged {
+			agents[about] = []string{r.handles[o.Order.CustomerID], r.handles[o.Order.ContractorID]}
+		}
+	}
+	for _, s := range r.sendings {
+		if s.success {
+			agents[content{kind: messageCreated, about: s.id}] = []string{s.Recipient}
+		}
+	}
+	return agents
+}

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"stoa/cmd/prove/report"
+	"stoa/cmd/prove/selftest"
+)
+
+// selfTestCommand is the flags of the self-test.
+type selfTestCommand struct {
+	Bugs      string  `help:"Bugs by name, separated by commas, or all: ${bugs}." default:"all"`
+	Minutes   float64 `help:"Length of the load of each proof." default:"1"`
+	Seed      uint64  `help:"Plan of each proof." default:"1"`
+	Processes int     `help:"Number of servers." default:"3"`
+	Agents    int     `help:"Number of agents, 8 to 28." default:"16"`
+	Faults    string  `help:"Faults of the bugs that name none." default:"server-killed,network-reset,network-torn,rolling-restart"`
+	Without   bool    `help:"Try the server without a bug first." default:"true" negatable:""`
+	Server    string  `help:"The server's program without a bug." default:"bin/stoa" type:"existingfile"`
+	Root      string  `help:"The repository." default:"." type:"existingdir"`
+	Dir       string  `help:"Folder for the runs' own folders and the programs." type:"existingdir"`
+	Out       string  `help:"Folder of proof.md, whose chapter is written after each bug." type:"existingdir"`
+	Results   string  `help:"File that keeps results: a bug that was found or missed there is not tried again." type:"path"`
+	Least     int     `help:"How many bugs must be found." default:"0"`
+}
+
+var errMissed = errors.New("too few bugs were found")
+
+// built is a server with a bug, or the reason why it could not be built.
+type built struct {
+	bug     selftest.Row
+	program string
+	err     error
+}
+
+// Run proves one server after the other, while the next one is built.
+func (c *selfTestCommand) Run(ctx context.Context) error {
+	bugs, err := selftest.Select(c.Bugs)
+	if err != nil {
+		return err
+	}
+	from, err := origin(ctx, c.Server, fmt.Sprintf("make prove PROVEFLAGS='self-test --minutes %g --seed %d'", c.Minutes, c.Seed))
+	if err != nil {
+		return err
+	}
+	r := &selftest.Report{
+		Origin: from, Minutes: c.Minutes, Seed: c.Seed, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults,
+	}
+	if err := r.Load(c.Results); err != nil {
+		return err
+	}
+	bugs = r.Untried(bugs)
+	folder, err := os.MkdirTemp(c.Dir, "stoa-bugs-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder) //nolint:errcheck // programs in a folder for them
+	builder := selftest.Builder{Root: c.Root, Folder: folder, Program: c.Server}
+	servers := buildAhead(ctx, builder, bugs)
+	if c.Without && r.Without == nil {
+		result := c.prove(ctx, built{program: c.Server})
+		logf("without a bug: %s %s", result.Verdict(), result.Violation)
+		r.Without = &result
+	}
+	for next := range servers {
+		result := c.prove(ctx, next)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		logf("%s: %s %s %s", next.bug.Name, result.Verdict(), result.After.Round(time.Second), result.Violation)
+		r.Add(result)
+		if err := errors.Join(builder.Remove(next.bug), r.Keep(c.Results), c.write(r)); err != nil {
+			return err
+		}
+	}
+	text, err := r.Chapter()
+	if err = errors.Join(err, c.write(r)); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stdout, text.Text)
+	if r.Found() < c.Least {
+		return fmt.Errorf("%d of %d, %d are wanted: %w", r.Found(), len(r.Results), c.Least, errMissed)
+	}
+	return nil
+}
+
+// buildAhead builds servers, one ahead of the one that is proven.
+func buildAhead(ctx context.Context, builder selftest.Builder, bugs []selftest.Row) <-chan built {
+	ready := make(chan built)
+	go func() {
+		defer close(ready)
+		for _, bug := range bugs {
+			program, err := builder.Build(ctx, bug)
+			select {
+			case ready <- built{bug, program, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return ready
+}
+
+func (c *selfTestCommand) write(r *selftest.Report) error {
+	if c.Out == "" {
+		return nil
+	}
+	chapter, err := r.Chapter()
+	if err != nil {
+		return err
+	}
+	return report.Save(c.Out, chapter)
+}
+
+// prove runs a short proof of one server. A bug is found by the judge, or by service that does not return after a fault; any other
+// error is a proof without a result.
+func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
+	result := selftest.Result{Bug: b.bug}
+	if b.err != nil {
+		result.NotTried = b.err.Error()
+		return result
+	}
+	program, err := filepath.Abs(b.program)
+	if err != nil {
+		result.NotTried = err.Error()
+		return result
+	}
+	proof := &faultsCommand{
+		Seed: c.Seed, Minutes: c.Minutes, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults, Server: program, Dir: c.Dir,
+	}
+	if b.bug.Faults != "" {
+		proof.Faults = b.bug.Faults
+	}
+	ctx, cancel := context.WithTimeout(ctx, proof.load()+10*time.Minute)
+	defer cancel()
+	r, err := proof.newRun()
+	if err != nil {
+		result.NotTried = err.Error()
+		return result
+	}
+	failed := r.prove(ctx)
+	result.Load = selftest.Load()
+	result.After = r.outcome.at - r.outcome.begun
+	for _, f := range r.outcome.findings {
+		if f.Count > 0 {
+			result.By, result.Violation = f.Name, f.Violations[0]
+			break
+		}
+	}
+	if failed != nil && r.bed != nil {
+		failed = errors.Join(failed, r.bed.Remove())
+	}
+	switch missed := missedOf(r.scene); {
+	case result.By != "":
+	case r.failed != nil:
+		result.By, result.After = "a fault that the service did not outlive", r.recorder.Now()-r.outcome.begun
+		result.Violation = r.failed.Error()
+	case failed != nil: // the proof itself may have failed
+		result.NotTried, _, _ = strings.Cut(failed.Error(), "\n")
+	case len(missed) > 0 && b.bug.Faults != "":
+		result.NotTried = strings.Join(missed, "; ")
+	}
+	return result
+}

@@ -1,0 +1,79 @@
+package selftest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A bug is compiled in, also one in an embedded file, and the repository's files stay unchanged.
+func TestBuildPlantsABug(t *testing.T) {
+	t.Parallel()
+	root, rules := t.TempDir(), "cmd/stoa/"+"rules.sql"
+	for name, text := range map[string]string{
+		"go.mod":              "module stoa\n\ngo 1.26\n",
+		"cmd/stoa/main.go":    "package main\n\nimport _ \"embed\"\n\n//go:embed rules.sql\nvar rules string\n\nfunc main() { print(rules, \" first\") }\n",
+		rules:                 "SELECT 1 FOR UPDATE",
+		"cmd/inspect/main.go": "package main\n\nfunc main() {}\n",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	b := Builder{Root: root, Folder: t.TempDir()}
+	for name, row := range map[string]struct{ bug, want string }{
+		rules:              {" FOR UPDATE", "SELECT 1 first"},
+		"cmd/stoa/main.go": {" first", "SELECT 1 FOR UPDATE"},
+	} {
+		bug := Row{Name: filepath.Base(name), File: name, Old: row.bug}
+		program, err := b.Build(t.Context(), bug)
+		require.NoError(t, err)
+		out, err := exec.CommandContext(t.Context(), program).CombinedOutput()
+		require.NoError(t, err)
+		require.Equal(t, row.want, string(out))
+		_, err = os.Stat(program + "-inspect")
+		require.NoError(t, err)
+		require.NoError(t, b.Remove(bug))
+		kept, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
+		require.NoError(t, err)
+		require.Contains(t, string(kept), row.bug)
+	}
+	_, err := b.Build(t.Context(), Row{Name: "stale", File: rules, Old: "FOR SHARE"})
+	require.ErrorContains(t, err, "occurs 0 times")
+}
+
+// A bug of an embedded file is put into the server's program, longer or shorter than what was there.
+func TestBuildPatchesAProgram(t *testing.T) {
+	t.Parallel()
+	folder, original := t.TempDir(), "-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE\n"
+	program := filepath.Join(folder, "server")
+	require.NoError(t, os.WriteFile(program, []byte("before"+original+"after"), 0o600))
+	require.NoError(t, os.WriteFile(program+"-inspect", []byte("inspect"), 0o600))
+	b := Builder{Folder: folder, Program: program}
+	for planted, want := range map[string]string{
+		"-- A comment.\n-- name: lock\nSELECT 1\n":                        "before-- A comment.\n-- name: lock\nSELECT 1\n           after",
+		"-- A comment.\n-- name: lock\nSELECT 1 FOR KEY SHARE\n":          "before-- name: lock\nSELECT 1 FOR KEY SHARE\n           after",
+		"-- A comment.\n-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n": "before-- name: lock\nSELECT 1 FOR UPDATE SKIP LOCKED\n  after",
+	} {
+		made := filepath.Join(t.TempDir(), "stoa")
+		done, err := b.patch(made, original, planted)
+		require.NoError(t, err)
+		require.True(t, done)
+		text, err := os.ReadFile(made)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+		inspector, err := os.ReadFile(made + "-inspect")
+		require.NoError(t, err)
+		require.Equal(t, "inspect", string(inspector))
+	}
+	for _, wrong := range []struct{ original, planted string }{
+		{"SELECT 2", "SELECT 3"}, {original, "-- name: lock\nSELECT 1 FOR UPDATE of what is much longer than it was before"},
+	} {
+		done, err := b.patch(filepath.Join(t.TempDir(), "stoa"), wrong.original, wrong.planted)
+		require.NoError(t, err)
+		require.False(t, done)
+	}
+}

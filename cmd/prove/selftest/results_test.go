@@ -1,0 +1,47 @@
+package selftest
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Results are kept, a row that has one is not tried again, and the chapter says what was found and what was missed.
+func TestResultsAreKept(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "results.json")
+	r := &Report{Without: &Result{}, Minutes: 1, Faults: "none"}
+	require.NoError(t, r.Load(file))
+	r.Add(Result{Bug: catalogue[2], NotTried: "the first time"})
+	r.Add(Result{Bug: catalogue[2]})
+	r.Add(Result{Bug: catalogue[0], By: "orders", After: 12 * time.Second, Violation: "it is wrong"})
+	r.Add(Result{Bug: catalogue[1], NotTried: "no right"})
+	require.NoError(t, r.Keep(file))
+	again := &Report{Minutes: 1, Faults: "none"}
+	require.NoError(t, again.Load(file))
+	require.Equal(t, r, again)
+	require.Equal(t, catalogue[1], again.Untried(catalogue)[0], "it has no result")
+	require.Equal(t, catalogue[3:], again.Untried(catalogue)[1:])
+	require.Equal(t, 1, again.Found())
+	chapter, err := again.Chapter()
+	require.NoError(t, err)
+	require.Contains(t, chapter.Text, "**1 of 3 bugs were found.** In the server without a bug nothing was found.")
+	require.Contains(t, chapter.Text, catalogue[0].Promise+" | orders | 12.0 s |  |")
+	require.Contains(t, chapter.Text, catalogue[1].Promise+" | no result: no right |  |  |")
+	require.Contains(t, chapter.Text, catalogue[2].Promise+" | **missed** |  |  |")
+}
+
+// Rows are chosen by their names.
+func TestSelect(t *testing.T) {
+	t.Parallel()
+	all, err := Select("all")
+	require.NoError(t, err)
+	require.Equal(t, catalogue, all)
+	two, err := Select(catalogue[4].Name + "," + catalogue[1].Name)
+	require.NoError(t, err)
+	require.Equal(t, []Row{catalogue[1], catalogue[4]}, two)
+	_, err = Select("none-of-them")
+	require.ErrorIs(t, err, ErrUnknown)
+}
