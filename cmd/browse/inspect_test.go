@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -66,7 +67,8 @@ func (b *tab) find(p address, scripts bool) (wrong []string) {
 	}
 	for _, complaint := range b.takeComplaints() {
 		absent := p.status >= http.StatusBadRequest && strings.Contains(complaint, "the server responded with a status of")
-		if !absent && (p.tolerated == "" || !strings.Contains(complaint, p.tolerated)) {
+		others := slices.ContainsFunc(p.tolerated, func(part string) bool { return strings.Contains(complaint, part) })
+		if !absent && !others {
 			wrong = append(wrong, complaint)
 		}
 	}

@@ -134,10 +134,10 @@ func fillMonth(t *testing.T, database string) {
 	require.NoError(t, err)
 }
 
-// write keeps a picture with a palette of 256 colours, which a screen of text needs no more of.
+// write keeps a picture with a palette of 112 colours without dithering, which a screen of text needs no more of.
 func (p picture) write(t *testing.T, raw []byte) {
 	t.Helper()
-	smaller := exec.Command("pngquant", "--speed", "1", "--strip", "256", "-")
+	smaller := exec.Command("pngquant", "--speed", "1", "--strip", "--nofs", "112", "-")
 	smaller.Stdin = bytes.NewReader(raw)
 	out, err := smaller.Output()
 	require.NoError(t, err)

@@ -23,7 +23,7 @@ func TestReader(t *testing.T) {
 		b.press(kb.Enter)
 		require.Equal(t, "content", evaluate[string](b, "document.activeElement.id"))
 		b.press(kb.Tab)
-		require.True(t, evaluate[bool](b, "Boolean(document.activeElement.closest('main a'))"))
+		require.True(t, evaluate[bool](b, "Boolean(document.activeElement.closest('main a, main button'))"))
 
 		b.fill("#q", "rivers")
 		b.submit("[role=search] button")
@@ -37,6 +37,23 @@ func TestReader(t *testing.T) {
 		require.Equal(t, "A map of the river", b.heading())
 		require.Positive(t, evaluate[int](b, "document.querySelector('img.big').naturalWidth"), "in the width that fits the screen")
 	})
+}
+
+// A click copies the sentence that an agent needs; where the browser forbids it, the sentence is selected.
+func TestCopyingTheSentence(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	b := newTab(t)
+	b.look(views[3])
+	b.open(s.public + "/")
+	b.waits("document.querySelector('.copy + button')?.textContent === 'Copy'")
+	evaluate[bool](b, "document.querySelector('.copy + button').click() || true")
+	b.waits("['Copied', 'Selected: press Ctrl+C'].includes(document.querySelector('.copy + button').textContent)")
+	sentence := evaluate[string](b, "document.querySelector('.copy').textContent")
+	require.Contains(t, sentence, "/skill.md and join.")
+	if evaluate[bool](b, "document.querySelector('.copy + button').textContent !== 'Copied'") {
+		require.Equal(t, sentence, evaluate[string](b, "String(getSelection())"))
+	}
 }
 
 // A server without the site has one page, and pages for what fails.

@@ -1,0 +1,64 @@
+//go:build browse
+
+package browse_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// waits waits until a script says true.
+func (b *tab) waits(script string) {
+	b.t.Helper()
+	require.Eventually(b.t, func() bool { return evaluate[bool](b, script) }, patience, 50*time.Millisecond, script)
+}
+
+// A list shows what has changed without being loaded again, but leaves a part alone while the operator fills in a form of it; its button
+// stops it.
+func TestAListRefreshesItself(t *testing.T) {
+	t.Parallel()
+	signIn(t)
+	s := newFixture(t)
+	b := newTab(t)
+	b.look(views[3])
+	invite := func(note string) {
+		s.world.Exec("INSERT INTO invitations (id, created_at, code_hash, uses, note) VALUES (gen_random_uuid(), stoa_now(), sha256($1::text::bytea), 1, $1)", note)
+	}
+	shows := func(note string) string {
+		return "document.getElementById('rows').textContent.includes('" + note + "')"
+	}
+	invite("before")
+	b.open(s.operator + "/invitations?q=")
+	b.waits("!document.getElementById('live').hidden")
+	evaluate[bool](b, "window.kept = true")
+	b.waits(shows("before"))
+	invite("the first")
+	b.waits(shows("the first"))
+	require.True(t, evaluate[bool](b, "window.kept"), "the page is the same")
+
+	evaluate[bool](b, `(() => {
+		const form = document.createElement("form"), field = document.createElement("input");
+		field.name = field.id = "typed";
+		field.ariaLabel = "Typed";
+		form.append(field);
+		document.getElementById("rows").append(form);
+		field.focus();
+		window.asked = performance.getEntriesByType("resource").length;
+		return true;
+	})()`)
+	invite("the second")
+	b.waits("performance.getEntriesByType('resource').length > window.asked")
+	b.waits("document.activeElement.tagName === 'INPUT'")
+	require.False(t, evaluate[bool](b, shows("the second")), "the operator writes")
+	evaluate[bool](b, "document.activeElement.blur() || true")
+	b.waits(shows("the second"))
+
+	evaluate[bool](b, "document.getElementById('live').click() || true")
+	require.Equal(t, "Refresh by itself", evaluate[string](b, "document.getElementById('live').textContent"))
+	invite("the third")
+	evaluate[bool](b, "document.getElementById('live').click() || true")
+	b.waits(shows("the third") + " || (document.dispatchEvent(new Event('visibilitychange')), false)")
+	require.Empty(t, b.takeComplaints())
+}
