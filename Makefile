@@ -15,7 +15,7 @@ export GOWORK := off
 .DEFAULT_GOAL := help
 
 .PHONY: help setup build run demo seed test race browse pictures bench prove conformance lint fmt generate generate-go migration verify
-.PHONY: module-path package package-test
+.PHONY: module-path package package-test release apt-repository reproduce
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -57,12 +57,13 @@ pictures: build ## Take the pictures of docs/pictures
 	@.ci/setup browse pictures
 	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 . -run '^TestPictures$$' -write
 
-bench: build ## Measure the server into docs/benchmarks.md, 22 minutes; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages
+bench: build ## Measure the server into docs/benchmarks.md, 22 minutes; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages, BENCH=where profiles
+	@[ '$(BENCH)' != where ] || .ci/setup where
 	@$(GO) -C cmd/bench build -o ../../bin/bench .
-	@[ '$(BENCH)' = go ] || bin/bench $(if $(filter quick,$(BENCH)),--quick,$(if $(BENCH),--only '$(BENCH)')) $(BENCHFLAGS)
+	@[ '$(BENCH)' = go ] || bin/bench $(or $(filter where,$(BENCH)),$(if $(filter quick,$(BENCH)),--quick,$(if $(BENCH),--only '$(BENCH)'))) $(BENCHFLAGS)
 	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
 
-prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or curve, or soak
+prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or curve, soak, self-test
 	@.ci/setup prove $(findstring failover,$(PROVEFLAGS))
 	@$(GO) -C cmd/prove build -o ../../bin/prove .
 	@[ -z '$(OLDER)' ] || .ci/older '$(OLDER)' bin/stoa-older
@@ -79,7 +80,7 @@ lint: ## Run the linters, and check the words of comments and documents
 fmt: ## Format the code
 	@gofmt -l -w .
 
-generate: generate-go ## Generate code again: ent from its schema, the GraphQL layer, its client, the TypeScript client, the playground
+generate: generate-go ## Generate code again: ent from its schema, the GraphQL layer, its client, both clients' records, the playground
 	@.ci/playground
 	@.ci/packages rest/client/typescript
 	@cd rest/client/typescript && npm run --silent describe >/dev/null
@@ -89,6 +90,7 @@ generate-go:
 	@cd ent && $(GO) run -mod=readonly entc.go
 	@$(GO) tool gqlgen generate
 	@$(GO) tool genqlient cmd/stoa/operatorcli/client/genqlient.yaml
+	@$(GO) run ./rest/records
 
 migration: build ## Write a migration from the schema's changes: make migration name=add_something
 	@$(CLUSTER) .ci/migration '$(name)'
@@ -99,7 +101,7 @@ verify: build ## Check everything that needs no test: generated code, migrations
 module-path: ## Rename the module, for those who publish it: make module-path PATH=example.org/you/stoa
 	@/bin/sh .ci/module-path '$(PATH)'
 
-package: setup ## Build the Debian package and the images, reproducibly, into bin/package; as root
+package: setup ## Build the Debian package and the images, each twice, into bin/package; as root
 	@.ci/setup package
 	@.ci/package/build
 	@.ci/package/images
@@ -113,3 +115,15 @@ package-test: ## Install, upgrade and purge the package that make package has bu
 	@.ci/package/filter bin/package/stoa
 	@.ci/package/serve-image bin/package/stoa-postgresql_$(VERSION)_$$(dpkg --print-architecture).oci.tar
 	@.ci/package/bare
+
+release: setup ## Build everything that is published, for amd64 and arm64, into bin/release, and sign it (docs/packages.md); as root
+	@.ci/setup package cross
+	@.ci/package/release --once
+
+apt-repository: ## Make an apt repository of the packages in bin/release, as files in bin/apt
+	@.ci/setup repository
+	@.ci/package/apt-repository
+
+reproduce: setup ## Prove that a release is the same wherever it is built: twice by other users on other hosts; as root
+	@.ci/setup package
+	@.ci/package/reproduce

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/google/go-containerregistry/pkg/v1/types"
@@ -17,13 +17,23 @@ import (
 // account is the user of the images, by number, so that Kubernetes sees that it is not root.
 const account = "10001:10001"
 
-// image writes an OCI layout with one layer, the tar archive of a root folder. SOURCE_DATE_EPOCH is when it was made.
-func image(root, name, version, arch, target string) error {
+// epoch returns the time of everything that is built, SOURCE_DATE_EPOCH.
+func epoch() (time.Time, error) {
 	seconds, err := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	if err != nil {
-		return errors.New("SOURCE_DATE_EPOCH is not set")
+		return time.Time{}, errors.New("SOURCE_DATE_EPOCH is not set")
 	}
-	made := v1.Time{Time: time.Unix(seconds, 0).UTC()}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// image writes an image with one layer, the tar archive of a root folder, as writeArchive does. repository is its name without
+// a tag.
+func image(root, repository, version, arch, target string) error {
+	when, err := epoch()
+	if err != nil {
+		return err
+	}
+	made := v1.Time{Time: when}
 	layer, err := tarball.LayerFromFile(root, tarball.WithMediaType(types.OCILayer))
 	if err != nil {
 		return err
@@ -61,11 +71,8 @@ func image(root, name, version, arch, target string) error {
 	if err != nil {
 		return err
 	}
-	path, err := layout.Write(target, empty.Index)
-	if err != nil {
-		return err
-	}
-	return path.AppendImage(complete, layout.WithAnnotations(map[string]string{
-		"org.opencontainers.image.ref.name": name, "io.containerd.image.name": "localhost/" + name,
-	}))
+	return writeArchive(complete, repository, tag(version), made.Time, target)
 }
+
+// tag returns the version as a tag of an image: + is no character of a tag.
+func tag(version string) string { return strings.ReplaceAll(version, "+", "-") }

@@ -1,9 +1,15 @@
 // Command tools packs what .ci/package builds: the Debian package, as nfpm does it but without nfpm's packers of other formats, and
-// the images. It also checks compose.yaml against the Compose Specification.
+// the images, which it also sends to a registry. It writes what a release says about itself, signs it, and checks compose.yaml
+// against the Compose Specification.
 //
 //	tools deb nfpm.yaml target.deb
-//	tools image root.tar name version architecture target-folder
+//	tools image root.tar repository version architecture target.tar
+//	tools push repository version image.tar…
+//	tools sbom artifact version folder target
+//	tools provenance target file…
+//	tools sign file public-key comment
 //	tools compose compose.yaml
+//	tools schemas swagger.json target-folder
 package main
 
 import (
@@ -28,8 +34,18 @@ func run(args []string) error {
 		return pack(args[1], args[2])
 	case len(args) == 6 && args[0] == "image":
 		return image(args[1], args[2], args[3], args[4], args[5])
+	case len(args) > 3 && args[0] == "push":
+		return push(args[1], args[2], args[3:])
+	case len(args) == 5 && args[0] == "sbom":
+		return sbom(args[1], args[2], args[3], args[4])
+	case len(args) > 2 && args[0] == "provenance":
+		return provenance(args[1], args[2:])
+	case len(args) == 4 && args[0] == "sign":
+		return sign(args[1], args[2], args[3])
 	case len(args) == 2 && args[0] == "compose":
 		return compose(args[1])
+	case len(args) == 3 && args[0] == "schemas":
+		return schemas(args[1], args[2])
 	}
 	return errors.New("usage: see the comment of the package")
 }

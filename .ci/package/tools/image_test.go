@@ -1,0 +1,77 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"io"
+	"log"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/registry"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/stretchr/testify/require"
+)
+
+// anImage writes the archive of an image whose root folder holds one file.
+func anImage(t *testing.T, arch string) string {
+	t.Helper()
+	folder := t.TempDir()
+	var root bytes.Buffer
+	writer := tar.NewWriter(&root)
+	require.NoError(t, writer.WriteHeader(&tar.Header{Name: "file", Mode: 0o644, Size: 4}))
+	_, err := writer.Write([]byte(arch)[:4])
+	require.NoError(t, err)
+	require.NoError(t, writer.Close())
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "root.tar"), root.Bytes(), 0o600))
+	target := filepath.Join(folder, "image.tar")
+	require.NoError(t, image(filepath.Join(folder, "root.tar"), "localhost/stoa", "0.1.0+git1.abc", arch, target))
+	return target
+}
+
+func TestAnArchiveIsOneImageForDockerAndOCI(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	file := anImage(t, "amd64")
+	for _, wanted := range []string{"localhost/stoa:0.1.0-git1.abc", "localhost/stoa:latest"} {
+		tag, err := name.NewTag(wanted)
+		require.NoError(t, err)
+		docker, err := tarball.ImageFromPath(file, &tag)
+		require.NoError(t, err)
+		oci, platform, err := readArchive(file, t.TempDir())
+		require.NoError(t, err)
+		require.Equal(t, "linux/amd64", platform.String())
+		of, err := docker.ConfigName()
+		require.NoError(t, err)
+		same, err := oci.ConfigName()
+		require.NoError(t, err)
+		require.Equal(t, same, of)
+	}
+	first, err := os.ReadFile(file)
+	require.NoError(t, err)
+	second, err := os.ReadFile(anImage(t, "amd64"))
+	require.NoError(t, err)
+	require.Equal(t, first, second)
+}
+
+func TestAPushedImageHasBothArchitectures(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	repository := strings.TrimPrefix(server.URL, "http://") + "/team/stoa"
+	require.NoError(t, push(repository, "0.1.0+git1.abc", []string{anImage(t, "amd64"), anImage(t, "arm64")}))
+	for _, tag := range []string{"0.1.0-git1.abc", "latest"} {
+		reference, err := name.ParseReference(repository + ":" + tag)
+		require.NoError(t, err)
+		index, err := remote.Index(reference)
+		require.NoError(t, err)
+		manifest, err := index.IndexManifest()
+		require.NoError(t, err)
+		require.Len(t, manifest.Manifests, 2)
+		require.Equal(t, "arm64", manifest.Manifests[1].Platform.Architecture)
+	}
+}
