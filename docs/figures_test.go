@@ -38,6 +38,7 @@ func figures() []struct {
 			[]string{minutes(bounds.CodeLife), plain(bounds.CodeAttempts), plain(int(bounds.ResendAfter.Seconds()))}},
 		{"docs/contract.md", "| # mails an hour an agent, # requests an hour a client address, both silently; a link is valid for # hours |",
 			[]string{plain(bounds.RestoreMails), count(q.RestoresPerAddressPerHour), hours(bounds.RestoreLife)}},
+		{"docs/contract.md", "| mails of operators to owners | # in 24 hours about an agent:", []string{plain(bounds.OperatorMails)}},
 		{"docs/contract.md", "| # an hour altogether; challenges take three quarters", []string{plain(q.MailsPerHour)}},
 		{"docs/contract.md", "| agents of an email address | # over all time |", []string{plain(bounds.AgentsPerAddress)}},
 		{"docs/contract.md", "| # a second an address, each process for itself:", []string{plain(q.RequestsPerAddressPerSecond)}},
