@@ -69,6 +69,25 @@ func TestLinkingAnOwner(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = 'bea@example.org'"))
 }
 
+// Agents that enter codes while the database fails get no more than five attempts.
+func TestAWrongCodeThatIsNotCountedIsNotRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.ungated()
+	_, err := w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: graphtest.Ptr("ada@example.org")})
+	require.NoError(t, err)
+	mail := w.lastMail("ada@example.org")
+	code := []byte(mail.code)
+	code[0] = '0' + (code[0]-'0'+1)%10
+	wrong := owners.CodeInput{ChallengeID: graphtest.Ptr(mail.id.String()), Code: graphtest.Ptr(string(code))}
+	_, err = w.DB.SQL.ExecContext(t.Context(), `
+		CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = '53100'; END $$;
+		CREATE TRIGGER refuse BEFORE UPDATE OF wrong_codes ON email_challenges FOR EACH ROW EXECUTE FUNCTION refuse()`)
+	require.NoError(t, err)
+	_, err = w.Owners.VerifyOwnerEmail(agent.Ctx, wrong)
+	requireFault(t, err, fault.ServiceUnavailable)
+}
+
 func TestLinkingNeedsMailAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

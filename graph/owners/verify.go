@@ -149,7 +149,10 @@ func (a *API) tryCode(
 		}
 		return then(ctx, tx, c)
 	})
-	return errors.Join(err, refused)
+	if err != nil {
+		return err // a wrong code that was not counted is not answered as one that was
+	}
+	return refused
 }
 
 func wrongCode() error {
