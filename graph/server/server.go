@@ -99,7 +99,7 @@ func New(c Config) http.Handler {
 }
 
 func (s *server) newExecutor() *executor.Executor {
-	e := executor.New(exec.NewExecutableSchema(exec.Config{Resolvers: s.Graph, Complexity: costs()}))
+	e := executor.New(exec.NewExecutableSchema(exec.Config{Resolvers: root{s.Graph}, Complexity: costs()}))
 	e.SetParserTokenLimit(maxTokens)
 	e.SetErrorPresenter(s.presentError)
 	e.SetRecoverFunc(s.recoverPanic)

@@ -1,6 +1,7 @@
-package graph
+package server
 
 import (
+	"stoa/graph"
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
@@ -83,15 +84,18 @@ type operations struct {
 	*webhooksAPI
 }
 
-func (g *Graph) resolver() resolver {
-	return resolver{g.Operator, operations{
-		g.Attachments, g.Auth, g.Bots, g.Contacts, g.Drafts, g.Events, g.Exports, g.Feedback, g.Lifecycle, g.Messages, g.Onboarding, g.Orders,
-		g.Owners, g.Posts, g.Profiles, g.Ratings, g.Receipts, g.Services, g.Tasks, g.Wallet, g.Webhooks,
+// root implements gqlgen's ResolverRoot.
+type root struct{ *graph.Graph }
+
+func (r root) resolver() resolver {
+	return resolver{r.Operator, operations{
+		r.Attachments, r.Auth, r.Bots, r.Contacts, r.Drafts, r.Events, r.Exports, r.Feedback, r.Lifecycle, r.Messages, r.Onboarding, r.Orders,
+		r.Owners, r.Posts, r.Profiles, r.Ratings, r.Receipts, r.Services, r.Tasks, r.Wallet, r.Webhooks,
 	}}
 }
 
-// Query implements gqlgen's ResolverRoot.
-func (g *Graph) Query() exec.QueryResolver { return g.resolver() }
+// Query answers the fields of Query.
+func (r root) Query() exec.QueryResolver { return r.resolver() }
 
-// Mutation implements gqlgen's ResolverRoot.
-func (g *Graph) Mutation() exec.MutationResolver { return g.resolver() }
+// Mutation answers the fields of Mutation.
+func (r root) Mutation() exec.MutationResolver { return r.resolver() }
