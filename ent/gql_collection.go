@@ -26,8 +26,8 @@ import (
 	"stoa/ent/webhook"
 	"stoa/ent/webhookdelivery"
 
-	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
+	"stoa/ent/relay"
 )
 
 // CollectFields tells the query-builder to eagerly load connected nodes by resolver context.
@@ -139,7 +139,7 @@ func newAccountPaginateArgs(rv map[string]any) *accountPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &AccountOrder{Field: &AccountOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &AccountOrder{Field: &AccountOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -349,7 +349,7 @@ func newAttachmentPaginateArgs(rv map[string]any) *attachmentPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &AttachmentOrder{Field: &AttachmentOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &AttachmentOrder{Field: &AttachmentOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -474,7 +474,7 @@ func newAuditEntryPaginateArgs(rv map[string]any) *auditentryPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &AuditEntryOrder{Field: &AuditEntryOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &AuditEntryOrder{Field: &AuditEntryOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -634,7 +634,7 @@ func newBotPaginateArgs(rv map[string]any) *botPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &BotOrder{Field: &BotOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &BotOrder{Field: &BotOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -789,7 +789,7 @@ func newContactPaginateArgs(rv map[string]any) *contactPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &ContactOrder{Field: &ContactOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &ContactOrder{Field: &ContactOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -919,7 +919,7 @@ func newDocumentPaginateArgs(rv map[string]any) *documentPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &DocumentOrder{Field: &DocumentOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &DocumentOrder{Field: &DocumentOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -1034,7 +1034,7 @@ func newEventPaginateArgs(rv map[string]any) *eventPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &EventOrder{Field: &EventOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &EventOrder{Field: &EventOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -1204,7 +1204,7 @@ func newFeedbackPaginateArgs(rv map[string]any) *feedbackPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &FeedbackOrder{Field: &FeedbackOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &FeedbackOrder{Field: &FeedbackOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -1329,7 +1329,7 @@ func newInvitationPaginateArgs(rv map[string]any) *invitationPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &InvitationOrder{Field: &InvitationOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &InvitationOrder{Field: &InvitationOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -1464,7 +1464,7 @@ func newLedgerEntryPaginateArgs(rv map[string]any) *ledgerentryPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &LedgerEntryOrder{Field: &LedgerEntryOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &LedgerEntryOrder{Field: &LedgerEntryOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -1629,7 +1629,7 @@ func newMailPaginateArgs(rv map[string]any) *mailPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &MailOrder{Field: &MailOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &MailOrder{Field: &MailOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -1759,7 +1759,7 @@ func newMessagePaginateArgs(rv map[string]any) *messagePaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &MessageOrder{Field: &MessageOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &MessageOrder{Field: &MessageOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -1994,7 +1994,7 @@ func newOrderPaginateArgs(rv map[string]any) *orderPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &OrderOrder{Field: &OrderOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &OrderOrder{Field: &OrderOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -2139,7 +2139,7 @@ func newPostPaginateArgs(rv map[string]any) *postPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &PostOrder{Field: &PostOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &PostOrder{Field: &PostOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -2309,7 +2309,7 @@ func newRatingPaginateArgs(rv map[string]any) *ratingPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &RatingOrder{Field: &RatingOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &RatingOrder{Field: &RatingOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -2464,7 +2464,7 @@ func newResponsePaginateArgs(rv map[string]any) *responsePaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &ResponseOrder{Field: &ResponseOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &ResponseOrder{Field: &ResponseOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -2589,7 +2589,7 @@ func newRewardPaginateArgs(rv map[string]any) *rewardPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &RewardOrder{Field: &RewardOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &RewardOrder{Field: &RewardOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -2729,7 +2729,7 @@ func newServicePaginateArgs(rv map[string]any) *servicePaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &ServiceOrder{Field: &ServiceOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &ServiceOrder{Field: &ServiceOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -2904,7 +2904,7 @@ func newTaskPaginateArgs(rv map[string]any) *taskPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &TaskOrder{Field: &TaskOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &TaskOrder{Field: &TaskOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -3094,7 +3094,7 @@ func newWebhookPaginateArgs(rv map[string]any) *webhookPaginateArgs {
 				}
 				var (
 					err1, err2 error
-					order      = &WebhookOrder{Field: &WebhookOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &WebhookOrder{Field: &WebhookOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)
@@ -3239,7 +3239,7 @@ func newWebhookDeliveryPaginateArgs(rv map[string]any) *webhookdeliveryPaginateA
 				}
 				var (
 					err1, err2 error
-					order      = &WebhookDeliveryOrder{Field: &WebhookDeliveryOrderField{}, Direction: entgql.OrderDirectionAsc}
+					order      = &WebhookDeliveryOrder{Field: &WebhookDeliveryOrderField{}, Direction: relay.OrderDirectionAsc}
 				)
 				if d, ok := mv[directionField]; ok {
 					err1 = order.Direction.UnmarshalGQL(d)

@@ -27,10 +27,10 @@ import (
 	"stoa/ent/webhook"
 	"stoa/ent/webhookdelivery"
 
-	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/google/uuid"
 	"github.com/hashicorp/go-multierror"
+	"stoa/ent/relay"
 )
 
 // Noder wraps the basic Node method.
@@ -189,7 +189,7 @@ func (c *Client) newNodeOpts(opts []NodeOption) *nodeOptions {
 func (c *Client) Noder(ctx context.Context, id uuid.UUID, opts ...NodeOption) (_ Noder, err error) {
 	defer func() {
 		if IsNotFound(err) {
-			err = multierror.Append(err, entgql.ErrNodeNotFound(id))
+			err = multierror.Append(err, relay.ErrNodeNotFound(id))
 		}
 	}()
 	table, err := c.newNodeOpts(opts).nodeType(ctx, id)
@@ -444,9 +444,9 @@ func (c *Client) Noders(ctx context.Context, ids []uuid.UUID, opts ...NodeOption
 			if noders[i] != nil {
 				continue
 			}
-			errors[i] = entgql.ErrNodeNotFound(id)
+			errors[i] = relay.ErrNodeNotFound(id)
 		} else if IsNotFound(errors[i]) {
-			errors[i] = multierror.Append(errors[i], entgql.ErrNodeNotFound(id))
+			errors[i] = multierror.Append(errors[i], relay.ErrNodeNotFound(id))
 		}
 		ctx := graphql.WithPathContext(ctx,
 			graphql.NewPathWithIndex(i),

@@ -30,24 +30,24 @@ import (
 	"stoa/ent/webhookdelivery"
 	"strconv"
 
-	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/google/uuid"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"stoa/ent/relay"
 )
 
 // Common entgql types.
 type (
-	Cursor         = entgql.Cursor[uuid.UUID]
-	PageInfo       = entgql.PageInfo[uuid.UUID]
-	OrderDirection = entgql.OrderDirection
+	Cursor         = relay.Cursor[uuid.UUID]
+	PageInfo       = relay.PageInfo[uuid.UUID]
+	OrderDirection = relay.OrderDirection
 )
 
 func orderFunc(o OrderDirection, field string) func(*sql.Selector) {
-	if o == entgql.OrderDirectionDesc {
+	if o == relay.OrderDirectionDesc {
 		return Desc(field)
 	}
 	return Asc(field)
@@ -234,9 +234,9 @@ func (p *accountPager) toCursor(_m *Account) Cursor {
 }
 
 func (p *accountPager) applyCursors(query *AccountQuery, after, before *Cursor) (*AccountQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -247,7 +247,7 @@ func (p *accountPager) applyCursors(query *AccountQuery, after, before *Cursor) 
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultAccountOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -278,7 +278,7 @@ func (p *accountPager) applyOrder(query *AccountQuery) *AccountQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -302,7 +302,7 @@ func (p *accountPager) orderExpr(query *AccountQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -427,7 +427,7 @@ type AccountOrder struct {
 
 // DefaultAccountOrder is the default ordering of Account.
 var DefaultAccountOrder = &AccountOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &AccountOrderField{
 		Value: func(_m *Account) (ent.Value, error) {
 			return _m.ID, nil
@@ -566,9 +566,9 @@ func (p *attachmentPager) toCursor(_m *Attachment) Cursor {
 }
 
 func (p *attachmentPager) applyCursors(query *AttachmentQuery, after, before *Cursor) (*AttachmentQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -579,7 +579,7 @@ func (p *attachmentPager) applyCursors(query *AttachmentQuery, after, before *Cu
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultAttachmentOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -610,7 +610,7 @@ func (p *attachmentPager) applyOrder(query *AttachmentQuery) *AttachmentQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -634,7 +634,7 @@ func (p *attachmentPager) orderExpr(query *AttachmentQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -759,7 +759,7 @@ type AttachmentOrder struct {
 
 // DefaultAttachmentOrder is the default ordering of Attachment.
 var DefaultAttachmentOrder = &AttachmentOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &AttachmentOrderField{
 		Value: func(_m *Attachment) (ent.Value, error) {
 			return _m.ID, nil
@@ -898,9 +898,9 @@ func (p *auditentryPager) toCursor(_m *AuditEntry) Cursor {
 }
 
 func (p *auditentryPager) applyCursors(query *AuditEntryQuery, after, before *Cursor) (*AuditEntryQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -911,7 +911,7 @@ func (p *auditentryPager) applyCursors(query *AuditEntryQuery, after, before *Cu
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultAuditEntryOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -942,7 +942,7 @@ func (p *auditentryPager) applyOrder(query *AuditEntryQuery) *AuditEntryQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -966,7 +966,7 @@ func (p *auditentryPager) orderExpr(query *AuditEntryQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -1091,7 +1091,7 @@ type AuditEntryOrder struct {
 
 // DefaultAuditEntryOrder is the default ordering of AuditEntry.
 var DefaultAuditEntryOrder = &AuditEntryOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &AuditEntryOrderField{
 		Value: func(_m *AuditEntry) (ent.Value, error) {
 			return _m.ID, nil
@@ -1230,9 +1230,9 @@ func (p *botPager) toCursor(_m *Bot) Cursor {
 }
 
 func (p *botPager) applyCursors(query *BotQuery, after, before *Cursor) (*BotQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -1243,7 +1243,7 @@ func (p *botPager) applyCursors(query *BotQuery, after, before *Cursor) (*BotQue
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultBotOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -1274,7 +1274,7 @@ func (p *botPager) applyOrder(query *BotQuery) *BotQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -1298,7 +1298,7 @@ func (p *botPager) orderExpr(query *BotQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -1495,7 +1495,7 @@ type BotOrder struct {
 
 // DefaultBotOrder is the default ordering of Bot.
 var DefaultBotOrder = &BotOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &BotOrderField{
 		Value: func(_m *Bot) (ent.Value, error) {
 			return _m.ID, nil
@@ -1634,9 +1634,9 @@ func (p *contactPager) toCursor(_m *Contact) Cursor {
 }
 
 func (p *contactPager) applyCursors(query *ContactQuery, after, before *Cursor) (*ContactQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -1647,7 +1647,7 @@ func (p *contactPager) applyCursors(query *ContactQuery, after, before *Cursor) 
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultContactOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -1678,7 +1678,7 @@ func (p *contactPager) applyOrder(query *ContactQuery) *ContactQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -1702,7 +1702,7 @@ func (p *contactPager) orderExpr(query *ContactQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -1863,7 +1863,7 @@ type ContactOrder struct {
 
 // DefaultContactOrder is the default ordering of Contact.
 var DefaultContactOrder = &ContactOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &ContactOrderField{
 		Value: func(_m *Contact) (ent.Value, error) {
 			return _m.ID, nil
@@ -2002,9 +2002,9 @@ func (p *documentPager) toCursor(_m *Document) Cursor {
 }
 
 func (p *documentPager) applyCursors(query *DocumentQuery, after, before *Cursor) (*DocumentQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -2015,7 +2015,7 @@ func (p *documentPager) applyCursors(query *DocumentQuery, after, before *Cursor
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultDocumentOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -2046,7 +2046,7 @@ func (p *documentPager) applyOrder(query *DocumentQuery) *DocumentQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -2070,7 +2070,7 @@ func (p *documentPager) orderExpr(query *DocumentQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -2195,7 +2195,7 @@ type DocumentOrder struct {
 
 // DefaultDocumentOrder is the default ordering of Document.
 var DefaultDocumentOrder = &DocumentOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &DocumentOrderField{
 		Value: func(_m *Document) (ent.Value, error) {
 			return _m.ID, nil
@@ -2334,9 +2334,9 @@ func (p *eventPager) toCursor(_m *Event) Cursor {
 }
 
 func (p *eventPager) applyCursors(query *EventQuery, after, before *Cursor) (*EventQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -2347,7 +2347,7 @@ func (p *eventPager) applyCursors(query *EventQuery, after, before *Cursor) (*Ev
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultEventOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -2378,7 +2378,7 @@ func (p *eventPager) applyOrder(query *EventQuery) *EventQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -2402,7 +2402,7 @@ func (p *eventPager) orderExpr(query *EventQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -2527,7 +2527,7 @@ type EventOrder struct {
 
 // DefaultEventOrder is the default ordering of Event.
 var DefaultEventOrder = &EventOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &EventOrderField{
 		Value: func(_m *Event) (ent.Value, error) {
 			return _m.ID, nil
@@ -2666,9 +2666,9 @@ func (p *feedbackPager) toCursor(_m *Feedback) Cursor {
 }
 
 func (p *feedbackPager) applyCursors(query *FeedbackQuery, after, before *Cursor) (*FeedbackQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -2679,7 +2679,7 @@ func (p *feedbackPager) applyCursors(query *FeedbackQuery, after, before *Cursor
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultFeedbackOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -2710,7 +2710,7 @@ func (p *feedbackPager) applyOrder(query *FeedbackQuery) *FeedbackQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -2734,7 +2734,7 @@ func (p *feedbackPager) orderExpr(query *FeedbackQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -2859,7 +2859,7 @@ type FeedbackOrder struct {
 
 // DefaultFeedbackOrder is the default ordering of Feedback.
 var DefaultFeedbackOrder = &FeedbackOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &FeedbackOrderField{
 		Value: func(_m *Feedback) (ent.Value, error) {
 			return _m.ID, nil
@@ -2998,9 +2998,9 @@ func (p *invitationPager) toCursor(_m *Invitation) Cursor {
 }
 
 func (p *invitationPager) applyCursors(query *InvitationQuery, after, before *Cursor) (*InvitationQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -3011,7 +3011,7 @@ func (p *invitationPager) applyCursors(query *InvitationQuery, after, before *Cu
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultInvitationOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -3042,7 +3042,7 @@ func (p *invitationPager) applyOrder(query *InvitationQuery) *InvitationQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -3066,7 +3066,7 @@ func (p *invitationPager) orderExpr(query *InvitationQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -3191,7 +3191,7 @@ type InvitationOrder struct {
 
 // DefaultInvitationOrder is the default ordering of Invitation.
 var DefaultInvitationOrder = &InvitationOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &InvitationOrderField{
 		Value: func(_m *Invitation) (ent.Value, error) {
 			return _m.ID, nil
@@ -3330,9 +3330,9 @@ func (p *ledgerentryPager) toCursor(_m *LedgerEntry) Cursor {
 }
 
 func (p *ledgerentryPager) applyCursors(query *LedgerEntryQuery, after, before *Cursor) (*LedgerEntryQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -3343,7 +3343,7 @@ func (p *ledgerentryPager) applyCursors(query *LedgerEntryQuery, after, before *
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultLedgerEntryOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -3374,7 +3374,7 @@ func (p *ledgerentryPager) applyOrder(query *LedgerEntryQuery) *LedgerEntryQuery
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -3398,7 +3398,7 @@ func (p *ledgerentryPager) orderExpr(query *LedgerEntryQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -3523,7 +3523,7 @@ type LedgerEntryOrder struct {
 
 // DefaultLedgerEntryOrder is the default ordering of LedgerEntry.
 var DefaultLedgerEntryOrder = &LedgerEntryOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &LedgerEntryOrderField{
 		Value: func(_m *LedgerEntry) (ent.Value, error) {
 			return _m.ID, nil
@@ -3662,9 +3662,9 @@ func (p *mailPager) toCursor(_m *Mail) Cursor {
 }
 
 func (p *mailPager) applyCursors(query *MailQuery, after, before *Cursor) (*MailQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -3675,7 +3675,7 @@ func (p *mailPager) applyCursors(query *MailQuery, after, before *Cursor) (*Mail
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultMailOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -3706,7 +3706,7 @@ func (p *mailPager) applyOrder(query *MailQuery) *MailQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -3730,7 +3730,7 @@ func (p *mailPager) orderExpr(query *MailQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -3855,7 +3855,7 @@ type MailOrder struct {
 
 // DefaultMailOrder is the default ordering of Mail.
 var DefaultMailOrder = &MailOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &MailOrderField{
 		Value: func(_m *Mail) (ent.Value, error) {
 			return _m.ID, nil
@@ -3994,9 +3994,9 @@ func (p *messagePager) toCursor(_m *Message) Cursor {
 }
 
 func (p *messagePager) applyCursors(query *MessageQuery, after, before *Cursor) (*MessageQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -4007,7 +4007,7 @@ func (p *messagePager) applyCursors(query *MessageQuery, after, before *Cursor) 
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultMessageOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -4038,7 +4038,7 @@ func (p *messagePager) applyOrder(query *MessageQuery) *MessageQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -4062,7 +4062,7 @@ func (p *messagePager) orderExpr(query *MessageQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -4187,7 +4187,7 @@ type MessageOrder struct {
 
 // DefaultMessageOrder is the default ordering of Message.
 var DefaultMessageOrder = &MessageOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &MessageOrderField{
 		Value: func(_m *Message) (ent.Value, error) {
 			return _m.ID, nil
@@ -4326,9 +4326,9 @@ func (p *orderPager) toCursor(_m *Order) Cursor {
 }
 
 func (p *orderPager) applyCursors(query *OrderQuery, after, before *Cursor) (*OrderQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -4339,7 +4339,7 @@ func (p *orderPager) applyCursors(query *OrderQuery, after, before *Cursor) (*Or
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultOrderOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -4370,7 +4370,7 @@ func (p *orderPager) applyOrder(query *OrderQuery) *OrderQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -4394,7 +4394,7 @@ func (p *orderPager) orderExpr(query *OrderQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -4573,7 +4573,7 @@ type OrderOrder struct {
 
 // DefaultOrderOrder is the default ordering of Order.
 var DefaultOrderOrder = &OrderOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &OrderOrderField{
 		Value: func(_m *Order) (ent.Value, error) {
 			return _m.ID, nil
@@ -4712,9 +4712,9 @@ func (p *postPager) toCursor(_m *Post) Cursor {
 }
 
 func (p *postPager) applyCursors(query *PostQuery, after, before *Cursor) (*PostQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -4725,7 +4725,7 @@ func (p *postPager) applyCursors(query *PostQuery, after, before *Cursor) (*Post
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultPostOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -4756,7 +4756,7 @@ func (p *postPager) applyOrder(query *PostQuery) *PostQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -4780,7 +4780,7 @@ func (p *postPager) orderExpr(query *PostQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -4923,7 +4923,7 @@ type PostOrder struct {
 
 // DefaultPostOrder is the default ordering of Post.
 var DefaultPostOrder = &PostOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &PostOrderField{
 		Value: func(_m *Post) (ent.Value, error) {
 			return _m.ID, nil
@@ -5062,9 +5062,9 @@ func (p *ratingPager) toCursor(_m *Rating) Cursor {
 }
 
 func (p *ratingPager) applyCursors(query *RatingQuery, after, before *Cursor) (*RatingQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -5075,7 +5075,7 @@ func (p *ratingPager) applyCursors(query *RatingQuery, after, before *Cursor) (*
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultRatingOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -5106,7 +5106,7 @@ func (p *ratingPager) applyOrder(query *RatingQuery) *RatingQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -5130,7 +5130,7 @@ func (p *ratingPager) orderExpr(query *RatingQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -5255,7 +5255,7 @@ type RatingOrder struct {
 
 // DefaultRatingOrder is the default ordering of Rating.
 var DefaultRatingOrder = &RatingOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &RatingOrderField{
 		Value: func(_m *Rating) (ent.Value, error) {
 			return _m.ID, nil
@@ -5394,9 +5394,9 @@ func (p *responsePager) toCursor(_m *Response) Cursor {
 }
 
 func (p *responsePager) applyCursors(query *ResponseQuery, after, before *Cursor) (*ResponseQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -5407,7 +5407,7 @@ func (p *responsePager) applyCursors(query *ResponseQuery, after, before *Cursor
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultResponseOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -5438,7 +5438,7 @@ func (p *responsePager) applyOrder(query *ResponseQuery) *ResponseQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -5462,7 +5462,7 @@ func (p *responsePager) orderExpr(query *ResponseQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -5605,7 +5605,7 @@ type ResponseOrder struct {
 
 // DefaultResponseOrder is the default ordering of Response.
 var DefaultResponseOrder = &ResponseOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &ResponseOrderField{
 		Value: func(_m *Response) (ent.Value, error) {
 			return _m.ID, nil
@@ -5744,9 +5744,9 @@ func (p *rewardPager) toCursor(_m *Reward) Cursor {
 }
 
 func (p *rewardPager) applyCursors(query *RewardQuery, after, before *Cursor) (*RewardQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -5757,7 +5757,7 @@ func (p *rewardPager) applyCursors(query *RewardQuery, after, before *Cursor) (*
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultRewardOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -5788,7 +5788,7 @@ func (p *rewardPager) applyOrder(query *RewardQuery) *RewardQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -5812,7 +5812,7 @@ func (p *rewardPager) orderExpr(query *RewardQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -5937,7 +5937,7 @@ type RewardOrder struct {
 
 // DefaultRewardOrder is the default ordering of Reward.
 var DefaultRewardOrder = &RewardOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &RewardOrderField{
 		Value: func(_m *Reward) (ent.Value, error) {
 			return _m.ID, nil
@@ -6076,9 +6076,9 @@ func (p *servicePager) toCursor(_m *Service) Cursor {
 }
 
 func (p *servicePager) applyCursors(query *ServiceQuery, after, before *Cursor) (*ServiceQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -6089,7 +6089,7 @@ func (p *servicePager) applyCursors(query *ServiceQuery, after, before *Cursor) 
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultServiceOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -6120,7 +6120,7 @@ func (p *servicePager) applyOrder(query *ServiceQuery) *ServiceQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -6144,7 +6144,7 @@ func (p *servicePager) orderExpr(query *ServiceQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -6287,7 +6287,7 @@ type ServiceOrder struct {
 
 // DefaultServiceOrder is the default ordering of Service.
 var DefaultServiceOrder = &ServiceOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &ServiceOrderField{
 		Value: func(_m *Service) (ent.Value, error) {
 			return _m.ID, nil
@@ -6426,9 +6426,9 @@ func (p *taskPager) toCursor(_m *Task) Cursor {
 }
 
 func (p *taskPager) applyCursors(query *TaskQuery, after, before *Cursor) (*TaskQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -6439,7 +6439,7 @@ func (p *taskPager) applyCursors(query *TaskQuery, after, before *Cursor) (*Task
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultTaskOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -6470,7 +6470,7 @@ func (p *taskPager) applyOrder(query *TaskQuery) *TaskQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -6494,7 +6494,7 @@ func (p *taskPager) orderExpr(query *TaskQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -6655,7 +6655,7 @@ type TaskOrder struct {
 
 // DefaultTaskOrder is the default ordering of Task.
 var DefaultTaskOrder = &TaskOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &TaskOrderField{
 		Value: func(_m *Task) (ent.Value, error) {
 			return _m.ID, nil
@@ -6794,9 +6794,9 @@ func (p *webhookPager) toCursor(_m *Webhook) Cursor {
 }
 
 func (p *webhookPager) applyCursors(query *WebhookQuery, after, before *Cursor) (*WebhookQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -6807,7 +6807,7 @@ func (p *webhookPager) applyCursors(query *WebhookQuery, after, before *Cursor) 
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultWebhookOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -6838,7 +6838,7 @@ func (p *webhookPager) applyOrder(query *WebhookQuery) *WebhookQuery {
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -6862,7 +6862,7 @@ func (p *webhookPager) orderExpr(query *WebhookQuery) sql.Querier {
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -7005,7 +7005,7 @@ type WebhookOrder struct {
 
 // DefaultWebhookOrder is the default ordering of Webhook.
 var DefaultWebhookOrder = &WebhookOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &WebhookOrderField{
 		Value: func(_m *Webhook) (ent.Value, error) {
 			return _m.ID, nil
@@ -7144,9 +7144,9 @@ func (p *webhookdeliveryPager) toCursor(_m *WebhookDelivery) Cursor {
 }
 
 func (p *webhookdeliveryPager) applyCursors(query *WebhookDeliveryQuery, after, before *Cursor) (*WebhookDeliveryQuery, error) {
-	idDirection := entgql.OrderDirectionAsc
+	idDirection := relay.OrderDirectionAsc
 	if p.reverse {
-		idDirection = entgql.OrderDirectionDesc
+		idDirection = relay.OrderDirectionDesc
 	}
 	fields, directions := make([]string, 0, len(p.order)), make([]OrderDirection, 0, len(p.order))
 	for _, o := range p.order {
@@ -7157,7 +7157,7 @@ func (p *webhookdeliveryPager) applyCursors(query *WebhookDeliveryQuery, after, 
 		}
 		directions = append(directions, direction)
 	}
-	predicates, err := entgql.MultiCursorsPredicate(after, before, &entgql.MultiCursorsOptions{
+	predicates, err := relay.MultiCursorsPredicate(after, before, &relay.MultiCursorsOptions{
 		FieldID:     DefaultWebhookDeliveryOrder.Field.column,
 		DirectionID: idDirection,
 		Fields:      fields,
@@ -7188,7 +7188,7 @@ func (p *webhookdeliveryPager) applyOrder(query *WebhookDeliveryQuery) *WebhookD
 		}
 	}
 	if !defaultOrdered {
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -7212,7 +7212,7 @@ func (p *webhookdeliveryPager) orderExpr(query *WebhookDeliveryQuery) sql.Querie
 			b.Ident(o.Field.column).Pad().WriteString(string(direction))
 			b.Comma()
 		}
-		direction := entgql.OrderDirectionAsc
+		direction := relay.OrderDirectionAsc
 		if p.reverse {
 			direction = direction.Reverse()
 		}
@@ -7337,7 +7337,7 @@ type WebhookDeliveryOrder struct {
 
 // DefaultWebhookDeliveryOrder is the default ordering of WebhookDelivery.
 var DefaultWebhookDeliveryOrder = &WebhookDeliveryOrder{
-	Direction: entgql.OrderDirectionAsc,
+	Direction: relay.OrderDirectionAsc,
 	Field: &WebhookDeliveryOrderField{
 		Value: func(_m *WebhookDelivery) (ent.Value, error) {
 			return _m.ID, nil

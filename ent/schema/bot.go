@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -19,7 +18,7 @@ func (Bot) Mixin() []ent.Mixin {
 // Fields of Bot.
 func (Bot) Fields() []ent.Field {
 	return []ent.Field{
-		field.String("handle").Unique().Immutable().Annotations(entgql.OrderField("HANDLE")),
+		field.String("handle").Unique().Immutable().Annotations(ordering("HANDLE")),
 		field.String("display_name"),
 		field.String("specialty").Default(""),
 		field.String("bio").Default(""),
@@ -30,11 +29,11 @@ func (Bot) Fields() []ent.Field {
 		field.Bytes("encryption_public_key").Optional().Immutable().Annotations(secret),
 		field.Bool("is_demo").Default(false).Immutable(),
 		field.Enum("state").NamedValues("Active", "active", "Trash", "trash", "Deleted", "deleted").Default("active").
-			Annotations(entgql.OrderField("STATE")),
+			Annotations(ordering("STATE")),
 		field.Time("suspended_at").Optional().Nillable(),
 		field.Time("erasure_requested_at").Optional().Nillable().Comment("Since when the agent leaves, until it changes its mind."),
 		field.Time("email_verified_at").Optional().Nillable(),
-		field.Time("last_active_at").Annotations(entgql.OrderField("LAST_ACTIVE_AT")),
+		field.Time("last_active_at").Annotations(ordering("LAST_ACTIVE_AT")),
 	}
 }
 

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
@@ -27,7 +26,7 @@ func (Contact) Fields() []ent.Field {
 		field.UUID("low_id", uuid.UUID{}).Immutable().Annotations(secret),
 		field.UUID("high_id", uuid.UUID{}).Immutable().Annotations(secret),
 		field.Enum("state").NamedValues("Pending", "pending", "Accepted", "accepted", "Blocked", "blocked").Default("pending").
-			Annotations(entgql.OrderField("STATE")),
+			Annotations(ordering("STATE")),
 		field.UUID("blocked_by", uuid.UUID{}).Optional().Nillable(),
 		field.Time("accepted_at").Optional().Nillable(),
 	}

@@ -1,13 +1,12 @@
 // Package schema declares every entity that Stoa keeps in PostgreSQL, one a file.
 //
 // The data layer in the parent folder and the operators' half of the GraphQL schema are generated from it, so a field that
-// operators must never see (tokens, ciphertext, the terms of an order) carries entgql.Skip here and nowhere else. Rules that
+// operators must never see (tokens, ciphertext, the terms of an order) is secret here and nowhere else. Rules that
 // a generator cannot express (append-only tables, balanced ledger transactions, non-negative balances) are SQL in migrate/sql and
 // apply to every program that writes.
 package schema
 
 import (
-	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
@@ -17,12 +16,6 @@ import (
 
 // newID makes a version 7 UUID, so that primary keys grow with time.
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
-
-// secret keeps a field out of every GraphQL type, filter and order.
-var secret = entgql.Skip(entgql.SkipAll)
-
-// wide is the GraphQL type of numbers that may not fit the 32 bits of Int.
-var wide = entgql.Type("Int64")
 
 // identity gives an entity its version 7 UUID.
 type identity struct{ mixin.Schema }
@@ -38,7 +31,7 @@ type created struct{ mixin.Schema }
 // Fields of the mixin.
 func (created) Fields() []ent.Field {
 	return []ent.Field{
-		field.Time("created_at").Immutable().Annotations(entgql.OrderField("CREATED_AT")),
+		field.Time("created_at").Immutable().Annotations(ordering("CREATED_AT")),
 	}
 }
 
@@ -48,7 +41,7 @@ type updated struct{ mixin.Schema }
 // Fields of the mixin.
 func (updated) Fields() []ent.Field {
 	return []ent.Field{
-		field.Time("updated_at").Annotations(entgql.OrderField("UPDATED_AT")),
+		field.Time("updated_at").Annotations(ordering("UPDATED_AT")),
 	}
 }
 
@@ -57,7 +50,7 @@ type explored struct{ mixin.Schema }
 
 // Annotations of the mixin.
 func (explored) Annotations() []schema.Annotation {
-	return []schema.Annotation{entgql.RelayConnection(), entgql.QueryField(), entgql.MultiOrder()}
+	return connection()
 }
 
 // hidden keeps a whole entity out of GraphQL.

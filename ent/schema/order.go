@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
@@ -30,7 +29,7 @@ func (Order) Fields() []ent.Field {
 		field.Enum("state").NamedValues(
 			"Offered", "offered", "Funded", "funded", "InProgress", "in_progress", "Delivered", "delivered",
 			"Disputed", "disputed", "Closed", "closed", "Cancelled", "cancelled", "Rejected", "rejected",
-		).Default("offered").Annotations(entgql.OrderField("STATE")),
+		).Default("offered").Annotations(ordering("STATE")),
 		field.Int("version").Default(1),
 		field.Enum("outcome").NamedValues("Accepted", "accepted", "Refunded", "refunded").Optional().Nillable(),
 		field.String("title").Immutable().Annotations(secret),
@@ -38,7 +37,7 @@ func (Order) Fields() []ent.Field {
 		field.Time("deadline").Immutable(),
 		field.Int64("amount_minor").Immutable().Annotations(wide),
 		field.Int64("fee_minor").Immutable().Annotations(wide),
-		field.Int64("total_minor").Immutable().Annotations(wide, entgql.OrderField("TOTAL_MINOR")),
+		field.Int64("total_minor").Immutable().Annotations(wide, ordering("TOTAL_MINOR")),
 		field.Int64("fee_bps").Immutable(),
 		field.Int64("confirmed_total_minor").Optional().Nillable().Annotations(wide),
 		field.String("result_text").Optional().Nillable().Annotations(secret),

@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
@@ -21,7 +20,7 @@ func (Response) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, 
 func (Response) Fields() []ent.Field {
 	return []ent.Field{
 		// Servers of an older version write responses without it.
-		field.Time("updated_at").Annotations(entgql.OrderField("UPDATED_AT"), entsql.DefaultExpr("now()")),
+		field.Time("updated_at").Annotations(ordering("UPDATED_AT"), entsql.DefaultExpr("now()")),
 		field.UUID("task_id", uuid.UUID{}).Immutable(),
 		field.UUID("bot_id", uuid.UUID{}).Immutable(),
 		field.String("text").Annotations(secret),

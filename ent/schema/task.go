@@ -1,7 +1,6 @@
 package schema
 
 import (
-	"entgo.io/contrib/entgql"
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
@@ -26,7 +25,7 @@ func (Task) Fields() []ent.Field {
 		field.Time("deadline").Immutable(),
 		field.Int64("amount_minor").Immutable().Annotations(wide),
 		field.Int64("fee_minor").Immutable().Annotations(wide),
-		field.Int64("total_minor").Immutable().Annotations(wide, entgql.OrderField("TOTAL_MINOR")),
+		field.Int64("total_minor").Immutable().Annotations(wide, ordering("TOTAL_MINOR")),
 		field.Int64("fee_bps").Immutable(),
 		field.Enum("state").NamedValues("Open", "open", "Selected", "selected", "Closed", "closed").Default("open"),
 		field.Int("response_count").NonNegative().Default(0),

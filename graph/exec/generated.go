@@ -17,6 +17,7 @@ import (
 	"stoa/ent/mail"
 	"stoa/ent/order"
 	"stoa/ent/post"
+	"stoa/ent/relay"
 	"stoa/ent/response"
 	"stoa/ent/reward"
 	"stoa/ent/setting"
@@ -51,7 +52,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"entgo.io/contrib/entgql"
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/google/uuid"
@@ -1205,30 +1205,30 @@ type ComplexityRoot struct {
 	}
 
 	Query struct {
-		Accounts                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) int
+		Accounts                 func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) int
 		Attachment               func(childComplexity int, input attachments.AttachmentInput) int
-		Attachments              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
-		AuditEntries             func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
+		Attachments              func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) int
+		AuditEntries             func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) int
 		Books                    func(childComplexity int) int
 		BotCard                  func(childComplexity int, input profiles.BotInput) int
 		BotRatings               func(childComplexity int, input ratings.ListInput) int
-		Bots                     func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
-		Contacts                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
+		Bots                     func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
+		Contacts                 func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
 		Dialog                   func(childComplexity int, input messages.DialogInput) int
-		Documents                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
+		Documents                func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
 		Dossier                  func(childComplexity int, botID uuid.UUID) int
 		Erasure                  func(childComplexity int) int
-		Events                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
+		Events                   func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
 		Export                   func(childComplexity int, input exports.Input) int
 		Feed                     func(childComplexity int, input posts.FeedInput) int
-		Feedbacks                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
+		Feedbacks                func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
 		Find                     func(childComplexity int, q string) int
-		Invitations              func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
-		LedgerEntries            func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
+		Invitations              func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) int
+		LedgerEntries            func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) int
 		ListOwnResponses         func(childComplexity int, input tasks.OwnResponsesInput) int
-		Mails                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) int
+		Mails                    func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) int
 		Me                       func(childComplexity int) int
-		Messages                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
+		Messages                 func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) int
 		MyContacts               func(childComplexity int, input contacts.ListInput) int
 		MyOrders                 func(childComplexity int, input orders.ListInput) int
 		MyReceipts               func(childComplexity int, input receipts.ListInput) int
@@ -1243,36 +1243,36 @@ type ComplexityRoot struct {
 		Order                    func(childComplexity int, input orders.OrderInput) int
 		OrderDrafts              func(childComplexity int, input drafts.ListInput) int
 		OrderReceipt             func(childComplexity int, input receipts.ReceiptInput) int
-		Orders                   func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
+		Orders                   func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) int
 		Overview                 func(childComplexity int) int
 		OwnFeedback              func(childComplexity int, input feedback.ListInput) int
 		PollEvents               func(childComplexity int, input events.PollInput) int
 		Post                     func(childComplexity int, input posts.PostInput) int
-		Posts                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
+		Posts                    func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
 		Pulse                    func(childComplexity int) int
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
-		Ratings                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
+		Ratings                  func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
 		RegistrationRequirements func(childComplexity int) int
-		Reports                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
-		Responses                func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
+		Reports                  func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) int
+		Responses                func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) int
 		Retention                func(childComplexity int) int
-		Rewards                  func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
+		Rewards                  func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) int
 		SearchBots               func(childComplexity int, input profiles.SearchInput) int
 		Service                  func(childComplexity int, input services.ServiceInput) int
 		ServiceCatalogue         func(childComplexity int, input services.CatalogueInput) int
-		Services                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
+		Services                 func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
 		Settings                 func(childComplexity int) int
 		Statement                func(childComplexity int, botID uuid.UUID, before *int64) int
 		Switches                 func(childComplexity int) int
 		Task                     func(childComplexity int, input tasks.TaskInput) int
 		TaskBoard                func(childComplexity int, input tasks.TaskBoardInput) int
 		TaskResponses            func(childComplexity int, input tasks.TaskResponsesInput) int
-		Tasks                    func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
+		Tasks                    func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
 		Trade                    func(childComplexity int, orderID uuid.UUID) int
 		Trades                   func(childComplexity int, orderIds []uuid.UUID) int
 		WalletHistory            func(childComplexity int, input wallet.HistoryInput) int
-		WebhookDeliveries        func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookDeliveryOrder, where *ent.WebhookDeliveryWhereInput) int
-		Webhooks                 func(childComplexity int, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookOrder, where *ent.WebhookWhereInput) int
+		WebhookDeliveries        func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookDeliveryOrder, where *ent.WebhookDeliveryWhereInput) int
+		Webhooks                 func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookOrder, where *ent.WebhookWhereInput) int
 	}
 
 	Quote struct {
@@ -1929,27 +1929,27 @@ type MutationResolver interface {
 type QueryResolver interface {
 	Node(ctx context.Context, id uuid.UUID) (ent.Noder, error)
 	Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error)
-	Accounts(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) (*ent.AccountConnection, error)
-	Attachments(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) (*ent.AttachmentConnection, error)
-	AuditEntries(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) (*ent.AuditEntryConnection, error)
-	Bots(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) (*ent.BotConnection, error)
-	Contacts(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) (*ent.ContactConnection, error)
-	Documents(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) (*ent.DocumentConnection, error)
-	Events(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) (*ent.EventConnection, error)
-	Feedbacks(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
-	Invitations(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) (*ent.InvitationConnection, error)
-	LedgerEntries(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) (*ent.LedgerEntryConnection, error)
-	Mails(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) (*ent.MailConnection, error)
-	Messages(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) (*ent.MessageConnection, error)
-	Orders(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) (*ent.OrderConnection, error)
-	Posts(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error)
-	Ratings(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) (*ent.RatingConnection, error)
-	Responses(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) (*ent.ResponseConnection, error)
-	Rewards(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) (*ent.RewardConnection, error)
-	Services(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) (*ent.ServiceConnection, error)
-	Tasks(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) (*ent.TaskConnection, error)
-	Webhooks(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookOrder, where *ent.WebhookWhereInput) (*ent.WebhookConnection, error)
-	WebhookDeliveries(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookDeliveryOrder, where *ent.WebhookDeliveryWhereInput) (*ent.WebhookDeliveryConnection, error)
+	Accounts(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.AccountOrder, where *ent.AccountWhereInput) (*ent.AccountConnection, error)
+	Attachments(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.AttachmentOrder, where *ent.AttachmentWhereInput) (*ent.AttachmentConnection, error)
+	AuditEntries(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.AuditEntryOrder, where *ent.AuditEntryWhereInput) (*ent.AuditEntryConnection, error)
+	Bots(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) (*ent.BotConnection, error)
+	Contacts(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) (*ent.ContactConnection, error)
+	Documents(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) (*ent.DocumentConnection, error)
+	Events(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) (*ent.EventConnection, error)
+	Feedbacks(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
+	Invitations(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.InvitationOrder, where *ent.InvitationWhereInput) (*ent.InvitationConnection, error)
+	LedgerEntries(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.LedgerEntryOrder, where *ent.LedgerEntryWhereInput) (*ent.LedgerEntryConnection, error)
+	Mails(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.MailOrder, where *ent.MailWhereInput) (*ent.MailConnection, error)
+	Messages(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.MessageOrder, where *ent.MessageWhereInput) (*ent.MessageConnection, error)
+	Orders(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.OrderOrder, where *ent.OrderWhereInput) (*ent.OrderConnection, error)
+	Posts(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error)
+	Ratings(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) (*ent.RatingConnection, error)
+	Responses(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ResponseOrder, where *ent.ResponseWhereInput) (*ent.ResponseConnection, error)
+	Rewards(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.RewardOrder, where *ent.RewardWhereInput) (*ent.RewardConnection, error)
+	Services(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) (*ent.ServiceConnection, error)
+	Tasks(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) (*ent.TaskConnection, error)
+	Webhooks(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookOrder, where *ent.WebhookWhereInput) (*ent.WebhookConnection, error)
+	WebhookDeliveries(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.WebhookDeliveryOrder, where *ent.WebhookDeliveryWhereInput) (*ent.WebhookDeliveryConnection, error)
 	Attachment(ctx context.Context, input attachments.AttachmentInput) (*attachments.AttachmentResult, error)
 	Me(ctx context.Context) (*bots.OwnBot, error)
 	MyContacts(ctx context.Context, input contacts.ListInput) (*contacts.ContactList, error)
@@ -1972,7 +1972,7 @@ type QueryResolver interface {
 	Now(ctx context.Context) (*operator.Now, error)
 	Books(ctx context.Context) (*operator.Books, error)
 	Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]*operator.StatementLine, error)
-	Reports(ctx context.Context, after *entgql.Cursor[uuid.UUID], first *int, before *entgql.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
+	Reports(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
 	Order(ctx context.Context, input orders.OrderInput) (*orders.Detail, error)
@@ -6902,7 +6902,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Accounts(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.AccountOrder), args["where"].(*ent.AccountWhereInput)), true
+		return e.ComplexityRoot.Query.Accounts(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.AccountOrder), args["where"].(*ent.AccountWhereInput)), true
 	case "Query.attachment":
 		if e.ComplexityRoot.Query.Attachment == nil {
 			break
@@ -6924,7 +6924,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Attachments(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.AttachmentOrder), args["where"].(*ent.AttachmentWhereInput)), true
+		return e.ComplexityRoot.Query.Attachments(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.AttachmentOrder), args["where"].(*ent.AttachmentWhereInput)), true
 	case "Query.auditEntries":
 		if e.ComplexityRoot.Query.AuditEntries == nil {
 			break
@@ -6935,7 +6935,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.AuditEntries(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.AuditEntryOrder), args["where"].(*ent.AuditEntryWhereInput)), true
+		return e.ComplexityRoot.Query.AuditEntries(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.AuditEntryOrder), args["where"].(*ent.AuditEntryWhereInput)), true
 	case "Query.books":
 		if e.ComplexityRoot.Query.Books == nil {
 			break
@@ -6974,7 +6974,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Bots(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.BotOrder), args["where"].(*ent.BotWhereInput)), true
+		return e.ComplexityRoot.Query.Bots(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.BotOrder), args["where"].(*ent.BotWhereInput)), true
 	case "Query.contacts":
 		if e.ComplexityRoot.Query.Contacts == nil {
 			break
@@ -6985,7 +6985,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Contacts(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ContactOrder), args["where"].(*ent.ContactWhereInput)), true
+		return e.ComplexityRoot.Query.Contacts(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ContactOrder), args["where"].(*ent.ContactWhereInput)), true
 	case "Query.dialog":
 		if e.ComplexityRoot.Query.Dialog == nil {
 			break
@@ -7007,7 +7007,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Documents(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.DocumentOrder), args["where"].(*ent.DocumentWhereInput)), true
+		return e.ComplexityRoot.Query.Documents(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.DocumentOrder), args["where"].(*ent.DocumentWhereInput)), true
 	case "Query.dossier":
 		if e.ComplexityRoot.Query.Dossier == nil {
 			break
@@ -7035,7 +7035,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Events(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.EventOrder), args["where"].(*ent.EventWhereInput)), true
+		return e.ComplexityRoot.Query.Events(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.EventOrder), args["where"].(*ent.EventWhereInput)), true
 	case "Query.export":
 		if e.ComplexityRoot.Query.Export == nil {
 			break
@@ -7068,7 +7068,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Feedbacks(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.FeedbackOrder), args["where"].(*ent.FeedbackWhereInput)), true
+		return e.ComplexityRoot.Query.Feedbacks(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.FeedbackOrder), args["where"].(*ent.FeedbackWhereInput)), true
 	case "Query.find":
 		if e.ComplexityRoot.Query.Find == nil {
 			break
@@ -7091,7 +7091,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Invitations(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.InvitationOrder), args["where"].(*ent.InvitationWhereInput)), true
+		return e.ComplexityRoot.Query.Invitations(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.InvitationOrder), args["where"].(*ent.InvitationWhereInput)), true
 	case "Query.ledgerEntries":
 		if e.ComplexityRoot.Query.LedgerEntries == nil {
 			break
@@ -7102,7 +7102,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.LedgerEntries(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.LedgerEntryOrder), args["where"].(*ent.LedgerEntryWhereInput)), true
+		return e.ComplexityRoot.Query.LedgerEntries(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.LedgerEntryOrder), args["where"].(*ent.LedgerEntryWhereInput)), true
 	case "Query.listOwnResponses":
 		if e.ComplexityRoot.Query.ListOwnResponses == nil {
 			break
@@ -7124,7 +7124,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Mails(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.MailOrder), args["where"].(*ent.MailWhereInput)), true
+		return e.ComplexityRoot.Query.Mails(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.MailOrder), args["where"].(*ent.MailWhereInput)), true
 	case "Query.me":
 		if e.ComplexityRoot.Query.Me == nil {
 			break
@@ -7141,7 +7141,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Messages(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.MessageOrder), args["where"].(*ent.MessageWhereInput)), true
+		return e.ComplexityRoot.Query.Messages(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.MessageOrder), args["where"].(*ent.MessageWhereInput)), true
 	case "Query.myContacts":
 		if e.ComplexityRoot.Query.MyContacts == nil {
 			break
@@ -7286,7 +7286,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Orders(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.OrderOrder), args["where"].(*ent.OrderWhereInput)), true
+		return e.ComplexityRoot.Query.Orders(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.OrderOrder), args["where"].(*ent.OrderWhereInput)), true
 	case "Query.overview":
 		if e.ComplexityRoot.Query.Overview == nil {
 			break
@@ -7336,7 +7336,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Posts(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.PostOrder), args["where"].(*ent.PostWhereInput)), true
+		return e.ComplexityRoot.Query.Posts(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.PostOrder), args["where"].(*ent.PostWhereInput)), true
 	case "Query.pulse":
 		if e.ComplexityRoot.Query.Pulse == nil {
 			break
@@ -7364,7 +7364,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Ratings(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.RatingOrder), args["where"].(*ent.RatingWhereInput)), true
+		return e.ComplexityRoot.Query.Ratings(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.RatingOrder), args["where"].(*ent.RatingWhereInput)), true
 	case "Query.registrationRequirements":
 		if e.ComplexityRoot.Query.RegistrationRequirements == nil {
 			break
@@ -7381,7 +7381,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Reports(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.FeedbackOrder), args["where"].(*ent.FeedbackWhereInput)), true
+		return e.ComplexityRoot.Query.Reports(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.FeedbackOrder), args["where"].(*ent.FeedbackWhereInput)), true
 	case "Query.responses":
 		if e.ComplexityRoot.Query.Responses == nil {
 			break
@@ -7392,7 +7392,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Responses(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ResponseOrder), args["where"].(*ent.ResponseWhereInput)), true
+		return e.ComplexityRoot.Query.Responses(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ResponseOrder), args["where"].(*ent.ResponseWhereInput)), true
 	case "Query.retention":
 		if e.ComplexityRoot.Query.Retention == nil {
 			break
@@ -7409,7 +7409,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Rewards(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.RewardOrder), args["where"].(*ent.RewardWhereInput)), true
+		return e.ComplexityRoot.Query.Rewards(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.RewardOrder), args["where"].(*ent.RewardWhereInput)), true
 	case "Query.searchBots":
 		if e.ComplexityRoot.Query.SearchBots == nil {
 			break
@@ -7453,7 +7453,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Services(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ServiceOrder), args["where"].(*ent.ServiceWhereInput)), true
+		return e.ComplexityRoot.Query.Services(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.ServiceOrder), args["where"].(*ent.ServiceWhereInput)), true
 	case "Query.settings":
 		if e.ComplexityRoot.Query.Settings == nil {
 			break
@@ -7520,7 +7520,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Tasks(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.TaskOrder), args["where"].(*ent.TaskWhereInput)), true
+		return e.ComplexityRoot.Query.Tasks(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.TaskOrder), args["where"].(*ent.TaskWhereInput)), true
 	case "Query.trade":
 		if e.ComplexityRoot.Query.Trade == nil {
 			break
@@ -7564,7 +7564,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.WebhookDeliveryOrder), args["where"].(*ent.WebhookDeliveryWhereInput)), true
+		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.WebhookDeliveryOrder), args["where"].(*ent.WebhookDeliveryWhereInput)), true
 	case "Query.webhooks":
 		if e.ComplexityRoot.Query.Webhooks == nil {
 			break
@@ -7575,7 +7575,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["after"].(*entgql.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*entgql.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.WebhookOrder), args["where"].(*ent.WebhookWhereInput)), true
+		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.WebhookOrder), args["where"].(*ent.WebhookWhereInput)), true
 
 	case "Quote.amountMinor":
 		if e.ComplexityRoot.Quote.AmountMinor == nil {
@@ -22067,8 +22067,8 @@ func (ec *executionContext) field_Query_accounts_args(ctx context.Context, rawAr
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22083,8 +22083,8 @@ func (ec *executionContext) field_Query_accounts_args(ctx context.Context, rawAr
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22135,8 +22135,8 @@ func (ec *executionContext) field_Query_attachments_args(ctx context.Context, ra
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22151,8 +22151,8 @@ func (ec *executionContext) field_Query_attachments_args(ctx context.Context, ra
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22189,8 +22189,8 @@ func (ec *executionContext) field_Query_auditEntries_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22205,8 +22205,8 @@ func (ec *executionContext) field_Query_auditEntries_args(ctx context.Context, r
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22271,8 +22271,8 @@ func (ec *executionContext) field_Query_bots_args(ctx context.Context, rawArgs m
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22287,8 +22287,8 @@ func (ec *executionContext) field_Query_bots_args(ctx context.Context, rawArgs m
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22325,8 +22325,8 @@ func (ec *executionContext) field_Query_contacts_args(ctx context.Context, rawAr
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22341,8 +22341,8 @@ func (ec *executionContext) field_Query_contacts_args(ctx context.Context, rawAr
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22393,8 +22393,8 @@ func (ec *executionContext) field_Query_documents_args(ctx context.Context, rawA
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22409,8 +22409,8 @@ func (ec *executionContext) field_Query_documents_args(ctx context.Context, rawA
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22461,8 +22461,8 @@ func (ec *executionContext) field_Query_events_args(ctx context.Context, rawArgs
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22477,8 +22477,8 @@ func (ec *executionContext) field_Query_events_args(ctx context.Context, rawArgs
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22543,8 +22543,8 @@ func (ec *executionContext) field_Query_feedbacks_args(ctx context.Context, rawA
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22559,8 +22559,8 @@ func (ec *executionContext) field_Query_feedbacks_args(ctx context.Context, rawA
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22611,8 +22611,8 @@ func (ec *executionContext) field_Query_invitations_args(ctx context.Context, ra
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22627,8 +22627,8 @@ func (ec *executionContext) field_Query_invitations_args(ctx context.Context, ra
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22665,8 +22665,8 @@ func (ec *executionContext) field_Query_ledgerEntries_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22681,8 +22681,8 @@ func (ec *executionContext) field_Query_ledgerEntries_args(ctx context.Context, 
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22733,8 +22733,8 @@ func (ec *executionContext) field_Query_mails_args(ctx context.Context, rawArgs 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22749,8 +22749,8 @@ func (ec *executionContext) field_Query_mails_args(ctx context.Context, rawArgs 
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22787,8 +22787,8 @@ func (ec *executionContext) field_Query_messages_args(ctx context.Context, rawAr
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22803,8 +22803,8 @@ func (ec *executionContext) field_Query_messages_args(ctx context.Context, rawAr
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22981,8 +22981,8 @@ func (ec *executionContext) field_Query_orders_args(ctx context.Context, rawArgs
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22997,8 +22997,8 @@ func (ec *executionContext) field_Query_orders_args(ctx context.Context, rawArgs
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23077,8 +23077,8 @@ func (ec *executionContext) field_Query_posts_args(ctx context.Context, rawArgs 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23093,8 +23093,8 @@ func (ec *executionContext) field_Query_posts_args(ctx context.Context, rawArgs 
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23145,8 +23145,8 @@ func (ec *executionContext) field_Query_ratings_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23161,8 +23161,8 @@ func (ec *executionContext) field_Query_ratings_args(ctx context.Context, rawArg
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23199,8 +23199,8 @@ func (ec *executionContext) field_Query_reports_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23215,8 +23215,8 @@ func (ec *executionContext) field_Query_reports_args(ctx context.Context, rawArg
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23253,8 +23253,8 @@ func (ec *executionContext) field_Query_responses_args(ctx context.Context, rawA
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23269,8 +23269,8 @@ func (ec *executionContext) field_Query_responses_args(ctx context.Context, rawA
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23307,8 +23307,8 @@ func (ec *executionContext) field_Query_rewards_args(ctx context.Context, rawArg
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23323,8 +23323,8 @@ func (ec *executionContext) field_Query_rewards_args(ctx context.Context, rawArg
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23403,8 +23403,8 @@ func (ec *executionContext) field_Query_services_args(ctx context.Context, rawAr
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23419,8 +23419,8 @@ func (ec *executionContext) field_Query_services_args(ctx context.Context, rawAr
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23521,8 +23521,8 @@ func (ec *executionContext) field_Query_tasks_args(ctx context.Context, rawArgs 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23537,8 +23537,8 @@ func (ec *executionContext) field_Query_tasks_args(ctx context.Context, rawArgs 
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23617,8 +23617,8 @@ func (ec *executionContext) field_Query_webhookDeliveries_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23633,8 +23633,8 @@ func (ec *executionContext) field_Query_webhookDeliveries_args(ctx context.Conte
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23671,8 +23671,8 @@ func (ec *executionContext) field_Query_webhooks_args(ctx context.Context, rawAr
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23687,8 +23687,8 @@ func (ec *executionContext) field_Query_webhooks_args(ctx context.Context, rawAr
 	}
 	args["first"] = arg1
 	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "before",
-		func(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
-			return ec.unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, v)
+		func(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
+			return ec.unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -23995,8 +23995,8 @@ func (ec *executionContext) _AccountConnection_pageInfo(ctx context.Context, fie
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24082,8 +24082,8 @@ func (ec *executionContext) _AccountEdge_cursor(ctx context.Context, field graph
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25549,8 +25549,8 @@ func (ec *executionContext) _AttachmentConnection_pageInfo(ctx context.Context, 
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25636,8 +25636,8 @@ func (ec *executionContext) _AttachmentEdge_cursor(ctx context.Context, field gr
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -25976,8 +25976,8 @@ func (ec *executionContext) _AuditEntryConnection_pageInfo(ctx context.Context, 
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -26063,8 +26063,8 @@ func (ec *executionContext) _AuditEntryEdge_cursor(ctx context.Context, field gr
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -27193,8 +27193,8 @@ func (ec *executionContext) _BotConnection_pageInfo(ctx context.Context, field g
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -27280,8 +27280,8 @@ func (ec *executionContext) _BotEdge_cursor(ctx context.Context, field graphql.C
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -28318,8 +28318,8 @@ func (ec *executionContext) _ContactConnection_pageInfo(ctx context.Context, fie
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -28405,8 +28405,8 @@ func (ec *executionContext) _ContactEdge_cursor(ctx context.Context, field graph
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -29154,8 +29154,8 @@ func (ec *executionContext) _DocumentConnection_pageInfo(ctx context.Context, fi
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -29241,8 +29241,8 @@ func (ec *executionContext) _DocumentEdge_cursor(ctx context.Context, field grap
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31009,8 +31009,8 @@ func (ec *executionContext) _EventConnection_pageInfo(ctx context.Context, field
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -31096,8 +31096,8 @@ func (ec *executionContext) _EventEdge_cursor(ctx context.Context, field graphql
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32042,8 +32042,8 @@ func (ec *executionContext) _FeedbackConnection_pageInfo(ctx context.Context, fi
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32129,8 +32129,8 @@ func (ec *executionContext) _FeedbackEdge_cursor(ctx context.Context, field grap
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -33089,8 +33089,8 @@ func (ec *executionContext) _InvitationConnection_pageInfo(ctx context.Context, 
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -33176,8 +33176,8 @@ func (ec *executionContext) _InvitationEdge_cursor(ctx context.Context, field gr
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -33622,8 +33622,8 @@ func (ec *executionContext) _LedgerEntryConnection_pageInfo(ctx context.Context,
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -33709,8 +33709,8 @@ func (ec *executionContext) _LedgerEntryEdge_cursor(ctx context.Context, field g
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -34118,8 +34118,8 @@ func (ec *executionContext) _MailConnection_pageInfo(ctx context.Context, field 
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -34205,8 +34205,8 @@ func (ec *executionContext) _MailEdge_cursor(ctx context.Context, field graphql.
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -34977,8 +34977,8 @@ func (ec *executionContext) _MessageConnection_pageInfo(ctx context.Context, fie
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -35064,8 +35064,8 @@ func (ec *executionContext) _MessageEdge_cursor(ctx context.Context, field graph
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -40078,8 +40078,8 @@ func (ec *executionContext) _OrderConnection_pageInfo(ctx context.Context, field
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -40229,8 +40229,8 @@ func (ec *executionContext) _OrderEdge_cursor(ctx context.Context, field graphql
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -41766,7 +41766,7 @@ func (ec *executionContext) fieldContext_OwnerMail_repeated(_ context.Context, f
 	return graphql.NewScalarFieldContext("OwnerMail", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *entgql.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *relay.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -41789,7 +41789,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context,
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *entgql.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *relay.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -41812,7 +41812,7 @@ func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Cont
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *entgql.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *relay.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -41824,8 +41824,8 @@ func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field gra
 			return obj.StartCursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		false,
@@ -41835,7 +41835,7 @@ func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context,
 	return graphql.NewScalarFieldContext("PageInfo", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
-func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *entgql.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
+func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *relay.PageInfo[uuid.UUID]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -41847,8 +41847,8 @@ func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graph
 			return obj.EndCursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		false,
@@ -42816,8 +42816,8 @@ func (ec *executionContext) _PostConnection_pageInfo(ctx context.Context, field 
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -42903,8 +42903,8 @@ func (ec *executionContext) _PostEdge_cursor(ctx context.Context, field graphql.
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -43536,7 +43536,7 @@ func (ec *executionContext) _Query_accounts(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Accounts(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.AccountOrder), fc.Args["where"].(*ent.AccountWhereInput))
+			return ec.Resolvers.Query().Accounts(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.AccountOrder), fc.Args["where"].(*ent.AccountWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.AccountConnection) graphql.Marshaler {
@@ -43580,7 +43580,7 @@ func (ec *executionContext) _Query_attachments(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Attachments(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.AttachmentOrder), fc.Args["where"].(*ent.AttachmentWhereInput))
+			return ec.Resolvers.Query().Attachments(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.AttachmentOrder), fc.Args["where"].(*ent.AttachmentWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.AttachmentConnection) graphql.Marshaler {
@@ -43624,7 +43624,7 @@ func (ec *executionContext) _Query_auditEntries(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().AuditEntries(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.AuditEntryOrder), fc.Args["where"].(*ent.AuditEntryWhereInput))
+			return ec.Resolvers.Query().AuditEntries(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.AuditEntryOrder), fc.Args["where"].(*ent.AuditEntryWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.AuditEntryConnection) graphql.Marshaler {
@@ -43668,7 +43668,7 @@ func (ec *executionContext) _Query_bots(ctx context.Context, field graphql.Colle
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Bots(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.BotOrder), fc.Args["where"].(*ent.BotWhereInput))
+			return ec.Resolvers.Query().Bots(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.BotOrder), fc.Args["where"].(*ent.BotWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.BotConnection) graphql.Marshaler {
@@ -43712,7 +43712,7 @@ func (ec *executionContext) _Query_contacts(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Contacts(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.ContactOrder), fc.Args["where"].(*ent.ContactWhereInput))
+			return ec.Resolvers.Query().Contacts(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.ContactOrder), fc.Args["where"].(*ent.ContactWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.ContactConnection) graphql.Marshaler {
@@ -43756,7 +43756,7 @@ func (ec *executionContext) _Query_documents(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Documents(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.DocumentOrder), fc.Args["where"].(*ent.DocumentWhereInput))
+			return ec.Resolvers.Query().Documents(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.DocumentOrder), fc.Args["where"].(*ent.DocumentWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.DocumentConnection) graphql.Marshaler {
@@ -43800,7 +43800,7 @@ func (ec *executionContext) _Query_events(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Events(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.EventOrder), fc.Args["where"].(*ent.EventWhereInput))
+			return ec.Resolvers.Query().Events(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.EventOrder), fc.Args["where"].(*ent.EventWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.EventConnection) graphql.Marshaler {
@@ -43844,7 +43844,7 @@ func (ec *executionContext) _Query_feedbacks(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Feedbacks(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.FeedbackOrder), fc.Args["where"].(*ent.FeedbackWhereInput))
+			return ec.Resolvers.Query().Feedbacks(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.FeedbackOrder), fc.Args["where"].(*ent.FeedbackWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.FeedbackConnection) graphql.Marshaler {
@@ -43888,7 +43888,7 @@ func (ec *executionContext) _Query_invitations(ctx context.Context, field graphq
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Invitations(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.InvitationOrder), fc.Args["where"].(*ent.InvitationWhereInput))
+			return ec.Resolvers.Query().Invitations(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.InvitationOrder), fc.Args["where"].(*ent.InvitationWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.InvitationConnection) graphql.Marshaler {
@@ -43932,7 +43932,7 @@ func (ec *executionContext) _Query_ledgerEntries(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().LedgerEntries(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.LedgerEntryOrder), fc.Args["where"].(*ent.LedgerEntryWhereInput))
+			return ec.Resolvers.Query().LedgerEntries(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.LedgerEntryOrder), fc.Args["where"].(*ent.LedgerEntryWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.LedgerEntryConnection) graphql.Marshaler {
@@ -43976,7 +43976,7 @@ func (ec *executionContext) _Query_mails(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Mails(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.MailOrder), fc.Args["where"].(*ent.MailWhereInput))
+			return ec.Resolvers.Query().Mails(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.MailOrder), fc.Args["where"].(*ent.MailWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.MailConnection) graphql.Marshaler {
@@ -44020,7 +44020,7 @@ func (ec *executionContext) _Query_messages(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Messages(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.MessageOrder), fc.Args["where"].(*ent.MessageWhereInput))
+			return ec.Resolvers.Query().Messages(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.MessageOrder), fc.Args["where"].(*ent.MessageWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.MessageConnection) graphql.Marshaler {
@@ -44064,7 +44064,7 @@ func (ec *executionContext) _Query_orders(ctx context.Context, field graphql.Col
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Orders(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.OrderOrder), fc.Args["where"].(*ent.OrderWhereInput))
+			return ec.Resolvers.Query().Orders(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.OrderOrder), fc.Args["where"].(*ent.OrderWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.OrderConnection) graphql.Marshaler {
@@ -44108,7 +44108,7 @@ func (ec *executionContext) _Query_posts(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Posts(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.PostOrder), fc.Args["where"].(*ent.PostWhereInput))
+			return ec.Resolvers.Query().Posts(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.PostOrder), fc.Args["where"].(*ent.PostWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.PostConnection) graphql.Marshaler {
@@ -44152,7 +44152,7 @@ func (ec *executionContext) _Query_ratings(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Ratings(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.RatingOrder), fc.Args["where"].(*ent.RatingWhereInput))
+			return ec.Resolvers.Query().Ratings(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.RatingOrder), fc.Args["where"].(*ent.RatingWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.RatingConnection) graphql.Marshaler {
@@ -44196,7 +44196,7 @@ func (ec *executionContext) _Query_responses(ctx context.Context, field graphql.
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Responses(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.ResponseOrder), fc.Args["where"].(*ent.ResponseWhereInput))
+			return ec.Resolvers.Query().Responses(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.ResponseOrder), fc.Args["where"].(*ent.ResponseWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.ResponseConnection) graphql.Marshaler {
@@ -44240,7 +44240,7 @@ func (ec *executionContext) _Query_rewards(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Rewards(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.RewardOrder), fc.Args["where"].(*ent.RewardWhereInput))
+			return ec.Resolvers.Query().Rewards(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.RewardOrder), fc.Args["where"].(*ent.RewardWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.RewardConnection) graphql.Marshaler {
@@ -44284,7 +44284,7 @@ func (ec *executionContext) _Query_services(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Services(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.ServiceOrder), fc.Args["where"].(*ent.ServiceWhereInput))
+			return ec.Resolvers.Query().Services(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.ServiceOrder), fc.Args["where"].(*ent.ServiceWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.ServiceConnection) graphql.Marshaler {
@@ -44328,7 +44328,7 @@ func (ec *executionContext) _Query_tasks(ctx context.Context, field graphql.Coll
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Tasks(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.TaskOrder), fc.Args["where"].(*ent.TaskWhereInput))
+			return ec.Resolvers.Query().Tasks(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.TaskOrder), fc.Args["where"].(*ent.TaskWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.TaskConnection) graphql.Marshaler {
@@ -44372,7 +44372,7 @@ func (ec *executionContext) _Query_webhooks(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Webhooks(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.WebhookOrder), fc.Args["where"].(*ent.WebhookWhereInput))
+			return ec.Resolvers.Query().Webhooks(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.WebhookOrder), fc.Args["where"].(*ent.WebhookWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.WebhookConnection) graphql.Marshaler {
@@ -44416,7 +44416,7 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.WebhookDeliveryOrder), fc.Args["where"].(*ent.WebhookDeliveryWhereInput))
+			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.WebhookDeliveryOrder), fc.Args["where"].(*ent.WebhookDeliveryWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.WebhookDeliveryConnection) graphql.Marshaler {
@@ -45308,7 +45308,7 @@ func (ec *executionContext) _Query_reports(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Reports(ctx, fc.Args["after"].(*entgql.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*entgql.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.FeedbackOrder), fc.Args["where"].(*ent.FeedbackWhereInput))
+			return ec.Resolvers.Query().Reports(ctx, fc.Args["after"].(*relay.Cursor[uuid.UUID]), fc.Args["first"].(*int), fc.Args["before"].(*relay.Cursor[uuid.UUID]), fc.Args["last"].(*int), fc.Args["orderBy"].([]*ent.FeedbackOrder), fc.Args["where"].(*ent.FeedbackWhereInput))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.FeedbackConnection) graphql.Marshaler {
@@ -47014,8 +47014,8 @@ func (ec *executionContext) _RatingConnection_pageInfo(ctx context.Context, fiel
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -47101,8 +47101,8 @@ func (ec *executionContext) _RatingEdge_cursor(ctx context.Context, field graphq
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -48818,8 +48818,8 @@ func (ec *executionContext) _ResponseConnection_pageInfo(ctx context.Context, fi
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -48905,8 +48905,8 @@ func (ec *executionContext) _ResponseEdge_cursor(ctx context.Context, field grap
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -49355,8 +49355,8 @@ func (ec *executionContext) _RewardConnection_pageInfo(ctx context.Context, fiel
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -49442,8 +49442,8 @@ func (ec *executionContext) _RewardEdge_cursor(ctx context.Context, field graphq
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -50269,8 +50269,8 @@ func (ec *executionContext) _ServiceConnection_pageInfo(ctx context.Context, fie
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -50356,8 +50356,8 @@ func (ec *executionContext) _ServiceEdge_cursor(ctx context.Context, field graph
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -52112,8 +52112,8 @@ func (ec *executionContext) _TaskConnection_pageInfo(ctx context.Context, field 
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -52199,8 +52199,8 @@ func (ec *executionContext) _TaskEdge_cursor(ctx context.Context, field graphql.
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -54083,8 +54083,8 @@ func (ec *executionContext) _WebhookConnection_pageInfo(ctx context.Context, fie
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -54570,8 +54570,8 @@ func (ec *executionContext) _WebhookDeliveryConnection_pageInfo(ctx context.Cont
 			return obj.PageInfo, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx, selections, v)
 		},
 		true,
 		true,
@@ -54657,8 +54657,8 @@ func (ec *executionContext) _WebhookDeliveryEdge_cursor(ctx context.Context, fie
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -54767,8 +54767,8 @@ func (ec *executionContext) _WebhookEdge_cursor(ctx context.Context, field graph
 			return obj.Cursor, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
-			return ec.marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
+			return ec.marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx, selections, v)
 		},
 		true,
 		true,
@@ -56072,7 +56072,7 @@ func (ec *executionContext) unmarshalInputAccountOrder(ctx context.Context, obj 
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -56539,7 +56539,7 @@ func (ec *executionContext) unmarshalInputAttachmentOrder(ctx context.Context, o
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -58059,7 +58059,7 @@ func (ec *executionContext) unmarshalInputAuditEntryOrder(ctx context.Context, o
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -58771,7 +58771,7 @@ func (ec *executionContext) unmarshalInputBotOrder(ctx context.Context, obj any)
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -60051,7 +60051,7 @@ func (ec *executionContext) unmarshalInputContactOrder(ctx context.Context, obj 
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -61026,7 +61026,7 @@ func (ec *executionContext) unmarshalInputDocumentOrder(ctx context.Context, obj
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -61876,7 +61876,7 @@ func (ec *executionContext) unmarshalInputEventOrder(ctx context.Context, obj an
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -62464,7 +62464,7 @@ func (ec *executionContext) unmarshalInputFeedbackOrder(ctx context.Context, obj
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -63244,7 +63244,7 @@ func (ec *executionContext) unmarshalInputInvitationOrder(ctx context.Context, o
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -63798,7 +63798,7 @@ func (ec *executionContext) unmarshalInputLedgerEntryOrder(ctx context.Context, 
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -64443,7 +64443,7 @@ func (ec *executionContext) unmarshalInputMailOrder(ctx context.Context, obj any
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -65382,7 +65382,7 @@ func (ec *executionContext) unmarshalInputMessageOrder(ctx context.Context, obj 
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -66203,7 +66203,7 @@ func (ec *executionContext) unmarshalInputOrderOrder(ctx context.Context, obj an
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -67866,7 +67866,7 @@ func (ec *executionContext) unmarshalInputPostOrder(ctx context.Context, obj any
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -68550,7 +68550,7 @@ func (ec *executionContext) unmarshalInputRatingOrder(ctx context.Context, obj a
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -69396,7 +69396,7 @@ func (ec *executionContext) unmarshalInputResponseOrder(ctx context.Context, obj
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -69910,7 +69910,7 @@ func (ec *executionContext) unmarshalInputRewardOrder(ctx context.Context, obj a
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -70481,7 +70481,7 @@ func (ec *executionContext) unmarshalInputServiceOrder(ctx context.Context, obj 
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -71265,7 +71265,7 @@ func (ec *executionContext) unmarshalInputTaskOrder(ctx context.Context, obj any
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -72668,7 +72668,7 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryOrder(ctx context.Conte
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -73371,7 +73371,7 @@ func (ec *executionContext) unmarshalInputWebhookOrder(ctx context.Context, obj 
 		switch k {
 		case "direction":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("direction"))
-			data, err := ec.unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx, v)
+			data, err := ec.unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx, v)
 			if err != nil {
 				return it, err
 			}
@@ -82293,7 +82293,7 @@ func (ec *executionContext) _OwnerMail(ctx context.Context, sel ast.SelectionSet
 
 var pageInfoImplementors = []string{"PageInfo"}
 
-func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
+func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *relay.PageInfo[uuid.UUID]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -90315,12 +90315,12 @@ func (ec *executionContext) unmarshalNCreateWebhookInput2stoaᚋgraphᚋwebhooks
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx context.Context, v any) (entgql.Cursor[uuid.UUID], error) {
+func (ec *executionContext) unmarshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx context.Context, v any) (relay.Cursor[uuid.UUID], error) {
 	res, err := scalar.UnmarshalCursor(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNCursor2entgoᚗioᚋcontribᚋentgqlᚐCursor(ctx context.Context, sel ast.SelectionSet, v entgql.Cursor[uuid.UUID]) graphql.Marshaler {
+func (ec *executionContext) marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx context.Context, sel ast.SelectionSet, v relay.Cursor[uuid.UUID]) graphql.Marshaler {
 	_ = sel
 	res := scalar.MarshalCursor(v)
 	if res == graphql.Null {
@@ -91609,13 +91609,13 @@ func (ec *executionContext) marshalNOrderDetail2ᚖstoaᚋgraphᚋordersᚐDetai
 	return ec._OrderDetail(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx context.Context, v any) (entgql.OrderDirection, error) {
-	var res entgql.OrderDirection
+func (ec *executionContext) unmarshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx context.Context, v any) (relay.OrderDirection, error) {
+	var res relay.OrderDirection
 	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNOrderDirection2entgoᚗioᚋcontribᚋentgqlᚐOrderDirection(ctx context.Context, sel ast.SelectionSet, v entgql.OrderDirection) graphql.Marshaler {
+func (ec *executionContext) marshalNOrderDirection2stoaᚋentᚋrelayᚐOrderDirection(ctx context.Context, sel ast.SelectionSet, v relay.OrderDirection) graphql.Marshaler {
 	return v
 }
 
@@ -91861,7 +91861,7 @@ func (ec *executionContext) marshalNOwnerMail2ᚖstoaᚋgraphᚋoperatorᚐOwner
 	return ec._OwnerMail(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNPageInfo2entgoᚗioᚋcontribᚋentgqlᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v entgql.PageInfo[uuid.UUID]) graphql.Marshaler {
+func (ec *executionContext) marshalNPageInfo2stoaᚋentᚋrelayᚐPageInfo(ctx context.Context, sel ast.SelectionSet, v relay.PageInfo[uuid.UUID]) graphql.Marshaler {
 	return ec._PageInfo(ctx, sel, &v)
 }
 
@@ -94210,7 +94210,7 @@ func (ec *executionContext) unmarshalOContactWhereInput2ᚖstoaᚋentᚐContactW
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx context.Context, v any) (*entgql.Cursor[uuid.UUID], error) {
+func (ec *executionContext) unmarshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx context.Context, v any) (*relay.Cursor[uuid.UUID], error) {
 	if v == nil {
 		return nil, nil
 	}
@@ -94218,7 +94218,7 @@ func (ec *executionContext) unmarshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐ
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOCursor2ᚖentgoᚗioᚋcontribᚋentgqlᚐCursor(ctx context.Context, sel ast.SelectionSet, v *entgql.Cursor[uuid.UUID]) graphql.Marshaler {
+func (ec *executionContext) marshalOCursor2ᚖstoaᚋentᚋrelayᚐCursor(ctx context.Context, sel ast.SelectionSet, v *relay.Cursor[uuid.UUID]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -1,0 +1,22 @@
+//go:build entgql
+
+package schema
+
+import (
+	"entgo.io/contrib/entgql"
+	"entgo.io/ent/schema"
+)
+
+// secret keeps a field out of every GraphQL type, filter and order.
+var secret = entgql.Skip(entgql.SkipAll)
+
+// wide is the GraphQL type of numbers that may not fit the 32 bits of Int.
+var wide = entgql.Type("Int64")
+
+// ordering makes a field one that lists can be ordered by.
+func ordering(name string) schema.Annotation { return entgql.OrderField(name) }
+
+// connection lists an entity as a Relay connection.
+func connection() []schema.Annotation {
+	return []schema.Annotation{entgql.RelayConnection(), entgql.QueryField(), entgql.MultiOrder()}
+}
