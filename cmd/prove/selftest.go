@@ -137,6 +137,9 @@ func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
 	if b.bug.Faults != "" {
 		proof.Faults = b.bug.Faults
 	}
+	if b.bug.Minutes > 0 {
+		proof.Minutes = b.bug.Minutes
+	}
 	ctx, cancel := context.WithTimeout(ctx, proof.load()+10*time.Minute)
 	defer cancel()
 	r, err := proof.newRun()

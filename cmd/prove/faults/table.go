@@ -172,6 +172,10 @@ var table = []Fault{
 		Graceful: true, Strike: breakMail(testbed.MailSlow)},
 	{Name: "mail-lies", Mail: true, Meaning: "the mail server ends connections in the middle of a mail, answers 451, or takes a mail and does not say so",
 		Length: 8 * time.Second, Graceful: true, Strike: breakMail(testbed.MailLying)},
+	{Name: "servers-lost-mailing", Meaning: "the mail server is slow, and every server in turn gets SIGKILL in the middle of its mails", Length: 9 * time.Second,
+		Strike: loseMailing},
+	{Name: "commits-late", Meaning: "one in four transactions that have written an event commits 2.5 s late", Length: 8 * time.Second,
+		Strike: delayCommits},
 	{Name: "files-full", Meaning: "the file store has no space left", Length: 6 * time.Second, AsRoot: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the files", func(context.Context) error { return s.Bed.Files.Empty() }, injected(s.Bed.Files.Fill())

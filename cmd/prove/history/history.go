@@ -73,6 +73,8 @@ type Delivery struct {
 	Connection  int           `json:"connection"`
 	ConnectedAt time.Duration `json:"connected_at"`
 	At          time.Duration `json:"at"`
+	// Process is the server of a socket, as the load balancer names it.
+	Process string `json:"process,omitempty"`
 
 	// Webhook says that it came by a webhook, and Answer what its receiver answered.
 	Webhook bool `json:"webhook,omitempty"`
@@ -154,6 +156,8 @@ type Burst struct {
 	End       time.Duration `json:"end"`
 	// Code is the fault of a request over the limit.
 	Code string `json:"code"`
+	// AtMost says that fewer may succeed, since the caller may have used some just before.
+	AtMost bool `json:"at_most,omitempty"`
 }
 
 // History is everything that was recorded, and the final state that was read from the servers once the faults were over.

@@ -114,8 +114,9 @@ func checkWebhooks(r *run, f *Finding) {
 		}
 		f.Looked++
 		at, known := acked[d.EventID]
-		taken := d.Answer < http.StatusMultipleChoices || known && at < d.At+againWithin
-		if taken || r.Length < d.At+againWithin || r.disturbed(d.At, d.At+againWithin) {
+		due := r.dueAfter(d.At, d.At, againWithin)
+		taken := d.Answer < http.StatusMultipleChoices || known && at < due
+		if taken || r.Length < due {
 			continue
 		}
 		if !slices.ContainsFunc(r.Deliveries, func(later history.Delivery) bool { return later.EventID == d.EventID && later.At > d.At }) {

@@ -72,6 +72,7 @@ var checks = []check{
 	{"rewards", "What a verified agent has earned is granted on its own, and once (§2.5).", checkRewards, checkRewardsSoFar},
 	{"events received", "Each event of an agent arrives on its event channel at least once (§6).", checkReceived, nil},
 	{"prompt events", "An event reaches an open socket within ten seconds, and mostly at once (§6).", checkPrompt, nil},
+	{"wake-ups", "An event reaches a socket at another server about as soon as one at the same server (§6).", checkWakeUps, nil},
 	{"open sockets", "An event comes on every socket that is open when it happens (§6).", checkSockets, checkSockets},
 	{"event order", "Events come once a connection, in the order of the requests that caused them (§6).", checkEventOrder, checkEventOrder},
 	{"acknowledged events", "An event never comes on a connection opened after its ack was answered (§6).", checkAcked, checkAcked},

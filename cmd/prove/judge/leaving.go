@@ -248,7 +248,7 @@ func checkErasures(r *run, f *Finding) {
 			}
 		case history.ErasureDue:
 			f.Looked++
-			if a.Succeeded() && !r.isFollowed(a) {
+			if settled(a) && !r.isFollowed(a) { // also one that says that there is no erasure
 				f.violatedf("%s: the agent's token is still good", describe(a))
 			}
 		case history.ErasureGet:

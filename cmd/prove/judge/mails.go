@@ -14,7 +14,7 @@ const (
 	// mailSlack is how much later than its wait says a mail may be sent again: the wait is looked at every few seconds, by one of the
 	// servers, and another takes its place within 20 s.
 	mailSlack = 25 * time.Second
-	// mailCrash is how long a mail may take if its server was lost while sending it.
+	// mailCrash is how long a mail may take if its server was lost while sending it (docs/running.md), and what a busy machine takes.
 	mailCrash = 140 * time.Second
 	// challengeLife is how long the code of a mail is good.
 	challengeLife = 10 * time.Minute

@@ -21,6 +21,8 @@ type sending struct {
 	success  bool
 	answered time.Duration
 	id       string
+	// process is the server that gave the answer.
+	process string
 }
 
 // newSendings are all messages that were set out to be sent, by sender and client_message_id.
@@ -41,7 +43,7 @@ func newSendings(r *run) map[[2]string]*sending {
 		}
 		s.start, s.tried = q.begun(), q.unknown() > 0
 		if a := q.succeeded(); a != nil {
-			s.tried, s.success, s.answered, s.id = true, true, a.End, effectOf(a).Message.ID
+			s.tried, s.success, s.answered, s.id, s.process = true, true, a.End, effectOf(a).Message.ID, a.Process
 		}
 	}
 	return sent

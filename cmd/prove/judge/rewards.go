@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -22,7 +23,8 @@ type rewards struct {
 	} `json:"grounds"`
 }
 
-// checkRewardsSoFar looks for rewards in the wallets of agents that no owner may have verified by then.
+// checkRewardsSoFar looks for rewards in the wallets of agents that no owner may have verified by then, and for more than they may
+// have earned.
 func checkRewardsSoFar(r *run, f *Finding) {
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
@@ -30,7 +32,20 @@ func checkRewardsSoFar(r *run, f *Finding) {
 			continue
 		}
 		body, ok := answerOf[struct{ Entries []history.Entry }](a, f)
-		if ok && !r.mayBeProven(a.Agent, a.End) && slices.ContainsFunc(body.Entries, func(e history.Entry) bool { return e.Kind == reward }) {
+		if !ok {
+			continue
+		}
+		f.Looked++
+		granted := 0
+		for _, e := range body.Entries {
+			if e.Kind == reward {
+				granted++
+			}
+		}
+		if may := r.grounds(a.Agent); granted > may {
+			f.violatedf("%s shows %d rewards, and the agent may have earned %d", describe(a), granted, may)
+		}
+		if granted > 0 && !r.mayBeProven(a.Agent, a.End) {
 			f.violatedf("%s shows a reward, and no owner has verified the agent", describe(a))
 		}
 	}
@@ -74,6 +89,23 @@ func checkRewards(r *run, f *Finding) {
 			f.violatedf("%s was granted the rewards %v, and its wallet has %v", agent, granted, entered)
 		}
 	}
+}
+
+// grounds counts the grounds of rewards that an agent may have met: each is rewarded once.
+func (r *run) grounds(agent string) (may int) {
+	for _, member := range []string{`"avatar_`, `"character_`, `"specialty"`} {
+		if r.hasSent(agent, member) {
+			may++
+		}
+	}
+	return may
+}
+
+// hasSent says that an agent may have set a member of its profile.
+func (r *run) hasSent(agent, member string) bool {
+	return slices.ContainsFunc(r.Attempts, func(a history.Attempt) bool {
+		return a.Operation == history.ProfileUpdate && a.Agent == agent && mayHaveActed(&a) && strings.Contains(string(a.Sent), member)
+	})
 }
 
 // mayBeProven says that an owner may have verified an agent by a moment, before its registration or after it.

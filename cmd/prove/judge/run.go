@@ -32,6 +32,8 @@ type run struct {
 	// ofOrders are the requests about an order, by its id. customers are the handles of the tasks' customers.
 	ofOrders  map[string][]*request
 	customers map[string]string
+	// byStart are the faults in the order in which they began.
+	byStart []history.Fault
 	// product holds the changes of profiles, posts and tasks.
 	product *product
 	// ofOwners are the attempts at the operations of history.Owner…, by operation. challenges are those of OwnerRequest that were
@@ -51,6 +53,7 @@ func newRun(h *history.History) *run {
 		History: h, handles: make(map[string]string), ids: make(map[string]string),
 		byID: make(map[string][]*request), orders: make(map[string]*orderAnswer),
 	}
+	r.byStart = slices.SortedFunc(slices.Values(h.Faults), func(a, b history.Fault) int { return cmp.Compare(a.Start, b.Start) })
 	for _, m := range h.Members {
 		r.handles[m.ID], r.ids[m.Handle] = m.Handle, m.ID
 	}

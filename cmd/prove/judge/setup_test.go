@@ -83,7 +83,7 @@ func (s *story) loseUpload() {
 func (s *story) event(agent string, connection int, event, kind string, payload object) {
 	s.Deliveries = append(s.Deliveries, history.Delivery{
 		Agent: agent, Connection: connection, ConnectedAt: time.Duration(connection) * time.Millisecond,
-		At: s.now + 95*time.Millisecond, EventID: event, Kind: kind, Payload: raw(payload),
+		At: s.now + 95*time.Millisecond, Process: "server 1", EventID: event, Kind: kind, Payload: raw(payload),
 	})
 }
 

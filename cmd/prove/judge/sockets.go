@@ -7,8 +7,24 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// checkSockets looks for events that never came on a socket that was open from before their cause until long after its answer, if no
-// ack may have taken them: every connection of an agent gets each event (§6).
+// dueAfter is the moment by which what began and was answered at some time must have had its effect: some patience after the answer, or
+// after the last of the faults that may have met it or its effect by then. A machine without time puts it off by as long as it had none.
+func (r *run) dueAfter(begun, answered, patience time.Duration) time.Duration {
+	due := answered + patience
+	for _, fault := range r.byStart {
+		switch {
+		case fault.Mail || fault.Start > due || fault.End+aftermath < begun:
+		case fault.Name == history.MachineStarved:
+			due += fault.End + aftermath - fault.Start
+		default:
+			due = max(due, fault.End+patience)
+		}
+	}
+	return due
+}
+
+// checkSockets looks for events that never came on a socket that was open from before the answer to their cause until they were long
+// due, if no ack may have taken them: every connection of an agent gets each event (§6), also one that became visible late.
 func checkSockets(r *run, f *Finding) {
 	came := make(map[int]map[content]bool) // by connection
 	for _, events := range r.events(f) {
@@ -27,14 +43,12 @@ func checkSockets(r *run, f *Finding) {
 	}
 	concerned := r.concerned()
 	for about, c := range r.causes() {
-		if r.disturbed(c.start, c.answered+latest) {
-			continue
-		}
+		due := r.dueAfter(c.start, c.answered, latest)
 		for _, agent := range concerned[about] {
 			at, known := acked[agent][about]
-			taken := known && at < c.answered+latest
+			taken := known && at < due
 			for _, socket := range open[agent] {
-				if socket.Start > c.start || socket.End < c.answered+latest {
+				if socket.Start > c.answered || socket.End < due {
 					continue
 				}
 				f.Looked++

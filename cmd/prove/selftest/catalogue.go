@@ -24,6 +24,8 @@ type Row struct {
 	File, Old, New string
 	// Faults are the faults without which the promise cannot be broken, separated by commas; empty if it can be without any.
 	Faults string
+	// Minutes is the length of the load if the promise needs another one than the rest, else 0.
+	Minutes float64
 }
 
 // catalogue is every bug, by what it concerns.

@@ -72,7 +72,7 @@ var channel = []Row{
 	},
 	{
 		Name: "event-late-commit", Promise: "An event that becomes visible after a later one is sent, too (§6).", File: "graph/events/horizon.go",
-		Old: "if h.drawn > 0 && now.Oldest > h.mark {", New: "if h.drawn > 0 {",
+		Old: "if h.drawn > 0 && now.Oldest > h.mark {", New: "if h.drawn > 0 {", Faults: "commits-late",
 	},
 	{
 		Name: "event-ack-forgotten", Promise: "An event never comes again after its ack was answered (§6).", File: "graph/events/events.sql",
@@ -83,11 +83,11 @@ var channel = []Row{
 		Old: "\th.queue.add(wordWake, recipients)\n", New: "",
 	},
 	{
-		Name: "wake-up-early", Promise: "A socket is woken after the commit (§6).", File: "graph/events/add.go",
-		Old: "tx.AfterCommit(func() { a.Wake(recipients) })", New: "a.Wake(recipients)",
+		Name: "contact-event-to-self", Promise: "The agent that has asked gets the event of an acceptance (§6).", File: "graph/contacts/act.go",
+		Old: "events.Event{Recipient: otherID, Kind: kind,", New: "events.Event{Recipient: callerID, Kind: kind,",
 	},
 	{
 		Name: "webhook-acks-failure", Promise: "An event that an endpoint has not taken stays (§4.12).", File: "graph/webhooks/record.go",
-		Old: "if got.reason == \"\" && !d.isTest() {", New: "if !d.isTest() {",
+		Old: "if got.reason == \"\" && !d.isTest() {", New: "if !d.isTest() {", Faults: "none",
 	},
 }

@@ -35,6 +35,12 @@ var owners = []Row{
 		Old: "return a.ProfileChanged(ctx, tx, botID)", New: "return nil",
 	},
 	{
+		Name: "owner-guess-uncounted", Promise: "A wrong code that is refused as one was counted (§4.1).", File: "graph/owners/verify.go",
+		Old:    "\tif err != nil {\n\t\treturn err // a wrong code that was not counted is not answered as one that was\n\t}\n\treturn refused\n",
+		New:    "\treturn errors.Join(err, refused)\n",
+		Faults: "network-torn",
+	},
+	{
 		Name: "mail-doubled", Promise: "The mail of a challenge arrives once (§4.1).", File: "graph/email/deliver.go",
 		Old: "return waits[0], a.end(ctx, m, metrics.MailSent, nil)",
 		New: "return waits[0], errors.Join(errHeld, a.end(ctx, m, metrics.MailFailed, errHeld))",
@@ -47,7 +53,8 @@ var owners = []Row{
 	{
 		Name: "mail-lost-with-server", Promise: "A mail whose server was lost is sent by another one (§4.1).", File: "graph/email/email.sql",
 		Old: "AND expired_at IS NULL AND claimed_until <= stoa_now()\n  ORDER BY",
-		New: "AND expired_at IS NULL AND claimed_until <= stoa_now() - interval '1 day'\n  ORDER BY", Faults: "mail-slow,server-killed-often",
+		New: "AND expired_at IS NULL AND claimed_until <= stoa_now() - interval '1 day'\n  ORDER BY", Faults: "servers-lost-mailing",
+		Minutes: 0.3, // one strike: each further one would be an excuse for the mails of those before
 	},
 	{
 		Name: "registration-proof-reused", Promise: "A proof registers one agent (§2.4).", File: "migrate/functions/owners.sql",

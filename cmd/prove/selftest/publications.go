@@ -39,8 +39,9 @@ var publications = []Row{
 		Old: "if by.State == response.StateWithdrawn {", New: "if by.State == response.StateWithdrawn && !by.Active {",
 	},
 	{
-		Name: "erased-acts", Promise: "The tokens of an erased agent end (§12.7).", File: "migrate/functions/lifecycle.sql",
-		Old: "  DELETE FROM tokens WHERE bot_id = agent;\n", New: "",
+		Name: "erasure-forgotten", Promise: "An agent is erased when the time of its request has come (§12.7).",
+		File: "migrate/functions/lifecycle.sql",
+		Old:  "e.due_at <= stoa_now() AND b.suspended_at IS NULL\n", New: "e.due_at <= stoa_now() - interval '7 d' AND b.suspended_at IS NULL\n",
 	},
 }
 
@@ -70,6 +71,6 @@ var operation = []Row{
 	{
 		Name: "shutdown-without-drain", Promise: "A server that ends answers the requests that it has (§11).", File: "cmd/stoa/shutdown.go",
 		Old: "withTimeout(ctx, requestsTimeout, p.finishRequests)", New: "withTimeout(ctx, time.Nanosecond, p.finishRequests)",
-		Faults: "rolling-restart,rolling-restart-direct",
+		Faults: "rolling-restart-direct",
 	},
 }

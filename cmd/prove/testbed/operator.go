@@ -19,6 +19,8 @@ func (b *Bed) operator(server *Server) (graphql.Client, error) {
 
 // acted notes an act of an operator that was answered: its procedure and the agent that it was done to, if any.
 func (b *Bed) acted(procedure, target string) {
+	b.acting.Lock()
+	defer b.acting.Unlock()
 	b.Acts = append(b.Acts, procedure+" "+target)
 }
 

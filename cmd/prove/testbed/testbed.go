@@ -60,6 +60,7 @@ type Bed struct {
 	// Acts are the acts of operators that were answered, each a procedure and the agent that it was done to, if any.
 	Acts []string
 
+	acting   sync.Mutex // guards Acts
 	balancer *balancer
 }
 

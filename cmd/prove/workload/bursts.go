@@ -149,7 +149,7 @@ func (w *Workload) exceed(b burst, agent string, do func(number int)) {
 // BurstSockets opens more sockets of some agents than they may have, one agent after the other, and then more altogether, all at the
 // same time.
 func (w *Workload) BurstSockets(ctx context.Context) {
-	const perAgent, altogether, alone = 2, 32, 4
+	const altogether, alone = 32, 8
 	for i := range alone {
 		w.sockets(ctx, burst{limit: "sockets of an agent", operation: "burst.socket", allowed: perAgent, attempts: perAgent + 4}, w.Agents[i:i+1])
 	}
@@ -157,8 +157,31 @@ func (w *Workload) BurstSockets(ctx context.Context) {
 	w.sockets(ctx, burst{limit: "sockets", operation: "burst.socket.all", allowed: min(altogether, perAgent*len(agents)), attempts: altogether + 8}, agents)
 }
 
+// perAgent is how many places on the event channel an agent has.
+const perAgent = 2
+
 // socketVerdict is how long a socket takes at most to bring its first event or to say that it is refused.
 const socketVerdict = 30 * time.Second
+
+// tryPlace opens a socket and waits until it has brought an event or is refused. It returns the socket, if there is one, and what is to be
+// recorded.
+func (a *Agent) tryPlace(ctx context.Context, server string) (c *connection, recorded history.Attempt) {
+	recorded.Start = a.w.Recorder.Now()
+	c, err := a.connectTo(ctx, server)
+	if err == nil {
+		_, err = c.next(time.Now().Add(socketVerdict))
+	}
+	switch {
+	case err == nil:
+		recorded.Status = http.StatusOK
+	case isRefused(err):
+		recorded.Status, recorded.Code, recorded.RetryAfter = http.StatusTooManyRequests, "4429", true
+	default:
+		recorded.Failure = err.Error()
+	}
+	recorded.End = a.w.Recorder.Now()
+	return c, recorded
+}
 
 // sockets opens the attempts of a burst and holds those that are open until all are judged. Their agents have events that wait, which
 // come on each socket that is not refused.
@@ -169,21 +192,11 @@ func (w *Workload) sockets(ctx context.Context, b burst, agents []*Agent) {
 	for number := range b.attempts {
 		a := agents[number%len(agents)]
 		running.Go(func() {
-			recorded := history.Attempt{Operation: b.operation, Start: w.Recorder.Now()}
-			c, err := a.connect(ctx)
-			if err == nil {
+			c, recorded := a.tryPlace(ctx, w.servers[number%len(w.servers)])
+			if c != nil {
 				defer c.Close() //nolint:errcheck // its end is the point
-				_, err = c.next(time.Now().Add(socketVerdict))
 			}
-			switch {
-			case err == nil:
-				recorded.Status = http.StatusOK
-			case isRefused(err):
-				recorded.Status, recorded.Code, recorded.RetryAfter = http.StatusTooManyRequests, "4429", true
-			default:
-				recorded.Failure = err.Error()
-			}
-			recorded.End = w.Recorder.Now()
+			recorded.Operation = b.operation
 			w.Recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, recorded) })
 			judged.Done()
 			judged.Wait()

@@ -259,7 +259,9 @@ func (w *Workload) contendForContact(ctx context.Context) {
 		asker, asked = other, one
 	}
 	accept := moving{asked, asked.acceptance(asker, contact)}
-	w.contest(ctx, moving{asker, asker.seal(asked, newNonce())}, moving{asked, asked.seal(asker, newNonce())}) // they are no friends yet
+	// They are no friends yet, and only the one that was asked may change that.
+	w.contest(ctx, moving{asker, asker.seal(asked, newNonce())}, moving{asked, asked.seal(asker, newNonce())},
+		moving{asker, asker.acceptance(asked, contact)})
 	if ctx.Err() != nil {
 		return // what had no answer is sent again at the end, and they must not be friends by then
 	}

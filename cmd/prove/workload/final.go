@@ -28,7 +28,7 @@ func (w *Workload) Read(ctx context.Context) error {
 			}
 		}
 	}
-	for _, a := range w.all() {
+	for _, a := range append(w.all(), w.guesser) {
 		body, err := a.readOnboarding(ctx)
 		if err != nil {
 			return err

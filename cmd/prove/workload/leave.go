@@ -35,7 +35,7 @@ func (w *Workload) export(ctx context.Context, final *history.Final) error {
 		if !got.succeeded() || got.into(&asked) != nil {
 			return fmt.Errorf("export of %s: %d %s", a.Handle, got.status, got.body)
 		}
-		got = a.made(ctx, request{operation: "export.get", subject: a.Handle, method: http.MethodGet, path: "/exports/" + asked.Export.ID},
+		got = a.made(ctx, time.Now().Add(exportWithin), request{operation: "export.get", subject: a.Handle, method: http.MethodGet, path: "/exports/" + asked.Export.ID},
 			func(got answer) bool { return got.into(&asked) == nil && asked.Export.State == "ready" })
 		if asked.Export.State != "ready" {
 			return fmt.Errorf("export of %s: %d %s", a.Handle, got.status, got.body)

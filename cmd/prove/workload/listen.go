@@ -12,6 +12,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
 )
 
 const (
@@ -30,6 +31,8 @@ type connection struct {
 	agent       *Agent
 	number      int
 	connectedAt time.Duration
+	// process is the server, as the load balancer names it.
+	process string
 }
 
 type frame struct {
@@ -39,17 +42,24 @@ type frame struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-func (a *Agent) connect(ctx context.Context) (*connection, error) {
+func (a *Agent) connect(ctx context.Context) (*connection, error) { return a.connectTo(ctx, "") }
+
+// connectTo opens a socket through a server; any serves if it is empty.
+func (a *Agent) connectTo(ctx context.Context, server string) (*connection, error) {
 	dialer := websocket.Dialer{HandshakeTimeout: requestTimeout, NetDialContext: (&net.Dialer{
 		Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(a.address)},
 	}).DialContext}
-	conn, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(a.w.url, "http")+"/ws/v1/events/",
-		http.Header{"Authorization": {"Bearer " + a.token}})
+	header := http.Header{"Authorization": {"Bearer " + a.token}}
+	if server != "" {
+		header.Set(testbed.ChosenHeader, server)
+	}
+	conn, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(a.w.url, "http")+"/ws/v1/events/", header)
 	if err != nil {
 		return nil, err
 	}
 	_ = response.Body.Close() // an upgrade has none
-	return &connection{Conn: conn, agent: a, number: a.w.connections.next(), connectedAt: a.w.Recorder.Now()}, nil
+	return &connection{Conn: conn, agent: a, number: a.w.connections.next(), connectedAt: a.w.Recorder.Now(),
+		process: response.Header.Get(testbed.ServerHeader)}, nil
 }
 
 // next waits for a frame and records it.
@@ -66,7 +76,7 @@ func (c *connection) next(until time.Time) (frame, error) {
 		switch got.Type {
 		case "event":
 			h.Deliveries = append(h.Deliveries, history.Delivery{
-				Agent: c.agent.Handle, Connection: c.number, ConnectedAt: c.connectedAt, At: at,
+				Agent: c.agent.Handle, Connection: c.number, ConnectedAt: c.connectedAt, At: at, Process: c.process,
 				EventID: got.EventID, Kind: got.Kind, Payload: got.Payload,
 			})
 		case "acked":

@@ -16,8 +16,10 @@ import (
 const (
 	// watchPace is the mean time between two readings of the head of the key log.
 	watchPace = 400 * time.Millisecond
-	// madeWithin is how long the server has for what jobs make of the last requests: entries of the log, receipts, exports.
-	madeWithin = 2 * time.Minute
+	// madeWithin is how long the server has for what jobs make of the last requests: for all entries of the log together, for all
+	// receipts, and for an erasure. What is missing then is missing. An export has exportWithin.
+	madeWithin   = 30 * time.Second
+	exportWithin = 2 * time.Minute
 	// madePace is the time between two looks for that.
 	madePace = 500 * time.Millisecond
 )
@@ -46,11 +48,11 @@ func (w *Workload) watchLog(ctx context.Context) {
 	}
 }
 
-// made repeats a reading until it shows what it waits for, or madeWithin is over.
-func (a *Agent) made(ctx context.Context, r request, is func(answer) bool) answer {
-	for end := time.Now().Add(madeWithin); ; {
+// made repeats a reading until it shows what it waits for, or a moment is over.
+func (a *Agent) made(ctx context.Context, until time.Time, r request, is func(answer) bool) answer {
+	for {
 		got := a.once(ctx, r)
-		if got.succeeded() && is(got) || time.Now().After(end) || !a.pause(ctx, madePace) {
+		if got.succeeded() && is(got) || time.Now().After(until) || !a.pause(ctx, madePace) {
 			return got
 		}
 	}
@@ -61,12 +63,12 @@ func (w *Workload) readLog(ctx context.Context, final *history.Final) error {
 	const number = 901
 	a := w.newStranger(number)
 	defer a.client.CloseIdleConnections()
-	log := history.Log{Cards: make(map[string]json.RawMessage), Proofs: make(map[string]string)}
+	until, log := time.Now().Add(madeWithin), history.Log{Cards: make(map[string]json.RawMessage), Proofs: make(map[string]string)}
 	for _, agent := range w.registered {
 		if agent.bearer() == "" {
 			continue // its token was lost with an answer
 		}
-		if err := agent.readProof(ctx, &log); err != nil {
+		if err := agent.readProof(ctx, until, &log); err != nil {
 			return err
 		}
 	}
@@ -101,13 +103,13 @@ func (w *Workload) readLog(ctx context.Context, final *history.Final) error {
 }
 
 // readProof reads an agent's own record and the proof of its entry, once the log has it.
-func (a *Agent) readProof(ctx context.Context, log *history.Log) error {
+func (a *Agent) readProof(ctx context.Context, until time.Time, log *history.Log) error {
 	var card struct {
 		Bot struct {
 			KeyLog struct{ Index *int64 } `json:"key_log"`
 		}
 	}
-	got := a.made(ctx, request{operation: "me.get", subject: a.Handle, method: http.MethodGet, path: "/bots/me"}, func(got answer) bool {
+	got := a.made(ctx, until, request{operation: "me.get", subject: a.Handle, method: http.MethodGet, path: "/bots/me"}, func(got answer) bool {
 		return got.into(&card) == nil && card.Bot.KeyLog.Index != nil
 	})
 	if !got.succeeded() {
@@ -130,6 +132,7 @@ func (w *Workload) readReceipts(ctx context.Context, final *history.Final) error
 	for _, a := range w.registered {
 		byID[a.ID] = a
 	}
+	until := time.Now().Add(madeWithin)
 	final.Receipts, final.ReceiptLists = make(map[string]json.RawMessage), make(map[string][]string)
 	for _, o := range w.orders.orders {
 		state, _ := o.seen()
@@ -138,7 +141,7 @@ func (w *Workload) readReceipts(ctx context.Context, final *history.Final) error
 			r := request{operation: history.ReceiptGet, subject: o.id, method: http.MethodGet, path: "/orders/" + o.id + "/receipt", keep: true}
 			var got answer
 			if state == "closed" {
-				got = a.made(ctx, r, func(got answer) bool { return !strings.Contains(string(got.body), `"proof":null`) })
+				got = a.made(ctx, until, r, func(got answer) bool { return !strings.Contains(string(got.body), `"proof":null`) })
 			} else {
 				got = a.once(ctx, r)
 			}

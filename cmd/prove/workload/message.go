@@ -49,8 +49,12 @@ func (a *Agent) sealAs(id string, to *Agent, nonce [24]byte) request {
 // readMessages reads the newest messages with a friend.
 func (a *Agent) readMessages(ctx context.Context) {
 	to := a.friend()
-	a.once(ctx, request{operation: "message.list", subject: to.Handle, method: http.MethodGet, path: "/messages?limit=20&peer=" + to.ID})
+	a.once(ctx, request{operation: "message.list", subject: to.Handle, method: http.MethodGet, path: "/messages?peer=" + to.ID})
 }
+
+// messageStep is how many messages of a page are kept before the next one is asked for: any message may end a page (§1.5), and few
+// conversations fill one.
+const messageStep = 20
 
 // allMessages reads the whole conversation with a friend, oldest first.
 func (a *Agent) allMessages(ctx context.Context, with *Agent) ([]history.Message, error) {
@@ -58,7 +62,7 @@ func (a *Agent) allMessages(ctx context.Context, with *Agent) ([]history.Message
 	before := ""
 	for {
 		got := a.once(ctx, request{operation: "message.list", subject: with.Handle, method: http.MethodGet,
-			path: "/messages?limit=20&peer=" + with.ID + before})
+			path: "/messages?peer=" + with.ID + before})
 		var page struct {
 			Messages []struct {
 				history.Message
@@ -73,14 +77,15 @@ func (a *Agent) allMessages(ctx context.Context, with *Agent) ([]history.Message
 		if err := json.Unmarshal(got.body, &page); err != nil {
 			return nil, err
 		}
-		for _, m := range page.Messages {
+		read := page.Messages[:min(messageStep, len(page.Messages))]
+		for _, m := range read {
 			m.Text = a.open(with, m.Nonce, m.Ciphertext)
 			all = append(all, m.Message)
 		}
-		if page.NextBefore == nil {
+		if len(read) == len(page.Messages) && page.NextBefore == nil {
 			break
 		}
-		before = "&before=" + *page.NextBefore
+		before = "&before=" + read[len(read)-1].ID
 	}
 	slices.Reverse(all)
 	return all, nil

@@ -136,6 +136,11 @@ var moves = map[string][]string{
 	"disputed":    {"propose-refund", "approve-refund", "approve-refund", "approve-refund", "complete"},
 }
 
+// operations are all of them. One draw in strayOneOf is of these, whatever the state: what a state has no room for is refused.
+var operations = []string{"accept", "reject", "cancel", "start", "deliver", "complete", "dispute", "propose-refund", "approve-refund"}
+
+const strayOneOf = 6
+
 // performers say who may do what (§3.1); what is missing either side may do.
 var performers = map[string]func(o *order, agent string) bool{
 	"accept": (*order).isCounterparty, "reject": (*order).isCounterparty, "cancel": (*order).isAuthor,
@@ -149,6 +154,9 @@ func (o *order) isContractor(agent string) bool   { return agent == o.contractor
 
 // draw returns an operation to try: mostly one that the agent may do.
 func (a *Agent) draw(o *order, state string) string {
+	if a.random.IntN(strayOneOf) == 0 {
+		return operations[a.random.IntN(len(operations))]
+	}
 	for range 5 {
 		operation := moves[state][a.random.IntN(len(moves[state]))]
 		if may := performers[operation]; may == nil || may(o, a.ID) || a.random.IntN(8) == 0 {

@@ -11,12 +11,12 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// newSpares registers two agents with the proof of an owner, each several times, before there are faults.
+// newSpares registers some agents with the proof of an owner, each several times, before there are faults.
 func (w *Workload) newSpares(ctx context.Context) error {
 	if err := w.bed.RequireOwners(ctx, true); err != nil {
 		return err
 	}
-	for _, handle := range []string{rotating, hooked} {
+	for _, handle := range append([]string{rotating, hooked}, earners...) {
 		a, err := w.newProven(ctx, handle)
 		if err != nil {
 			return err

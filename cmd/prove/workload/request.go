@@ -46,6 +46,8 @@ type request struct {
 	token, accept string
 	// noted keeps the body in the history.
 	noted bool
+	// lasts is how long the body takes; 0 if it is sent at once.
+	lasts time.Duration
 }
 
 // answer is the answer. status is history.Unanswered if none came.
@@ -113,7 +115,7 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 		recorded.Failure = why
 		return answer{status: history.Unanswered}
 	}
-	body, contentType := io.Reader(nil), ""
+	body, contentType, length := io.Reader(nil), "", int64(0)
 	switch {
 	case r.raw != nil:
 		body, contentType = bytes.NewReader(r.raw), r.contentType
@@ -123,6 +125,9 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 			return unanswered(err.Error())
 		}
 		body, contentType = bytes.NewReader(raw), "application/json"
+		if r.lasts > 0 {
+			body, length = newSlowly(raw, r.lasts), int64(len(raw))
+		}
 	}
 	// A request that was begun is ended: one that the run's end cuts off could not be judged.
 	url := a.w.url + "/api/v1" + r.path
@@ -132,6 +137,9 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 	sent, err := http.NewRequestWithContext(context.WithoutCancel(ctx), r.method, url, body)
 	if err != nil {
 		return unanswered(err.Error())
+	}
+	if length > 0 {
+		sent.ContentLength = length
 	}
 	if contentType != "" {
 		sent.Header.Set("Content-Type", contentType)

@@ -38,6 +38,9 @@ type Workload struct {
 	tasks                 shelf[*task]
 	posts                 shelf[post]
 	rivals, burst, spares []*Agent
+	crowd, tricklers      []*Agent
+	guesser               *Agent
+	quiet                 quiet
 	hook                  *hook
 	arena                 arena
 	// registered are all agents, those of the bursts included.
@@ -79,7 +82,9 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 			}
 		}
 	}
-	for _, prepare := range []func(context.Context) error{w.newRivals, w.newSpares, w.newHook, w.newTwins} {
+	for _, prepare := range []func(context.Context) error{
+		w.newRivals, w.newSpares, w.newHook, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.earn,
+	} {
 		if err := prepare(ctx); err != nil {
 			return nil, err
 		}
@@ -96,7 +101,9 @@ func (w *Workload) Run(ctx context.Context) {
 		running.Go(func() { a.listen(ctx) })
 		running.Go(func() { a.seekOwner(ctx) })
 	}
-	running.Go(func() { w.contend(ctx) })
+	for _, do := range []func(context.Context){w.contend, w.crowdPlaces, w.converse, w.trickle, w.guess} {
+		running.Go(func() { do(ctx) })
+	}
 	if !w.older() {
 		running.Go(func() { w.watchLog(ctx) })
 	}
@@ -125,28 +132,33 @@ func (w *Workload) Settle(ctx context.Context) error {
 			return err
 		}
 	}
-	return w.drainBursts(ctx)
+	w.endSockets(ctx)
+	return w.drainOthers(ctx)
 }
 
 // all are the agents that work during the run.
 func (w *Workload) all() []*Agent { return slices.Concat(w.Agents, w.rivals, w.spares[1:]) }
 
-// drainBursts receives what the agents of the bursts were sent.
-func (w *Workload) drainBursts(ctx context.Context) error {
-	for _, a := range w.burst {
+// drainOthers receives what the agents that have one part were sent.
+func (w *Workload) drainOthers(ctx context.Context) error {
+	draining, within := errgroup.WithContext(ctx)
+	for _, a := range slices.Concat(w.burst, w.crowd, w.quiet.agents) {
 		if len(a.friends) == 0 {
 			continue
 		}
-		if err := a.drain(ctx); err != nil {
-			return fmt.Errorf("%s: %w", a.Handle, err)
-		}
+		draining.Go(func() error {
+			if err := a.drain(within); err != nil {
+				return fmt.Errorf("%s: %w", a.Handle, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return draining.Wait()
 }
 
-// settleBursts sends what a limit has postponed.
+// settleBursts repeats what the agents that have one part have not settled, such as what a limit has postponed.
 func (w *Workload) settleBursts(ctx context.Context) error {
-	for _, a := range w.burst {
+	for _, a := range slices.Concat(w.burst, w.quiet.agents, []*Agent{w.guesser}) {
 		if err := a.settle(ctx); err != nil {
 			return err
 		}

@@ -1,0 +1,93 @@
+package judge_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"stoa/cmd/prove/history"
+)
+
+var contentionDefects = []defect{
+	{"events wait for a search at another server", "wake-ups", "to sockets of other servers", func(s *story) { s.wakeUps(0, time.Second) }},
+	{"more places than there are", "limits", "3 of 4 succeeded", func(s *story) { s.places(3, 1) }},
+	{"an event that becomes visible during a fault misses an open socket", "open sockets", "never came on connection 0 of cat", func(s *story) {
+		s.delay("later")
+		d := &s.Deliveries[s.position("e-later")]
+		d.Connection, d.ConnectedAt = 9, s.now
+	}},
+	{"an event that is late by more than the machine had no time", "open sockets", "never came on connection 0 of cat", func(s *story) {
+		s.delay("later")
+		s.Faults[len(s.Faults)-1].Name = history.MachineStarved
+		s.first(history.EventSocket).End += time.Second
+		d := &s.Deliveries[s.position("e-later")]
+		d.Connection, d.ConnectedAt = 9, s.now
+	}},
+	{"a ground is rewarded twice", "rewards", "shows 2 rewards, and the agent may have earned 1", func(s *story) { s.rewards("dan", 2) }},
+	{"an erased agent may ask for its erasure", "erasures", "still good", func(s *story) {
+		s.ask("dan", history.ErasureDue, "", "dan", 404, nil).Code = "not_found"
+	}},
+}
+
+var contentionAllowed = []innocent{
+	{"a machine on which all events take long", "wake-ups", func(s *story) { s.wakeUps(time.Second, 2*time.Second) }},
+	{"a few places less than there are", "limits", func(s *story) { s.places(1, 3) }},
+	{"places that a killed server has given back", "limits", func(s *story) {
+		s.places(3, 1)
+		s.Faults = append(s.Faults, history.Fault{Name: "kill", Start: s.now, Lifted: s.now, End: s.now})
+	}},
+	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", func(s *story) { s.delay("later") }},
+	{"one reward", "rewards", func(s *story) { s.rewards("dan", 1) }},
+}
+
+func TestContention(t *testing.T) {
+	t.Parallel()
+	testDefects(t, contentionDefects)
+	testAllowed(t, contentionAllowed)
+}
+
+// delay has a fault met a message, and cat's socket stay open long enough after it.
+func (s *story) delay(key string) {
+	sent := s.find(key, 0)
+	s.Faults = append(s.Faults, history.Fault{Name: "late", Start: sent.Start, Lifted: sent.End, End: sent.End})
+	s.first(history.EventSocket).End += time.Second
+}
+
+// rewards reads an agent's wallet with some rewards.
+func (s *story) rewards(agent string, n int) {
+	var entries []history.Entry
+	for range n {
+		entries = append(entries, history.Entry{Kind: "reward", AccountKind: "available", DeltaMinor: 200_000})
+	}
+	s.ask(agent, history.WalletHistory, "", "/wallet/history", 200, object{"entries": entries, "next_before": nil})
+}
+
+// wakeUps has ann write to an open socket of bob's, by turns through the socket's server and another one, with the delays of both.
+func (s *story) wakeUps(near, far time.Duration) {
+	s.now = s.Faults[2].End + 12*time.Second
+	for i := range 40 {
+		s.message("ann", "bob", fmt.Sprintf("wake %d", i))
+		delay := near
+		if i%2 == 0 {
+			s.Attempts[len(s.Attempts)-1].Process = "server 2"
+			delay = far
+		}
+		s.Deliveries[len(s.Deliveries)-1].At += delay
+		s.now += max(near, far)
+	}
+}
+
+// places has cat open sockets at the same moment, of which some are refused.
+func (s *story) places(opened, refused int) {
+	s.now = s.Faults[2].End + 12*time.Second
+	begun := s.now
+	for i := range opened + refused {
+		a := s.ask("cat", "burst.place", "", "", 200, nil)
+		if i >= opened {
+			a.Status, a.Code, a.RetryAfter = 429, "4429", true
+		}
+	}
+	s.Bursts = append(s.Bursts, history.Burst{
+		Limit: "places", Allowed: 2, Operation: "burst.place", Agent: "cat", Code: "4429", Start: begun, End: s.now + time.Second, AtMost: true,
+	})
+}
