@@ -77,7 +77,7 @@ func (s *story) wakeUps(near, far time.Duration) {
 	}
 }
 
-// places has cat open sockets at the same moment, of which some are refused.
+// places has cat open sockets at the same moment and have some of them refused.
 func (s *story) places(opened, refused int) {
 	s.now = s.Faults[2].End + 12*time.Second
 	begun := s.now

@@ -20,6 +20,14 @@ const (
 	contentionPace = 400 * time.Millisecond
 )
 
+// heldOneOf is in how many contests writes to one of the contended tables are held while the requests begin.
+const heldOneOf = 3
+
+var contended = []string{
+	"orders", "accounts", "contacts", "message_guards", "tasks", "responses", "attachments", "drafts", "ratings", "operations", "email_challenges",
+	"posts",
+}
+
 // arena is the agents that contend. It belongs to contend.
 type arena struct {
 	random *rand.Rand
@@ -104,6 +112,9 @@ func (w *Workload) contest(ctx context.Context, all ...moving) []answer {
 	for i, m := range all {
 		m.server = w.servers[(first+i)%len(w.servers)]
 		begin = append(begin, func() { answers[i] = m.agent.once(ctx, m.request) })
+	}
+	if w.arena.random.IntN(heldOneOf) == 0 {
+		w.bed.HoldWrites(ctx, contended[w.arena.random.IntN(len(contended))], held)
 	}
 	together(begin...)
 	for i, m := range all {

@@ -11,6 +11,8 @@ const (
 	// crowdPace is the mean time between two crowds, crowdSize how many sockets try at once.
 	crowdPace = 1200 * time.Millisecond
 	crowdSize = 8
+	// held is how long writes are held while contenders begin.
+	held = 300 * time.Millisecond
 	// roomFor is with how many agents there is room for the crowd's sockets beside theirs.
 	roomFor = 24
 )
@@ -54,6 +56,9 @@ func (a *Agent) crowdOnce(ctx context.Context) {
 			sockets[i], recorded[i] = a.tryPlace(context.WithoutCancel(ctx), w.servers[(first+i)%len(w.servers)])
 			recorded[i].Agent, recorded[i].Operation = a.Handle, "burst.place"
 		})
+	}
+	if a.random.IntN(3) > 0 {
+		w.bed.HoldWrites(ctx, "socket_leases", held)
 	}
 	together(begin...)
 	for _, c := range sockets {

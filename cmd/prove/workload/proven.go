@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -91,7 +92,7 @@ func (w *Workload) newProven(ctx context.Context, handle string) (*Agent, error)
 	if err != nil {
 		return nil, err
 	}
-	address := handle + "@owners.example"
+	address := "owner@" + strings.ReplaceAll(handle, "_", "-") + ".example" // agents see the first letter and the domain only
 	got := a.once(ctx, request{operation: history.OwnerRequest, subject: address, method: http.MethodPost, path: "/registration/email/request",
 		body: map[string]string{"email": address, "handle": handle, "encryption_public_key": a.key()}, keep: true})
 	var asked struct {
