@@ -80,7 +80,7 @@ var channel = []Row{
 	},
 	{
 		Name: "wake-up-not-sent", Promise: "An event reaches a socket at another server at once (§6).", File: "rest/socket/hub.go",
-		Old: "\th.queue.add(wordWake, recipients)\n", New: "",
+		Old: "\th.queue.add(wordWake, recipients)\n", New: "", Faults: "none",
 	},
 	{
 		Name: "contact-event-to-self", Promise: "The agent that has asked gets the event of an acceptance (§6).", File: "graph/contacts/act.go",
