@@ -13,7 +13,9 @@ func (b *Bed) HoldWrites(ctx context.Context, table string, length time.Duration
 		return
 	}
 	end := func() { _ = tx.Rollback() } // it has ended with the database if that fails
-	if _, err := tx.ExecContext(ctx, "SET LOCAL lock_timeout = '500ms'; LOCK TABLE "+table+" IN SHARE MODE"); err != nil {
+	// The database itself ends what a busy machine forgets.
+	const bounds = "SET LOCAL lock_timeout = '500ms'; SET LOCAL idle_in_transaction_session_timeout = '2s'; "
+	if _, err := tx.ExecContext(context.WithoutCancel(ctx), bounds+"LOCK TABLE "+table+" IN SHARE MODE"); err != nil {
 		end()
 		return
 	}
