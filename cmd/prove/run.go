@@ -164,7 +164,7 @@ func (r *run) logf(format string, args ...any) {
 func (r *run) start(ctx context.Context) (err error) {
 	if r.bed, err = testbed.New(ctx, r.Dir, r.config); err == nil {
 		r.outcome.begun = r.recorder.Now()
-		r.scene.Bed = r.bed
+		r.scene.Bed, r.scene.Recorder = r.bed, r.recorder
 		canary := faults.NewCanary(r.bed, r.recorder)
 		r.canary.Store(canary)
 		r.canaries.Go(func() { canary.Run(ctx) })
@@ -173,7 +173,9 @@ func (r *run) start(ctx context.Context) (err error) {
 }
 
 func (r *run) register(ctx context.Context) (err error) {
-	r.load, err = workload.New(ctx, r.recorder, r.bed, r.Seed, r.Agents)
+	if r.load, err = workload.New(ctx, r.recorder, r.bed, r.Seed, r.Agents); err == nil {
+		r.scene.Agents = r.load
+	}
 	return err
 }
 

@@ -35,6 +35,10 @@ type Fault struct {
 	// AsRoot says that only root can strike it, Versions that it needs a second version of the server, Clock that it needs servers
 	// whose clocks can be set.
 	AsRoot, Versions, Clock bool
+	// Single says that it strikes alone, on servers of one version.
+	Single bool
+	// Prepare, unless it is nil, does beside the load what must come before the fault, and excuses nothing.
+	Prepare func(ctx context.Context, s *Scene) error
 	// Failover, Graceful and Mail are those of history.Fault.
 	Failover, Graceful, Mail bool
 	// Strike injects it and names its target. If it returns a notInjectedError error it is tried again, after lift if that is not nil; any
@@ -56,6 +60,9 @@ const (
 type Scene struct {
 	Bed    *testbed.Bed
 	Random *rand.Rand
+	// Recorder and Agents are those of the run.
+	Recorder *history.Recorder
+	Agents   Agents
 	// victim is the server that a round strikes.
 	victim *testbed.Server
 
@@ -63,6 +70,8 @@ type Scene struct {
 	// pending are the faults of the round, from before they strike until they are recorded.
 	pending []history.Fault
 	missed  []Missed
+	// loss is the backup that is to be restored.
+	loss history.Loss
 }
 
 // Missed is a fault that could not be injected.
@@ -126,6 +135,8 @@ func (f Fault) unfit(config testbed.Config) error {
 		return errors.New("it is not for a primary with a standby: leave --failover away")
 	case f.AsRoot && os.Geteuid() != 0:
 		return errors.New("only root can do that")
+	case f.Single && config.Older != "":
+		return errors.New("it is for servers of one version: leave --older away")
 	case f.Versions && config.Older == "":
 		return errors.New("there is one version of the server: see --older")
 	case f.Clock && !config.Clocks:
@@ -164,7 +175,7 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 		}
 		round := []Fault{chosen[order[i%len(order)]]}
 		if i >= len(order) {
-			if second := chosen[s.Random.IntN(len(chosen))]; second.Name != round[0].Name &&
+			if second := chosen[s.Random.IntN(len(chosen))]; second.Name != round[0].Name && !second.Single && !round[0].Single &&
 				(second.Database != Replicated || round[0].Database != Replicated) { // a standby cannot be lost twice
 				round = append(round, second)
 			}
@@ -175,6 +186,11 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 		}
 		if time.Now().Add(longest + calm).After(end) {
 			return wait(ctx, time.Until(end))
+		}
+		if prepare := round[0].Prepare; prepare != nil {
+			if err := prepare(ctx, s); err != nil {
+				return fmt.Errorf("before %s: %w", round[0].Name, err)
+			}
 		}
 		if err := strikeRound(ctx, s, recorder, round); err != nil {
 			return err

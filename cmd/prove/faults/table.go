@@ -197,6 +197,8 @@ var table = []Fault{
 				return s.Bed.Database.Revive(ctx)
 			}, injected(s.Bed.Database.Disk.Fill())
 		}},
+	{Name: "restored", Single: true, Database: Alone, Meaning: "all servers end, an earlier backup takes the database's place, and they start again",
+		Length: time.Second, Failover: true, Prepare: backUp, Strike: restore},
 }
 
 // effectTimeout is how much longer a fault stays that has met nothing yet.

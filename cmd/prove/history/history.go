@@ -53,6 +53,11 @@ type Attempt struct {
 	Code string `json:"code,omitempty"`
 	// RetryAfter says that the answer had a Retry-After header.
 	RetryAfter bool `json:"retry_after,omitempty"`
+	// Tool says that a tool was called in the place of the request; the answer is that of the request, without the members
+	// that the tool leaves out (§4.11).
+	Tool bool `json:"tool,omitempty"`
+	// Slow says that the body was sent in small pieces over many seconds.
+	Slow bool `json:"slow,omitempty"`
 	// Changes says that the request counts as a change (§8).
 	Changes bool `json:"changes,omitempty"`
 	// Replayed says that the answer was marked as one that was stored and is given again.
@@ -61,6 +66,8 @@ type Attempt struct {
 	Failure string `json:"failure,omitempty"`
 	// Body is the answer of operations whose answers are judged, else nil.
 	Body json.RawMessage `json:"body,omitempty"`
+	// Lost says that a restore may have undone it. The judge sets it.
+	Lost bool `json:"-"`
 }
 
 // Succeeded reports a 2xx.
@@ -76,9 +83,15 @@ type Delivery struct {
 	// Process is the server of a socket, as the load balancer names it.
 	Process string `json:"process,omitempty"`
 
-	// Webhook says that it came by a webhook, and Answer what its receiver answered.
-	Webhook bool `json:"webhook,omitempty"`
-	Answer  int  `json:"answer,omitempty"`
+	// Webhook says that it came by a webhook, Answer what its receiver answered, and Answered when. Hook is the webhook's id, Wrong
+	// what the receiver objects to.
+	Webhook  bool          `json:"webhook,omitempty"`
+	Answer   int           `json:"answer,omitempty"`
+	Answered time.Duration `json:"answered,omitempty"`
+	Hook     string        `json:"hook,omitempty"`
+	Wrong    string        `json:"wrong,omitempty"`
+	// Asked is the version of the events that the agent asked for (§6).
+	Asked int `json:"asked,omitempty"`
 
 	EventID string          `json:"event_id"`
 	Kind    string          `json:"kind"`
@@ -111,6 +124,22 @@ type Fault struct {
 	Graceful bool `json:"graceful,omitempty"`
 	// Mail says that it hit only the mail server, so that nothing but mails may come late.
 	Mail bool `json:"mail,omitempty"`
+}
+
+// Delay is an answer that the canary had to wait for: the machine was busy. Half a second and more is the fault MachineStarved.
+type Delay struct {
+	Start time.Duration `json:"start"`
+	End   time.Duration `json:"end"`
+}
+
+// Loss is a backup that was restored: what was answered from the beginning of the backup until the restore may be gone.
+type Loss struct {
+	// Begun is when the backup began, Made when it was complete.
+	Begun time.Duration `json:"begun"`
+	Made  time.Duration `json:"made"`
+	// Stopped is when the servers got the signal to end, Restored when the backup had taken the database's place and none ran yet.
+	Stopped  time.Duration `json:"stopped"`
+	Restored time.Duration `json:"restored"`
 }
 
 // Mail is a mail about a challenge (§4.1) that the mail server has taken.
@@ -169,6 +198,8 @@ type History struct {
 	Deliveries []Delivery    `json:"deliveries"`
 	Acks       []Ack         `json:"acks"`
 	Faults     []Fault       `json:"faults"`
+	Losses     []Loss        `json:"losses,omitempty"`
+	Delays     []Delay       `json:"delays,omitempty"`
 	Sent       []Sent        `json:"sent"`
 	Bursts     []Burst       `json:"bursts"`
 	Mails      []Mail        `json:"mails"`

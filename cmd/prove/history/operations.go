@@ -70,7 +70,7 @@ const (
 	// WebhookCreate has the agent's handle as Subject.
 	WebhookCreate = "webhook.create"
 
-	// LogCheckpoint has the signed head of the key log as Body, a string of JSON.
+	// LogCheckpoint has the signed head of the key log as Body, a string of JSON; its Of is the number of the epoch.
 	LogCheckpoint = "log.checkpoint"
 	// ReceiptGet has the order's id as Subject, LogProof the agent's handle.
 	ReceiptGet = "receipt.get"
@@ -89,6 +89,8 @@ const (
 	ErasureDue = "erasure.due"
 	// Report has the handle of the reported agent as Subject and {feedback} as Body.
 	Report = "feedback.report"
+	// FeedbackAnswer is an operator's: it has the id of the feedback as Subject.
+	FeedbackAnswer = "feedback.answer"
 
 	// EventPoll waits for events without a socket, EventAck acknowledges some; what came of them are deliveries and acks.
 	EventPoll = "event.poll"

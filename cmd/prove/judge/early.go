@@ -13,6 +13,11 @@ import (
 // can change. Every request that began before until must be in the history if it has ended. The faults must hold those that are in
 // force. It only reads the history.
 func Early(h *history.History, until time.Duration) []Finding {
+	return alongLosses(h, until, func() []Finding { return early(h, until) })
+}
+
+// early judges what was known at a moment.
+func early(h *history.History, until time.Duration) []Finding {
 	r := newRun(known(h, until))
 	var findings []Finding
 	for _, c := range checks {
@@ -44,6 +49,7 @@ func known(h *history.History, until time.Duration) *history.History {
 	keep(&k.Deliveries, h.Deliveries, func(d *history.Delivery) bool { return d.At <= until })
 	keep(&k.Acks, h.Acks, func(a *history.Ack) bool { return a.Answered <= until })
 	keep(&k.Mails, h.Mails, func(m *history.Mail) bool { return m.At <= until })
+	k.Losses = slices.DeleteFunc(slices.Clone(h.Losses), func(l history.Loss) bool { return l.Restored > until })
 	keep(&k.Bursts, h.Bursts, func(b *history.Burst) bool { return b.End <= until })
 	later := until + 24*time.Hour
 	k.Faults = append(slices.Clone(h.Faults), history.Fault{Name: "what is not known yet", Start: until, Lifted: later, End: later})

@@ -82,6 +82,12 @@ func checkReceived(r *run, f *Finding) {
 			received[agent][e.content()] = true
 		}
 	}
+	r.lost.received(func(e *event) {
+		if received[e.Agent] == nil {
+			received[e.Agent] = make(map[content]bool)
+		}
+		received[e.Agent][e.content()] = true
+	})
 	asked := make(map[string]map[content]bool)
 	expect := func(agent string, c content, why string) {
 		if asked[agent] == nil {

@@ -22,6 +22,8 @@ type Finding struct {
 	Promise string `json:"promise"`
 	// Looked counts what was looked at. A check that has looked at nothing proves nothing.
 	Looked int `json:"looked"`
+	// Excused counts what the check passes over because the machine starved, or because an answer or a fault leaves it open.
+	Excused int `json:"excused"`
 	// Count counts the violations; Violations describes the first 20.
 	Count      int      `json:"count"`
 	Violations []string `json:"violations"`
@@ -92,6 +94,11 @@ var checks = []check{
 
 // Judge runs all checks. It only reads the history.
 func Judge(h *history.History) []Finding {
+	return alongLosses(h, h.Length, func() []Finding { return whole(h) })
+}
+
+// whole runs all checks on the whole of a history.
+func whole(h *history.History) []Finding {
 	r := newRun(h)
 	findings := make([]Finding, 0, len(checks))
 	for _, c := range checks {

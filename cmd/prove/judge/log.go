@@ -20,6 +20,9 @@ type keyLog struct {
 	verifier note.Verifier
 	entries  []keylog.Entry
 	hashes   []tlog.Hash
+	// raw are the entries as they were read, former the logs of earlier epochs.
+	raw    [][]byte
+	former map[string]*keyLog
 }
 
 // ReadHashes implements tlog.HashReader.
@@ -56,18 +59,24 @@ func newKeyLog(read history.Log) (*keyLog, error) {
 	if l.verifier, err = keylog.ParseLogKey(keys.Log.VKeys[0]); err != nil {
 		return nil, err
 	}
-	for i, raw := range read.Entries {
+	return l, l.add(read.Entries)
+}
+
+// add adds entries.
+func (l *keyLog) add(all [][]byte) error {
+	l.raw = append(l.raw, all...)
+	for i, raw := range all {
 		entry, err := keylog.ParseEntry(raw)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		hashes, err := tlog.StoredHashes(int64(i), raw, l)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		l.entries, l.hashes = append(l.entries, entry), append(l.hashes, hashes...)
 	}
-	return l, nil
+	return nil
 }
 
 // checkKeyLog judges the heads that were read during the run by the log of the end, and looks for the entry of every agent (§12.2).
@@ -93,8 +102,9 @@ func checkKeyLog(r *run, f *Finding) {
 // checkHeads says that all heads are beginnings of the log, and that it never shrank from one answer to a later request.
 func (l *keyLog) checkHeads(r *run, f *Finding) {
 	type head struct {
-		a    *history.Attempt
-		size int64
+		a      *history.Attempt
+		origin string
+		size   int64
 	}
 	var heads []head
 	for i := range r.Attempts {
@@ -107,20 +117,25 @@ func (l *keyLog) checkHeads(r *run, f *Finding) {
 		if !ok {
 			continue
 		}
-		signed, err := keylog.Open([]byte(text), l.verifier)
+		shown, err := l.of(text)
 		if err != nil {
 			f.violatedf("%s: %v", describe(a), err)
 			continue
 		}
-		if root, err := l.root(signed.Size); err != nil || root != signed.Root {
-			f.violatedf("%s has a head of %d entries, which is no beginning of the log of %d", describe(a), signed.Size, len(l.entries))
+		signed, err := keylog.Open([]byte(text), shown.verifier)
+		if err != nil {
+			f.violatedf("%s: %v", describe(a), err)
+			continue
 		}
-		heads = append(heads, head{a, signed.Size})
+		if root, err := shown.root(signed.Size); err != nil || root != signed.Root {
+			f.violatedf("%s has a head of %d entries, which is no beginning of the log of %d", describe(a), signed.Size, len(shown.entries))
+		}
+		heads = append(heads, head{a, signed.Origin, signed.Size})
 	}
 	slices.SortFunc(heads, func(a, b head) int { return int(a.a.Start - b.a.Start) })
 	for i, later := range heads {
 		for _, earlier := range heads[:i] {
-			if earlier.a.End < later.a.Start && earlier.size > later.size {
+			if earlier.a.End < later.a.Start && earlier.size > later.size && earlier.origin == later.origin {
 				f.violatedf("%s has %d entries, and %s had %d", describe(later.a), later.size, describe(earlier.a), earlier.size)
 				break
 			}

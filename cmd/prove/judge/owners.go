@@ -152,7 +152,7 @@ func checkOwnersSoFar(r *run, f *Finding) {
 	} {
 		for _, a := range r.ofOwners[rule.operation] {
 			f.Looked++
-			if settled(a) {
+			if settled(a) && !r.isGone(a) {
 				if why := rule.broken(r, a); why != "" {
 					f.violatedf("%s, but %s", describe(a), why)
 				}

@@ -81,6 +81,7 @@ var refusals = map[string]map[string]allowance{
 
 	history.Report: {"not_found": (*run).reportedMayBeHidden},
 
+	history.LogCheckpoint:  {"not_found": (*run).epochMayHaveEnded},
 	history.ReceiptGet:     {"not_found": elsewhere},
 	history.ErasureRequest: {},
 	history.ErasureGet:     {"not_found": elsewhere},
@@ -113,6 +114,7 @@ func checkRefusals(r *run, f *Finding) {
 		case a.Changed != "" && a.Code == conflictOf(a.Operation): // checkChangedRepeats
 		case a.Code == "write_limited" && a.Changes: // checkRates
 		case strings.HasPrefix(a.Operation, "burst."): // checkLimits
+		case a.Code == "not_found" && r.isGone(a): // a restore may have undone it
 		case allowed == nil:
 			f.violatedf("%s: nothing allows this refusal", describe(a))
 		case !allowed(r, a):

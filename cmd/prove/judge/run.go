@@ -16,6 +16,8 @@ import (
 // run is a history with what several checks look up in it.
 type run struct {
 	*history.History
+	// lost holds the things that restores may have undone.
+	lost *lost
 	// handles are the handles of the members by their ids, ids the reverse.
 	handles, ids map[string]string
 	// requests are the attempts with an id, grouped, in the order of their first attempts. byID finds them by their id alone.
@@ -48,9 +50,10 @@ type request struct {
 	attempts  []*history.Attempt
 }
 
-func newRun(h *history.History) *run {
+func newRun(recorded *history.History) *run {
+	h, lost := losing(recorded)
 	r := &run{
-		History: h, handles: make(map[string]string), ids: make(map[string]string),
+		History: h, lost: lost, handles: make(map[string]string), ids: make(map[string]string),
 		byID: make(map[string][]*request), orders: make(map[string]*orderAnswer),
 	}
 	r.byStart = slices.SortedFunc(slices.Values(h.Faults), func(a, b history.Fault) int { return cmp.Compare(a.Start, b.Start) })
@@ -84,7 +87,7 @@ func newRun(h *history.History) *run {
 		r.nonces[s.Nonce] = append(r.nonces[s.Nonce], s)
 	}
 	r.product = newProduct(r)
-	r.customers = customersOf(h)
+	r.customers = customersOf(recorded)
 	r.findOwners()
 	for id, body := range h.Final.Orders {
 		answer := new(orderAnswer)

@@ -12,6 +12,10 @@ func (q *request) keyed() bool { return q.operation() != history.PostCreate }
 
 func checkSettled(r *run, f *Finding) {
 	for _, q := range r.requests {
+		if q.isUndone() {
+			f.Excused++
+			continue
+		}
 		if !q.keyed() {
 			continue
 		}

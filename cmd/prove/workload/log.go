@@ -42,7 +42,7 @@ func (w *Workload) watchLog(ctx context.Context) {
 	a := w.newStranger(number)
 	defer a.client.CloseIdleConnections()
 	for a.pause(ctx, time.Duration(a.random.ExpFloat64()*float64(watchPace))) {
-		r := public(history.LogCheckpoint, "", "/log/1/checkpoint")
+		r := w.checkpoint()
 		r.server, _ = a.twoServers()
 		a.once(ctx, r)
 	}
@@ -74,7 +74,7 @@ func (w *Workload) readLog(ctx context.Context, final *history.Final) error {
 	}
 	keys := a.once(ctx, public("log.keys", "", "/.well-known/stoa-keys.json"))
 	receiptKeys := a.once(ctx, public("log.receipt-keys", "", "/.well-known/jwks.json"))
-	checkpoint := a.once(ctx, public(history.LogCheckpoint, "", "/log/1/checkpoint"))
+	checkpoint := a.once(ctx, w.checkpoint())
 	if !keys.succeeded() || !receiptKeys.succeeded() || !checkpoint.succeeded() {
 		return fmt.Errorf("the key log: %d, %d, %d", keys.status, receiptKeys.status, checkpoint.status)
 	}
@@ -86,7 +86,7 @@ func (w *Workload) readLog(ctx context.Context, final *history.Final) error {
 	}
 	for n := int64(0); n*keylog.TileWidth < size.Size; n++ {
 		width := int(min(keylog.TileWidth, size.Size-n*keylog.TileWidth))
-		tile := a.once(ctx, request{operation: "log.entries", method: http.MethodGet, path: "/log/1/" + keylog.EntriesPath(n, width), page: true})
+		tile := a.once(ctx, request{operation: "log.entries", method: http.MethodGet, path: w.inEpoch(keylog.EntriesPath(n, width)), page: true})
 		if !tile.succeeded() {
 			return fmt.Errorf("tile %d of the key log: %d %s", n, tile.status, tile.body)
 		}
@@ -119,7 +119,7 @@ func (a *Agent) readProof(ctx context.Context, until time.Time, log *history.Log
 	if card.Bot.KeyLog.Index == nil {
 		return nil // the judge reports it
 	}
-	proof := a.once(ctx, public(history.LogProof, a.Handle, fmt.Sprintf("/log/1/proof/%d", *card.Bot.KeyLog.Index)))
+	proof := a.once(ctx, public(history.LogProof, a.Handle, a.w.inEpoch(fmt.Sprintf("proof/%d", *card.Bot.KeyLog.Index))))
 	if proof.succeeded() {
 		log.Proofs[a.Handle] = string(proof.body)
 	}

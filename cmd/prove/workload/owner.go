@@ -107,6 +107,9 @@ func (a *Agent) settleOwner(ctx context.Context) {
 	o := &a.owner
 	ctx, cancel := context.WithTimeout(ctx, max(mailTimeout, time.Since(o.asked)*3/2))
 	defer cancel()
+	if a.w.mayBeLost(o.asked) {
+		o.challenge = ""
+	}
 	if o.challenge != "" && !o.linked {
 		a.followMail(ctx, o.address == o.family || o.number%2 == 0)
 	}

@@ -132,7 +132,7 @@ func (w *Workload) rotate(ctx context.Context) {
 	const pace = 3 * time.Second
 	a := w.spares[0]
 	for a.pause(ctx, time.Duration(a.random.ExpFloat64()*float64(pace))) && a.bearer() != "" {
-		a.rotateOnce(ctx)
+		a.rotateHeld(ctx)
 	}
 }
 

@@ -43,6 +43,7 @@ type Workload struct {
 	quiet                 quiet
 	hook                  *hook
 	arena                 arena
+	restores              restores
 	// registered are all agents, those of the bursts included.
 	registered []*Agent
 	mails      *mailbox
