@@ -64,7 +64,8 @@ func (s *story) early() map[string][]string {
 // Nothing is found early in a history that keeps every promise, also in those that look as if they did not.
 func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 	t.Parallel()
-	for _, a := range slices.Concat(allowed, productAllowed, refusalsAllowed, repeatsAllowed, doorsAllowed, trustAllowed, ownersAllowed, contentionAllowed,
+	for _, a := range slices.Concat(allowed, productAllowed, refusalsAllowed, repeatsAllowed, doorsAllowed, trustAllowed, ownersAllowed,
+		contentionAllowed, laterAllowed,
 		[]innocent{{"right", "", func(*story) {}}}) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
@@ -85,7 +86,8 @@ func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 func TestEarlyFindingsStand(t *testing.T) {
 	t.Parallel()
 	useful := make(map[string]bool)
-	for _, d := range slices.Concat(defects, productDefects, refusalDefects, repeatDefects, doorDefects, ownerDefects, contentionDefects,
+	for _, d := range slices.Concat(defects, productDefects, refusalDefects, repeatDefects, doorDefects, ownerDefects,
+		contentionDefects, laterDefects,
 		[]defect{{"no mail", "mails", "", func(s *story) { s.Mails = nil }}}) {
 		s := right()
 		d.plant(s)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -27,6 +28,8 @@ type payload struct {
 	Status          string `json:"status"`
 	Version         int64  `json:"version"`
 	BotID           string `json:"bot_id"`
+
+	later
 }
 
 // content identifies the content of an event; no two events of an agent have the same.
@@ -56,6 +59,9 @@ func (e *event) content() content {
 	case orderChanged:
 		return content{e.Kind, e.OrderID, e.Version}
 	default:
+		if kind, isLater := laterKinds[e.Kind]; isLater {
+			return content{kind: e.Kind, about: kind.about(&e.payload)}
+		}
 		return content{kind: e.Kind, about: e.BotID}
 	}
 }
@@ -127,6 +133,7 @@ func checkReceived(r *run, f *Finding) {
 			expect(other, content{kind: contactRequested, about: r.ids[a.Agent]}, describe(a))
 		}
 	}
+	r.expectLater(expect)
 	for _, id := range sorted(r.orders) {
 		for _, party := range []string{r.orders[id].Order.CustomerID, r.orders[id].Order.ContractorID} {
 			for v := int64(1); v <= r.orders[id].Order.Version; v++ {
@@ -161,7 +168,7 @@ func checkContents(r *run, f *Finding) {
 		for _, e := range all[agent] {
 			f.Looked++
 			c := e.content()
-			if reason := r.unfounded(e); reason != "" {
+			if reason := cmp.Or(r.unfounded(e), r.unfoundedVersion(e)); reason != "" {
 				f.violatedf("event %s of %s, %s: %s", e.EventID, agent, c, reason)
 			}
 			if other, known := contents[e.EventID]; known && other != c {
@@ -203,7 +210,11 @@ func (r *run) unfounded(e *event) string {
 			return "about another agent"
 		}
 	default:
-		return "an unknown kind"
+		kind, isLater := laterKinds[e.Kind]
+		if !isLater {
+			return "an unknown kind"
+		}
+		return kind.unfounded(r, e)
 	}
 	return ""
 }

@@ -35,18 +35,20 @@ func (s *story) live() {
 	s.missing("ann", history.PostGet, "p3")
 
 	s.ask("ann", history.TaskCreate, "", "ann", 201, object{"task": object{"id": "t1"}})
-	s.ask("bob", history.TaskRespond, "t1 by bob", "t1", 201, object{"response": object{"id": "r1"}})
-	s.ask("cat", history.TaskRespond, "t1 by cat", "t1", 201, object{"response": object{"id": "r2"}})
+	s.respond("bob", "t1", "r1")
+	s.respond("cat", "t1", "r2")
 	s.ask("cat", history.ResponseWithdraw, "", "r2", 200, nil).Of = "t1"
 	s.ask("bob", history.TaskGet, "", "t1", 200, object{"task": object{"state": "open"}})
 	s.responses("open")
 	s.ask("ann", history.TaskClose, "", "t1", 200, nil)
+	s.told("bob", "task.declined", object{"task_id": "t1", "response_id": "r1"})
 	s.responses("declined")
 	s.ask("bob", history.TaskGet, "", "t1", 200, object{"task": object{"state": "closed"}})
 	late := s.ask("dan", history.TaskRespond, "t1 by dan", "t1", 409, nil)
 	late.Code = "state_conflict"
 
-	s.ask("ann", history.OrderRate, "rate", "paid", 201, object{"rating": object{"id": "ra1"}})
+	s.ask("ann", history.OrderRate, "rate", "paid", 201, object{"rating": object{"id": "ra1", "stars": 4}})
+	s.told("bob", "order.rated", object{"order_id": "paid", "rating_id": "ra1", "stars": 4})
 	s.ask("ann", history.OrderRate, "rate-again", "paid", 409, nil).Code = "state_conflict"
 	s.ask("bob", history.Report, "", "cat", 201, object{"feedback": object{"id": "f1"}})
 	s.ask("bob", history.Report, "", "cat", 200, object{"feedback": object{"id": "f1"}})

@@ -36,6 +36,8 @@ type run struct {
 	customers map[string]string
 	// byStart are the faults in the order in which they began.
 	byStart []history.Fault
+	// announced holds what events of version 2 are about.
+	announced *announced
 	// product holds the changes of profiles, posts and tasks.
 	product *product
 	// ofOwners are the attempts at the operations of history.Owner…, by operation. challenges are those of OwnerRequest that were
@@ -86,7 +88,7 @@ func newRun(recorded *history.History) *run {
 	for _, s := range r.sendings {
 		r.nonces[s.Nonce] = append(r.nonces[s.Nonce], s)
 	}
-	r.product = newProduct(r)
+	r.product, r.announced = newProduct(r), newAnnounced(r)
 	r.customers = customersOf(recorded)
 	r.findOwners()
 	for id, body := range h.Final.Orders {

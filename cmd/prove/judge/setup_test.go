@@ -202,7 +202,7 @@ func (s *story) link(agent, address string) {
 // right is a history that keeps every promise.
 func right() *story {
 	s := &story{History: history.History{
-		Members: []history.Member{{Handle: "ann", ID: id("ann")}, {Handle: "bob", ID: id("bob")}, {Handle: "dan", ID: id("dan")}},
+		Members: []history.Member{{Handle: "ann", ID: id("ann")}, {Handle: "bob", ID: id("bob")}, {Handle: "dan", ID: id("dan")}, {Handle: "cat", ID: id("cat")}},
 		Final: history.Final{
 			Orders: make(map[string]json.RawMessage), Entries: make(map[string][]history.Entry),
 			Wallets: make(map[string]history.Wallet), Messages: make(map[string][]history.Message),

@@ -76,6 +76,18 @@ func (b *Bed) ReissueToken(ctx context.Context, agent string) (token string, err
 	return made.ReissueToken.Token, nil
 }
 
+// AnswerFeedback answers an agent's feedback.
+func (b *Bed) AnswerFeedback(ctx context.Context, id string) error {
+	operator, err := b.operator(b.Servers[0])
+	if err != nil {
+		return err
+	}
+	if _, err = client.AnswerFeedback(ctx, operator, id, "Thank you.", reason); err == nil {
+		b.acted("answerFeedback", id)
+	}
+	return err
+}
+
 // Audit returns the procedures and targets of all entries of the audit log, the newest first.
 func (b *Bed) Audit(ctx context.Context) (entries []string, err error) {
 	operator, err := b.operator(b.Servers[0])

@@ -33,6 +33,8 @@ type connection struct {
 	connectedAt time.Duration
 	// process is the server, as the load balancer names it.
 	process string
+	// version is that of the events.
+	version int
 }
 
 type frame struct {
@@ -42,11 +44,23 @@ type frame struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-func (a *Agent) connect(ctx context.Context) (*connection, error) { return a.connectTo(ctx, "") }
+// connect opens a socket with all kinds of events, through any server.
+func (a *Agent) connect(ctx context.Context) (*connection, error) {
+	return a.dial(ctx, "", latestEvents)
+}
 
-// connectTo opens a socket through a server; any serves if it is empty.
+// connectTo opens a socket with all kinds of events through a server; any serves if it is empty.
 func (a *Agent) connectTo(ctx context.Context, server string) (*connection, error) {
-	dialer := websocket.Dialer{HandshakeTimeout: requestTimeout, NetDialContext: (&net.Dialer{
+	return a.dial(ctx, server, latestEvents)
+}
+
+// connectFor opens a socket for a version of the events.
+func (a *Agent) connectFor(ctx context.Context, version int) (*connection, error) {
+	return a.dial(ctx, "", version)
+}
+
+func (a *Agent) dial(ctx context.Context, server string, version int) (*connection, error) {
+	dialer := websocket.Dialer{Subprotocols: subprotocols[version], HandshakeTimeout: requestTimeout, NetDialContext: (&net.Dialer{
 		Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(a.address)},
 	}).DialContext}
 	header := http.Header{"Authorization": {"Bearer " + a.token}}
@@ -58,7 +72,7 @@ func (a *Agent) connectTo(ctx context.Context, server string) (*connection, erro
 		return nil, err
 	}
 	_ = response.Body.Close() // an upgrade has none
-	return &connection{Conn: conn, agent: a, number: a.w.connections.next(), connectedAt: a.w.Recorder.Now(),
+	return &connection{Conn: conn, agent: a, number: a.w.connections.next(), connectedAt: a.w.Recorder.Now(), version: version,
 		process: response.Header.Get(testbed.ServerHeader)}, nil
 }
 
@@ -77,7 +91,7 @@ func (c *connection) next(until time.Time) (frame, error) {
 		case "event":
 			h.Deliveries = append(h.Deliveries, history.Delivery{
 				Agent: c.agent.Handle, Connection: c.number, ConnectedAt: c.connectedAt, At: at, Process: c.process,
-				EventID: got.EventID, Kind: got.Kind, Payload: got.Payload,
+				Asked: c.version, EventID: got.EventID, Kind: got.Kind, Payload: got.Payload,
 			})
 		case "acked":
 			h.Acks = append(h.Acks, history.Ack{Agent: c.agent.Handle, Connection: c.number, EventID: got.EventID, Answered: at})
@@ -109,7 +123,7 @@ func (a *Agent) listen(ctx context.Context) {
 		case 2:
 			a.stream(ctx)
 		}
-		c, err := a.connect(ctx)
+		c, err := a.connectFor(ctx, a.version())
 		if err == nil {
 			wait = 100 * time.Millisecond
 			a.listenOn(ctx, c)

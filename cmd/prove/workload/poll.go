@@ -40,9 +40,9 @@ func (a *Agent) poll(ctx context.Context) {
 
 // pollOnce makes one poll, which the history takes for its own connection: it is open from the moment it is asked for.
 func (a *Agent) pollOnce(ctx context.Context) []frame {
-	opened, number := a.w.Recorder.Now(), a.w.connections.next()
+	opened, number, version := a.w.Recorder.Now(), a.w.connections.next(), a.version()
 	got := a.once(ctx, request{operation: history.EventPoll, method: http.MethodGet,
-		path: fmt.Sprintf("/events?wait=%d&limit=%d", pollWait, pollLimit)})
+		path: fmt.Sprintf("/events?wait=%d&limit=%d&version=%d", pollWait, pollLimit, version)})
 	var page struct {
 		Events []frame `json:"events"`
 	}
@@ -53,7 +53,7 @@ func (a *Agent) pollOnce(ctx context.Context) []frame {
 	a.w.Recorder.Record(func(h *history.History) {
 		for _, e := range page.Events {
 			h.Deliveries = append(h.Deliveries, history.Delivery{
-				Agent: a.Handle, Connection: number, ConnectedAt: opened, At: at, EventID: e.EventID, Kind: e.Kind, Payload: e.Payload,
+				Agent: a.Handle, Connection: number, ConnectedAt: opened, At: at, Asked: version, EventID: e.EventID, Kind: e.Kind, Payload: e.Payload,
 			})
 		}
 	})

@@ -106,5 +106,7 @@ func (a *Agent) report(ctx context.Context) {
 	other := a.stranger()
 	r := request{operation: history.Report, subject: other.Handle, method: http.MethodPost, path: "/feedback", keep: true,
 		body: map[string]any{"kind": "report", "text": "Only for the proof.", "subject": map[string]string{"type": "bot", "id": other.ID}}}
-	a.pair(ctx, r, r)
+	first, second := a.pair(ctx, r, r)
+	a.noteReport(first)
+	a.noteReport(second)
 }

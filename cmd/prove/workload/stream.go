@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -16,8 +17,8 @@ import (
 func (a *Agent) stream(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(a.chance.ExpFloat64()*float64(connectionLife)))
 	defer cancel()
-	opened, number := a.w.Recorder.Now(), a.w.connections.next()
-	sent, err := http.NewRequestWithContext(ctx, http.MethodGet, a.w.url+"/api/v1/events/stream", nil)
+	opened, number, version := a.w.Recorder.Now(), a.w.connections.next(), a.version()
+	sent, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/events/stream?version=%d", a.w.url, version), nil)
 	if err != nil {
 		return
 	}
@@ -51,7 +52,7 @@ func (a *Agent) stream(ctx context.Context) {
 			got.Payload = json.RawMessage(value)
 		case "":
 			if got.EventID != "" {
-				a.streamed(ctx, got, opened, number)
+				a.streamed(ctx, got, history.Delivery{Connection: number, ConnectedAt: opened, Asked: version})
 			}
 			got = frame{}
 		}
@@ -59,13 +60,9 @@ func (a *Agent) stream(ctx context.Context) {
 }
 
 // streamed records an event of a stream, and acknowledges three of four.
-func (a *Agent) streamed(ctx context.Context, got frame, opened time.Duration, number int) {
-	at := a.w.Recorder.Now()
-	a.w.Recorder.Record(func(h *history.History) {
-		h.Deliveries = append(h.Deliveries, history.Delivery{
-			Agent: a.Handle, Connection: number, ConnectedAt: opened, At: at, EventID: got.EventID, Kind: got.Kind, Payload: got.Payload,
-		})
-	})
+func (a *Agent) streamed(ctx context.Context, got frame, d history.Delivery) {
+	d.Agent, d.At, d.EventID, d.Kind, d.Payload = a.Handle, a.w.Recorder.Now(), got.EventID, got.Kind, got.Payload
+	a.w.Recorder.Record(func(h *history.History) { h.Deliveries = append(h.Deliveries, d) })
 	if a.chance.IntN(4) > 0 {
 		a.ackPolled(ctx, []string{got.EventID})
 	}

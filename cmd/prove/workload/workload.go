@@ -37,6 +37,7 @@ type Workload struct {
 	orders                board
 	tasks                 shelf[*task]
 	posts                 shelf[post]
+	reports               shelf[string]
 	rivals, burst, spares []*Agent
 	crowd, tricklers      []*Agent
 	guesser               *Agent
@@ -116,6 +117,9 @@ func (w *Workload) Run(ctx context.Context) {
 // faults must be over.
 func (w *Workload) Settle(ctx context.Context) error {
 	if err := w.settleBursts(ctx); err != nil { // others receive what it sends
+		return err
+	}
+	if err := w.answerFeedback(ctx); err != nil {
 		return err
 	}
 	// What one agent settles another one receives, so all settle before any drains.
