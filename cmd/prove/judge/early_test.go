@@ -65,7 +65,7 @@ func (s *story) early() map[string][]string {
 func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 	t.Parallel()
 	for _, a := range slices.Concat(allowed, productAllowed, refusalsAllowed, repeatsAllowed, doorsAllowed, trustAllowed, ownersAllowed,
-		contentionAllowed, laterAllowed,
+		contentionAllowed, deliveriesAllowed, laterAllowed,
 		[]innocent{{"right", "", func(*story) {}}}) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
@@ -87,7 +87,7 @@ func TestEarlyFindingsStand(t *testing.T) {
 	t.Parallel()
 	useful := make(map[string]bool)
 	for _, d := range slices.Concat(defects, productDefects, refusalDefects, repeatDefects, doorDefects, ownerDefects,
-		contentionDefects, laterDefects,
+		contentionDefects, deliveryDefects, laterDefects,
 		[]defect{{"no mail", "mails", "", func(s *story) { s.Mails = nil }}}) {
 		s := right()
 		d.plant(s)

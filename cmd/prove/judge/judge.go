@@ -84,6 +84,7 @@ var checks = []check{
 	{"audit", "Every act of an operator has an entry in the audit log (§10).", checkAudit, nil},
 	{"tools", "A tool that is called again with the same operation_id acts once (§4.11).", checkTools, checkTools},
 	{"webhooks", "What a receiver did not take is sent again (§4.12).", checkWebhooks, checkWebhooks},
+	{"deliveries", "What comes to a webhook is signed and for it, one attempt after the other, usually in order, and not again once it was taken (§4.12).", checkDeliveries, checkDeliveriesSoFar},
 	{"key log", "Every agent has one entry, which proofs show; the log never shrinks and never forks (§12.2).", checkKeyLog, nil},
 	{"receipts", "A closed order has one receipt and each rating one document, which verify and agree with it (§12.5).", checkReceipts, nil},
 	{"exports", "An archive has all that its agent has, each record once, and nothing else (§12.6).", checkExports, nil},

@@ -17,58 +17,89 @@ import (
 type hook struct {
 	agent  *Agent
 	server *http.Server
+	// known is closed when seal and id are there: a test may come before the answer that has them.
+	known chan struct{}
+	seal  seal
+	// id is the webhook's.
+	id string
 
 	mu     sync.Mutex
 	failed map[string]bool
 }
 
-// newHook opens a webhook of the second spare agent, which the first agents of the run befriend and write to.
-func (w *Workload) newHook(ctx context.Context) error {
-	a := w.spares[1]
+// newHooks opens a webhook of the second spare agent, which the first agents of the run befriend and write to, and one of a rival,
+// which takes part in all that the rivals do.
+func (w *Workload) newHooks(ctx context.Context) error {
 	for _, other := range w.Agents[:3] {
-		if err := other.befriend(ctx, a); err != nil {
+		if err := other.befriend(ctx, w.spares[1]); err != nil {
 			return err
 		}
 	}
+	if err := w.newHook(ctx, w.spares[1], "v1a"); err != nil {
+		return err
+	}
+	return w.newHook(ctx, w.rivals[0], "v1")
+}
+
+// newHook opens a webhook that is signed in one of the two ways.
+func (w *Workload) newHook(ctx context.Context, a *Agent, signing string) error {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
-	w.hook = &hook{agent: a, failed: make(map[string]bool)}
-	w.hook.server = &http.Server{Handler: w.hook, ReadHeaderTimeout: time.Minute}
-	go func() { _ = w.hook.server.Serve(listener) }() // it ends with Close
+	h := &hook{agent: a, failed: make(map[string]bool), known: make(chan struct{})}
+	w.hooks = append(w.hooks, h)
+	h.server = &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
+	go func() { _ = h.server.Serve(listener) }() // it ends with Close
 	got := a.once(ctx, request{operation: history.WebhookCreate, subject: a.Handle, method: http.MethodPost, path: "/webhooks",
-		body: map[string]any{"url": "http://" + listener.Addr().String() + "/hook",
-			"kinds": []string{"message.created", "order.changed", "contact.requested", "contact.accepted", "contact.blocked"}}})
-	if !got.succeeded() {
+		body: map[string]any{"url": "http://" + listener.Addr().String() + "/hook", "signing": signing}})
+	var made struct {
+		Webhook struct{ ID string }
+		Secret  *string
+	}
+	if !got.succeeded() || got.into(&made) != nil {
 		return fmt.Errorf("%s cannot have a webhook: %d %s", a.Handle, got.status, got.body)
 	}
-	return nil
+	h.id = made.Webhook.ID
+	if made.Secret != nil {
+		h.seal, err = secretSeal(*made.Secret)
+	} else {
+		keys := a.once(ctx, public("hook.keys", "", "/.well-known/stoa-keys.json"))
+		h.seal, err = publicSeal(keys.body)
+	}
+	close(h.known)
+	return err
 }
 
 // ServeHTTP implements http.Handler.
 func (h *hook) ServeHTTP(out http.ResponseWriter, in *http.Request) {
+	w := h.agent.w
+	at := w.Recorder.Now()
 	raw, err := io.ReadAll(in.Body)
-	var sent struct {
-		Type string          `json:"type"`
-		Data json.RawMessage `json:"data"`
-	}
+	var sent delivered
 	if err != nil || json.Unmarshal(raw, &sent) != nil {
 		http.Error(out, "no event", http.StatusBadRequest)
 		return
 	}
-	event, status := in.Header.Get("webhook-id"), http.StatusOK
-	if sent.Type != "webhook.test" {
-		status = h.judge(event)
-		w := h.agent.w
-		at, number := w.Recorder.Now(), w.connections.next()
-		w.Recorder.Record(func(r *history.History) {
-			r.Deliveries = append(r.Deliveries, history.Delivery{
-				Agent: h.agent.Handle, Connection: number, At: at, Webhook: true, Answer: status, EventID: event, Kind: sent.Type, Payload: sent.Data,
-			})
-		})
+	select {
+	case <-h.known:
+	case <-in.Context().Done():
+		return
 	}
+	event, status, wrong := in.Header.Get("webhook-id"), http.StatusOK, h.wrong(in.Header, raw, sent)
+	if sent.Type == "webhook.test" && wrong == "" {
+		return
+	}
+	status = h.judge(event)
+	number := w.connections.next()
 	out.WriteHeader(status)
+	_ = http.NewResponseController(out).Flush() // the sender may have gone
+	w.Recorder.Record(func(r *history.History) {
+		r.Deliveries = append(r.Deliveries, history.Delivery{
+			Agent: h.agent.Handle, Connection: number, At: at, Webhook: true, Hook: h.id, Answer: status, Answered: w.Recorder.Now(),
+			Wrong: wrong, Asked: latestEvents, EventID: event, Kind: sent.Type, Payload: sent.Data,
+		})
+	})
 }
 
 // judge returns the status for an attempt at an event.
@@ -85,8 +116,4 @@ func (h *hook) judge(event string) int {
 }
 
 // close ends the receiver.
-func (h *hook) close() {
-	if h != nil {
-		_ = h.server.Close() // nothing waits for what it was doing
-	}
-}
+func (h *hook) close() { _ = h.server.Close() } // nothing waits for what it was doing

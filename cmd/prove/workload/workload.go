@@ -42,7 +42,7 @@ type Workload struct {
 	crowd, tricklers      []*Agent
 	guesser               *Agent
 	quiet                 quiet
-	hook                  *hook
+	hooks                 []*hook
 	arena                 arena
 	restores              restores
 	// registered are all agents, those of the bursts included.
@@ -85,7 +85,7 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 		}
 	}
 	for _, prepare := range []func(context.Context) error{
-		w.newRivals, w.newSpares, w.newHook, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.earn,
+		w.newRivals, w.newSpares, w.newHooks, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.earn,
 	} {
 		if err := prepare(ctx); err != nil {
 			return nil, err
@@ -173,7 +173,9 @@ func (w *Workload) settleBursts(ctx context.Context) error {
 
 // Close closes the connections that the agents keep.
 func (w *Workload) Close() {
-	w.hook.close()
+	for _, h := range w.hooks {
+		h.close()
+	}
 	for _, a := range w.registered {
 		a.client.CloseIdleConnections()
 	}
