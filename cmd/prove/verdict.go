@@ -128,7 +128,7 @@ func (c *judgeCommand) Run() error {
 func verdict(h *history.History, findings []judge.Finding) error {
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	for _, f := range findings {
-		fmt.Fprintf(table, "%s\t%d looked at\t%d violations\t%s\n", f.Name, f.Looked, f.Count, f.Promise)
+		fmt.Fprintf(table, "%s\t%d looked at\t%d excused\t%d violations\t%s\n", f.Name, f.Looked, f.Excused, f.Count, f.Promise)
 	}
 	if err := table.Flush(); err != nil {
 		return err

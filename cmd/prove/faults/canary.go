@@ -16,6 +16,8 @@ const (
 	canaryInterval = 100 * time.Millisecond
 	// starvation is how long the canary waits on a machine that has no time for anyone.
 	starvation = 500 * time.Millisecond
+	// sluggish is how long it waits on a machine that is busy; on an idle one it waits for a few milliseconds.
+	sluggish = 50 * time.Millisecond
 )
 
 // Canary asks the load balancer, past all servers, for an answer that needs no work, again and again. When that takes half a second
@@ -43,6 +45,9 @@ func (c *Canary) Run(ctx context.Context) {
 		c.begin(due)
 		c.ask(ctx, client)
 		now := c.recorder.Now()
+		if now-due > sluggish {
+			c.recorder.Record(func(h *history.History) { h.Delays = append(h.Delays, history.Delay{Start: due, End: now}) })
+		}
 		if now-due > starvation {
 			c.recorder.Record(func(h *history.History) {
 				h.Faults = append(h.Faults, history.Fault{Name: history.MachineStarved, Target: "the machine", Start: due, Lifted: now, End: now})

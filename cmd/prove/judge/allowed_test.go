@@ -32,6 +32,7 @@ var allowed = []innocent{
 		s.last(history.CardGet).End += 3 * time.Second
 		a := s.ask("dan", "profile.update", "", "", 503, nil)
 		a.RetryAfter, a.End = true, a.Start+4*time.Second
+		s.busy()
 	}},
 	{"a machine that has no time for the load balancer's checks", "service between faults", func(s *story) {
 		s.now += time.Minute
@@ -39,6 +40,7 @@ var allowed = []innocent{
 		s.last(history.CardGet).End += 3 * time.Second
 		a := s.ask("dan", "profile.update", "", "", history.Unanswered, nil)
 		a.Process, a.Failure = "", history.NoServer+"503"
+		s.busy()
 	}},
 	{"a poll that fails soon after a fault", "service between faults", func(s *story) {
 		s.now = s.Faults[1].End + 5*time.Second

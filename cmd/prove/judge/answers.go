@@ -55,10 +55,17 @@ func checkService(r *run, f *Finding) {
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		if during(r, a, true) || during(r, a, false) {
+			if unavailable(a) && !during(r, a, true) && !during(r, a, false, history.MachineStarved) {
+				f.Excused++
+			}
 			continue
 		}
 		f.Looked++
-		if unavailable(a) && !r.isStarved(a) {
+		switch {
+		case !unavailable(a):
+		case r.isStarved(a):
+			f.Excused++
+		default:
 			f.violatedf("%s", describe(a))
 		}
 	}
@@ -71,27 +78,31 @@ func checkGraceful(r *run, f *Finding) {
 			continue
 		}
 		f.Looked++
-		if unavailable(a) && !r.isStarved(a) {
+		switch {
+		case !unavailable(a):
+		case r.isStarved(a):
+			f.Excused++
+		default:
 			f.violatedf("%s", describe(a))
 		}
 	}
 }
 
-// isStarved says that a request failed while plain readings, which wait for no lock, took long on the same machine: it was given up, by
-// the server or by its client, after its whole time for the database, or the load balancer had found no server ready.
+// isStarved says that a request failed while the machine had no time for the servers, as the canary saw: it was given up, by the server
+// or by its client, after its whole time for the database, and plain readings, which wait for no lock, took long as well; or the load
+// balancer had found no server ready.
 func (r *run) isStarved(a *history.Attempt) bool {
+	noServer := strings.HasPrefix(a.Failure, history.NoServer)
 	switch {
 	case a.Status != http.StatusServiceUnavailable && a.Status != history.Unanswered:
 		return false
 	case a.End-a.Start >= budget:
-		return r.medianReading(a.Start, a.End) >= starved
-	case !strings.HasPrefix(a.Failure, history.NoServer):
-	case r.Final.Orders == nil && a.End+checked+straggling > r.Length:
+		return r.medianReading(a.Start, a.End) >= starved && r.isBusy(a.Start-checked, a.End+checked)
+	case noServer && r.Final.Orders == nil && a.End+checked+straggling > r.Length:
 		return true // the run goes on, and readings of that time may be under way
-	default:
-		return r.medianReading(a.Start-checked, a.End+checked) >= starved || slices.ContainsFunc(r.Faults, func(f history.Fault) bool {
-			return f.Name == history.MachineStarved && f.Start <= a.End+checked && f.End >= a.Start-checked
-		})
+	case noServer:
+		return r.isBusy(a.Start-checked, a.End+checked) &&
+			(r.medianReading(a.Start-checked, a.End+checked) >= starved || r.isOutOfTime(a.Start-checked, a.End+checked))
 	}
 	return false
 }

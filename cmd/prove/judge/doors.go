@@ -51,6 +51,7 @@ func checkTokens(r *run, f *Finding) {
 		}
 		f.Looked++
 		if a.Operation == history.TokenSocket && r.disturbed(a.Start-socketLooks, a.End) {
+			f.Excused++
 			continue
 		}
 		ends := slices.DeleteFunc(slices.Clone(ended[[2]string{a.Agent, a.Of}]), func(other *history.Attempt) bool { return other == a })
@@ -116,6 +117,9 @@ func checkWebhooks(r *run, f *Finding) {
 		at, known := acked[d.EventID]
 		due := r.dueAfter(d.At, d.At, againWithin)
 		taken := d.Answer < http.StatusMultipleChoices || known && at < due
+		if !taken && r.Length < due && r.Length >= d.At+againWithin {
+			f.Excused++
+		}
 		if taken || r.Length < due {
 			continue
 		}

@@ -36,6 +36,7 @@ func checkLimits(r *run, f *Finding) {
 		case all == 0:
 			f.violatedf("%s: the burst at %s has no attempts", b.Limit, clock(b.Start))
 		case forgotten(r.Faults, b), b.AtMost && r.brokenIn(b.Start-aftermath, b.End):
+			f.Excused++
 		case successes > b.Allowed:
 			f.violatedf("%s: %d of %d succeeded from %s to %s, %d are allowed",
 				b.Limit, successes, all, clock(b.Start), clock(b.End), b.Allowed)

@@ -37,6 +37,11 @@ func linearize(f *Finding, object string, initial any, equal func(a, b any) bool
 			return input.(*call).step(state, output.(bool)) //nolint:forcetypeassert // as until builds them
 		},
 	}
+	for i := range calls {
+		if calls[i].pending && !calls[i].reads {
+			f.Excused++
+		}
+	}
 	// until returns the calls known at a moment: those that had not ended are pending.
 	until := func(t time.Duration) porcupine.CheckResult {
 		operations := make([]porcupine.Operation, 0, len(calls))

@@ -58,6 +58,9 @@ func checkMessages(r *run, f *Finding) {
 	for i := range r.Sent {
 		s := r.sendings[[2]string{r.Sent[i].Sender, r.Sent[i].ClientMessageID}]
 		if !s.success {
+			if s.tried {
+				f.Excused++
+			}
 			continue
 		}
 		f.Looked++

@@ -30,6 +30,9 @@ func checkPrompt(r *run, f *Finding) {
 				continue
 			}
 			sent := r.sendings[[2]string{r.handles[e.SenderID], e.ClientMessageID}]
+			if sent != nil && sent.success && e.ConnectedAt <= sent.start && r.disturbed(sent.start, e.At) {
+				f.Excused++
+			}
 			if sent == nil || !sent.success || e.ConnectedAt > sent.start || r.disturbed(sent.start, e.At) {
 				continue
 			}

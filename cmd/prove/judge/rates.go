@@ -106,7 +106,11 @@ func (l *rate) judgeAcceptance(r *run, agent string, all []*history.Attempt, f *
 			first = min(first, a.Start)
 		}
 		b := history.Burst{Start: first, End: last}
-		if last-first < certainly && !forgotten(r.Faults, &b) {
+		if last-first < certainly && forgotten(r.Faults, &b) {
+			f.Excused++
+			continue
+		}
+		if last-first < certainly {
 			f.violatedf("%s of %s: %d from %s to %s, and %d are allowed within %s", l.name, agent, l.quota+1, clock(first), clock(last), l.quota, span)
 			return
 		}

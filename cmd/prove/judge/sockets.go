@@ -48,7 +48,11 @@ func checkSockets(r *run, f *Finding) {
 			at, known := acked[agent][about]
 			taken := known && at < due
 			for _, socket := range open[agent] {
-				if socket.Start > c.answered || socket.End < due {
+				if socket.Start > c.answered || socket.End < c.answered+latest {
+					continue
+				}
+				if socket.End < due {
+					f.Excused++
 					continue
 				}
 				f.Looked++

@@ -76,7 +76,7 @@ func TestPage(t *testing.T) {
 		},
 		Chapter: report.FaultsChapter, Minutes: 10, Processes: 3, History: h,
 		Findings: []judge.Finding{
-			{Name: "orders", Promise: "Orders are | right (§3.1).", Looked: 1234567},
+			{Name: "orders", Promise: "Orders are | right (§3.1).", Looked: 1234567, Excused: 1234},
 			{Name: "leaks", Promise: "Nothing leaks (§11)."},
 			{Name: "ledger", Promise: "The ledger balances (§2.5).", Looked: 1},
 		},
@@ -88,7 +88,7 @@ func TestPage(t *testing.T) {
 		"| seed | 42 |", "10 minutes of load; 10:00 altogether", "| servers | 3 processes |", "| agents | 1,200 |",
 		"2,500 received on 7 connections, 0 acknowledged", "A processor, 2 cores", "](proof.svg)",
 		"| 1 | kill | server 1 | 0:20 | 2.0 s | 3.5 s |", "| 5 | rolling restart | server 2 | 3:00 | 2.0 s | 3.5 s | 0 | graceful |",
-		`| orders | Orders are \| right (§3.1). | 1,234,567 | 0 |`, "| leaks | Nothing leaks (§11). | **nothing** | 0 |",
+		`| orders | Orders are \| right (§3.1). | 1,234,567 | 1,234 | 0 |`, "| leaks | Nothing leaks (§11). | **nothing** | 0 | 0 |",
 		"```sh\nmake prove SEED=42\n```",
 	} {
 		require.Contains(t, text, part)
@@ -100,7 +100,7 @@ func TestPage(t *testing.T) {
 	for _, part := range []string{
 		"**21 violations** were found.",
 		"#### ledger\n\nThe ledger balances (§2.5). The first 2 of 21:\n\n```text\nmuch", "\nsecond\n```\n",
-		"| ledger | The ledger balances (§2.5). | 1 | **21** |",
+		"| ledger | The ledger balances (§2.5). | 1 | 0 | **21** |",
 	} {
 		require.Contains(t, text, part)
 	}
