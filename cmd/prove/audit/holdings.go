@@ -16,6 +16,12 @@ var counts = map[string]string{
 	"attachment_leases":   "SELECT count(*) FROM attachments WHERE lease_until IS NOT NULL",
 	"advisory_locks": `SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'
 		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+	"unfinished_uploads": "SELECT count(*) FROM attachments WHERE status = 'pending'",
+	// The agents of whose budgets more or less is used than their files take.
+	"unaccounted_storage": `SELECT count(*) FROM (SELECT * FROM storage_usage WHERE agent_id <> '00000000-0000-0000-0000-000000000000') u
+		FULL JOIN (SELECT owner_id, sum(reserved_bytes) AS bytes, count(*) FILTER (WHERE reserved_bytes > 0) AS files
+			FROM attachments GROUP BY owner_id) a ON a.owner_id = u.agent_id
+		WHERE coalesce(u.bytes, 0) <> coalesce(a.bytes, 0) OR coalesce(u.files, 0) <> coalesce(a.files, 0)`,
 	"database_connections": "SELECT count(*) FROM pg_stat_activity WHERE usename = 'stoa'",
 }
 

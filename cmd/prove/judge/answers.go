@@ -63,7 +63,7 @@ func checkService(r *run, f *Finding) {
 		f.Looked++
 		switch {
 		case !unavailable(a):
-		case r.isStarved(a):
+		case r.isStarved(a), isGivenUp(a):
 			f.Excused++
 		default:
 			f.violatedf("%s", describe(a))
@@ -80,7 +80,7 @@ func checkGraceful(r *run, f *Finding) {
 		f.Looked++
 		switch {
 		case !unavailable(a):
-		case r.isStarved(a):
+		case r.isStarved(a), isCutOff(a), isGivenUp(a):
 			f.Excused++
 		default:
 			f.violatedf("%s", describe(a))

@@ -65,6 +65,12 @@ func TestExcusesAreCounted(t *testing.T) {
 			s.ask("dan", "profile.update", "", "", history.Unanswered, nil)
 			s.Faults = append(s.Faults, history.Fault{Name: history.MachineStarved, Start: s.now, Lifted: s.now, End: s.now})
 		}},
+		{"a restart cut a slow file off", "graceful changes", func(s *story) {
+			s.slowly("slow", 503).RetryAfter = true
+			s.faultAt(-5 * time.Second)
+			s.Faults[len(s.Faults)-1].Graceful = true
+			s.sentAgain("slow")
+		}},
 		{"a message whose answer is not known", "messages", func(s *story) {
 			s.Sent = append(s.Sent, history.Sent{ClientMessageID: "lost", Sender: "ann", Recipient: "bob"})
 			s.ask("ann", history.MessageSend, "lost", "bob", history.Unanswered, nil)

@@ -65,6 +65,7 @@ var checks = []check{
 	{"once", "A side rates an order once, a draft gets one reply, and an agent has one open report of a subject (§2.10).", checkOnce, checkOnce},
 	{"posts", "An answered post is kept, and none is there more often than it was asked for (§4.3).", checkPosts, nil},
 	{"files", "A file that was answered 201 is kept as it was sent, and what is no sound file is refused (§4.8).", checkFiles, checkUnsound},
+	{"slow uploads", "A file that is sent slowly is taken, or a repeat of it is, across restarts and crashes (§4.8).", checkSlow, nil},
 	{"orders", "All answers about an order fit one sequence of states, each read the latest (§3.1).", checkOrders, checkOrdersSoFar},
 	{"order events", "An order's events are its versions from 1 on, each caused by one request (§3.1).", checkOrderEvents, nil},
 	{"postings", "Every operation on an order moves its money exactly once, and nothing else does (§2.5).", checkPostings, nil},

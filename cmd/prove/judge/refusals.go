@@ -28,6 +28,7 @@ var refusals = map[string]map[string]allowance{
 	history.FileUpload: {
 		"upload_busy": (*run).uploadsMayBeBusy, "upload_unavailable": (*run).uploadMayBeUnfinished,
 		"idempotency_conflict": (*run).otherContentMayBeFirst, "storage_quota_exceeded": (*run).filesMayBeFull,
+		"request_timeout": (*run).bodyMayBeLate,
 	},
 
 	history.Register: {"handle_unavailable": (*run).handleMayBeTaken},

@@ -265,6 +265,7 @@ func right() *story {
 	s.live()
 	s.signed = s.trust()
 	s.doors()
+	s.slowly("slow-file", 201)
 	s.again("answer")
 	s.change("answer", "ciphertext")
 	s.Length = s.now + 10*time.Second

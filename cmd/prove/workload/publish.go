@@ -64,11 +64,14 @@ func (a *Agent) uploadUnsound(ctx context.Context) {
 }
 
 // picture makes a picture that no other one is like.
-func picture(random *rand.Rand) []byte {
-	drawn := image.NewRGBA(image.Rect(0, 0, 48, 48))
-	for i := range 48 * 48 {
+func picture(random *rand.Rand) []byte { return noise(random, 48) }
+
+// noise is a picture of that many points a side.
+func noise(random *rand.Rand, side int) []byte {
+	drawn := image.NewRGBA(image.Rect(0, 0, side, side))
+	for i := range side * side {
 		bits := random.Uint32()
-		drawn.Set(i%48, i/48, color.RGBA{R: uint8(bits), G: uint8(bits >> 8), B: uint8(bits >> 16), A: 255})
+		drawn.Set(i%side, i/side, color.RGBA{R: uint8(bits), G: uint8(bits >> 8), B: uint8(bits >> 16), A: 255})
 	}
 	var file bytes.Buffer
 	_ = png.Encode(&file, drawn) // a buffer takes everything

@@ -46,8 +46,9 @@ type request struct {
 	token, accept string
 	// noted keeps the body in the history.
 	noted bool
-	// lasts is how long the body takes; 0 if it is sent at once.
-	lasts time.Duration
+	// pace is how long raw is under way, 0 for no longer than it takes; announced says that its size is sent before it.
+	pace      time.Duration
+	announced bool
 }
 
 // answer is the answer. status is history.Unanswered if none came.
@@ -78,7 +79,7 @@ func (a answer) into(body any) error { return json.Unmarshal(a.body, body) }
 func (a *Agent) once(ctx context.Context, r request) answer {
 	recorded := history.Attempt{
 		Agent: a.Handle, Operation: r.operation, ID: r.id, Subject: r.subject, Of: r.of, Changed: r.changed, Version: r.version,
-		Start: a.w.Recorder.Now(),
+		Slow: r.pace > 0, Start: a.w.Recorder.Now(),
 	}
 	recorded.Changes = r.method != http.MethodGet && (!r.page || r.token != "") && r.operation != history.EventAck && cmp.Or(r.token, a.bearer()) != ""
 	if r.noted {
@@ -115,8 +116,10 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 		recorded.Failure = why
 		return answer{status: history.Unanswered}
 	}
-	body, contentType, length := io.Reader(nil), "", int64(0)
+	body, contentType := io.Reader(nil), ""
 	switch {
+	case r.pace > 0:
+		body, contentType = newDrip(ctx, r.raw, r.pace), r.contentType
 	case r.raw != nil:
 		body, contentType = bytes.NewReader(r.raw), r.contentType
 	case r.body != nil:
@@ -125,9 +128,6 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 			return unanswered(err.Error())
 		}
 		body, contentType = bytes.NewReader(raw), "application/json"
-		if r.lasts > 0 {
-			body, length = newSlowly(raw, r.lasts), int64(len(raw))
-		}
 	}
 	// A request that was begun is ended: one that the run's end cuts off could not be judged.
 	url := a.w.url + "/api/v1" + r.path
@@ -137,9 +137,6 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 	sent, err := http.NewRequestWithContext(context.WithoutCancel(ctx), r.method, url, body)
 	if err != nil {
 		return unanswered(err.Error())
-	}
-	if length > 0 {
-		sent.ContentLength = length
 	}
 	if contentType != "" {
 		sent.Header.Set("Content-Type", contentType)
@@ -157,7 +154,14 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 	if r.server != "" {
 		sent.Header.Set(testbed.ChosenHeader, r.server)
 	}
-	response, err := a.client.Do(sent)
+	client := a.client
+	if r.pace > 0 {
+		client = &http.Client{Transport: client.Transport, Timeout: r.pace + requestTimeout}
+		if r.announced {
+			sent.ContentLength = int64(len(r.raw))
+		}
+	}
+	response, err := client.Do(sent)
 	if err != nil {
 		return unanswered(err.Error())
 	}

@@ -1,10 +1,8 @@
 package workload
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 )
@@ -38,28 +36,10 @@ func (w *Workload) trickle(ctx context.Context) {
 				a.pause(ctx, trickleLength*time.Duration(n)/trickles)
 				for a.pause(ctx, time.Second/20) {
 					a.once(ctx, request{operation: "quote", method: http.MethodPost, path: "/orders/quote", server: w.servers[i],
-						body: map[string]int{"amount_minor": 100}, lasts: trickleLength})
+						raw: []byte(`{"amount_minor":100}`), contentType: "application/json", pace: trickleLength, announced: true})
 				}
 			})
 		}
 	}
 	together(all...)
-}
-
-// slowly gives a body piece by piece, over a span.
-type slowly struct {
-	io.Reader
-
-	pause time.Duration
-}
-
-// newSlowly returns such a body.
-func newSlowly(body []byte, span time.Duration) *slowly {
-	return &slowly{bytes.NewReader(body), span / time.Duration(len(body)+1)}
-}
-
-// Read implements io.Reader.
-func (s *slowly) Read(into []byte) (int, error) {
-	time.Sleep(s.pause)
-	return s.Reader.Read(into[:min(1, len(into))])
 }

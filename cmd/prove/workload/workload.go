@@ -42,6 +42,7 @@ type Workload struct {
 	crowd, tricklers      []*Agent
 	guesser               *Agent
 	quiet                 quiet
+	slow                  []*Agent
 	hooks                 []*hook
 	arena                 arena
 	restores              restores
@@ -85,7 +86,7 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 		}
 	}
 	for _, prepare := range []func(context.Context) error{
-		w.newRivals, w.newSpares, w.newHooks, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.earn,
+		w.newRivals, w.newSlow, w.newSpares, w.newHooks, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.earn,
 	} {
 		if err := prepare(ctx); err != nil {
 			return nil, err
@@ -102,6 +103,9 @@ func (w *Workload) Run(ctx context.Context) {
 		running.Go(func() { a.act(ctx) })
 		running.Go(func() { a.listen(ctx) })
 		running.Go(func() { a.seekOwner(ctx) })
+	}
+	for _, a := range w.slow {
+		running.Go(func() { a.uploadSlowly(ctx) })
 	}
 	for _, do := range []func(context.Context){w.contend, w.crowdPlaces, w.converse, w.trickle, w.guess} {
 		running.Go(func() { do(ctx) })
@@ -142,7 +146,7 @@ func (w *Workload) Settle(ctx context.Context) error {
 }
 
 // all are the agents that work during the run.
-func (w *Workload) all() []*Agent { return slices.Concat(w.Agents, w.rivals, w.spares[1:]) }
+func (w *Workload) all() []*Agent { return slices.Concat(w.Agents, w.rivals, w.slow, w.spares[1:]) }
 
 // drainOthers receives what the agents that have one part were sent.
 func (w *Workload) drainOthers(ctx context.Context) error {
