@@ -89,7 +89,7 @@ func (l *rate) judgeAcceptance(r *run, agent string, all []*history.Attempt, f *
 	var taken []*history.Attempt
 	seen := make(map[string]bool)
 	for _, a := range all {
-		certain := a.Operation != history.ToolCall && // it may be answered before it counts
+		certain := a.Operation != history.ToolCall && !a.Tool && // it may be answered before it counts
 			!unknown(a) && !l.limits(a) && a.Status != http.StatusUnauthorized && a.Status != http.StatusRequestTimeout
 		if l.new {
 			certain = a.Status == http.StatusCreated && (a.ID == "" || !seen[a.ID])

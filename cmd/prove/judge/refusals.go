@@ -115,6 +115,7 @@ func checkRefusals(r *run, f *Finding) {
 		case a.Changed != "" && a.Code == conflictOf(a.Operation): // checkChangedRepeats
 		case a.Code == "write_limited" && a.Changes: // checkRates
 		case strings.HasPrefix(a.Operation, "burst."): // checkLimits
+		case r.callsMayBeBusy(a):
 		case a.Code == "not_found" && r.isGone(a): // a restore may have undone it
 		case allowed == nil:
 			f.violatedf("%s: nothing allows this refusal", describe(a))

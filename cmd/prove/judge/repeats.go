@@ -57,7 +57,7 @@ func checkRepeats(r *run, f *Finding) {
 
 // checkSameRequest judges the answers to one request.
 func checkSameRequest(q *request, f *Finding) {
-	var first *history.Attempt
+	firsts := make(map[bool]*history.Attempt) // by tools, which leave members out, and without
 	created, unmarked := 0, 0
 	for _, a := range q.attempts {
 		if a.Operation != q.operation() {
@@ -78,11 +78,11 @@ func checkSameRequest(q *request, f *Finding) {
 		}
 		switch {
 		case !marked[a.Operation] && !compared[a.Operation]:
-		case first == nil:
-			first = a
+		case firsts[a.Tool] == nil:
+			firsts[a.Tool] = a
 			decode[any](f, a) // reports an answer that cannot be read
 		default:
-			for _, difference := range differences(first, a) {
+			for _, difference := range differences(firsts[a.Tool], a) {
 				f.violatedf("%s differs from the first answer: %s", describe(a), difference)
 			}
 		}

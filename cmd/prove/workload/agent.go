@@ -34,6 +34,8 @@ type Agent struct {
 	owner           owner
 	// tokens counts the tokens that the agent has had before the present one.
 	tokens int
+	// tools says that the agent calls tools in the place of half of its requests.
+	tools bool
 	// closes says that the agent closes and opens its profile.
 	closes bool
 	// mu guards what follows, which all three use.

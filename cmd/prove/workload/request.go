@@ -46,6 +46,8 @@ type request struct {
 	token, accept string
 	// noted keeps the body in the history.
 	noted bool
+	// tool says that a tool is called in the place of the request.
+	tool bool
 	// pace is how long raw is under way, 0 for no longer than it takes; announced says that its size is sent before it.
 	pace      time.Duration
 	announced bool
@@ -89,7 +91,9 @@ func (a *Agent) once(ctx context.Context, r request) answer {
 		}
 		recorded.Sent = raw
 	}
-	got := a.exchange(ctx, r, &recorded)
+	sent, byTool := a.byTool(r)
+	recorded.Tool = byTool
+	got := a.exchange(ctx, sent, &recorded)
 	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
 	if r.keep && got.succeeded() {
 		recorded.Body = got.body
@@ -150,6 +154,7 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 	}
 	if r.accept != "" {
 		sent.Header.Set("Accept", r.accept)
+		sent.Header.Set("MCP-Protocol-Version", protocol)
 	}
 	if r.server != "" {
 		sent.Header.Set(testbed.ChosenHeader, r.server)
@@ -187,6 +192,11 @@ func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attem
 		}
 		_ = json.Unmarshal(raw, &fault) // an answer without a code is judged by its status
 		got.code = fault.Error.Code
+	}
+	if r.tool {
+		wait := got.retryAfter
+		got, recorded.Replayed = a.untold(r, got)
+		recorded.RetryAfter = recorded.RetryAfter || got.retryAfter > wait
 	}
 	return got
 }

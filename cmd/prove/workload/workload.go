@@ -68,6 +68,7 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 			return nil, err
 		}
 		w.Agents = append(w.Agents, a)
+		a.tools = i%3 == 2 && !w.older()
 		if i%2 == 0 {
 			if err := a.completeProfile(ctx); err != nil {
 				return nil, err
