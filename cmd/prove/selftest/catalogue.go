@@ -29,7 +29,7 @@ type Row struct {
 }
 
 // catalogue is every bug, by what it concerns.
-var catalogue = slices.Concat(orders, money, channel, files, owners, publications, operation)
+var catalogue = slices.Concat(orders, money, channel, files, owners, publications, operation, life)
 
 // ErrUnknown is returned for a name that no row has.
 var ErrUnknown = errors.New("selftest: no such bug")
