@@ -39,7 +39,10 @@ func (s *story) restored(do func()) {
 func (s *story) archiveAll() {
 	s.archive(s.signed)
 	members := s.Final.Exports["ann"].Members
-	members["orders.jsonl"] = nil
+	members["orders.jsonl"], members["posts.jsonl"] = nil, nil
+	for post := range s.Final.Posts["ann"] {
+		members["posts.jsonl"] = append(members["posts.jsonl"], post)
+	}
 	for order := range s.Final.Orders {
 		members["orders.jsonl"] = append(members["orders.jsonl"], order)
 	}
@@ -138,6 +141,17 @@ var lossesAllowed = []innocent{
 			s.Mails = append(s.Mails, history.Mail{At: s.now + 95*time.Millisecond, To: "ann@ann.example", MessageID: "m", Challenge: "c-then"})
 		})
 		s.missing("ann", history.OwnerOpen, "c-then")
+	}},
+	{"a post that is left and changes", "", func(s *story) {
+		s.restored(func() {
+			s.ask("ann", history.PostCreate, "left", "", 201, object{"post": object{"id": "p9", "text": "one"}}).Sent =
+				raw(object{"text": "one", "visibility": "public"})
+		})
+		s.Final.Posts["ann"]["p9"] = "left"
+		s.readPost("cat", "p9", "one")
+		s.ask("ann", history.PostUpdate, "", "p9", 200, nil).Sent = raw(object{"text": "two", "visibility": "private"})
+		s.readPost("ann", "p9", "two")
+		s.archiveAll()
 	}},
 	{"a file that is gone", "", func(s *story) {
 		s.restored(func() {

@@ -193,11 +193,10 @@ func checkPostReadings(r *run, f *Finding) {
 				f.violatedf("%s shows the text %q instead of the one that was sent", describe(a), body.Post.Text)
 			}
 		}
-		visibility, known := r.product.visibility[a.Subject]
-		if a.Operation != history.PostGet || !known {
+		visibility, author := r.product.visibility[a.Subject], r.product.authors[a.Subject]
+		if a.Operation != history.PostGet || author == "" { // how it was made is not known
 			continue
 		}
-		author := r.product.authors[a.Subject]
 		own, profile := author == a.Agent, r.product.openness[author]
 		switch {
 		case a.Code == "not_found":

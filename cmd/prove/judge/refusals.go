@@ -288,7 +288,7 @@ func (r *run) firstSeen(draft string) time.Duration {
 // profileMayBeClosed says that a public post may have been refused because its author's profile may have been closed.
 func (r *run) profileMayBeClosed(a *history.Attempt) bool {
 	s, was := sent(a), r.product.visibility[a.Subject]
-	becomes := s.Visibility != nil && *s.Visibility == public || s.Visibility == nil && was.may(a, public)
+	becomes := r.lost.gone[a.Subject] || s.Visibility != nil && *s.Visibility == public || s.Visibility == nil && was.may(a, public)
 	return becomes && r.product.openness[a.Agent].may(a, closed)
 }
 
