@@ -301,11 +301,6 @@ var (
 				Unique:  false,
 				Columns: []*schema.Column{EventsColumns[2], EventsColumns[3]},
 			},
-			{
-				Name:    "event_created_at",
-				Unique:  false,
-				Columns: []*schema.Column{EventsColumns[1]},
-			},
 		},
 	}
 	// FeedbacksColumns holds the columns for the "feedbacks" table.

@@ -30,8 +30,5 @@ func (Event) Fields() []ent.Field {
 
 // Indexes of Event.
 func (Event) Indexes() []ent.Index {
-	return []ent.Index{
-		index.Fields("recipient_id", "sequence"),
-		index.Fields("created_at"),
-	}
+	return []ent.Index{index.Fields("recipient_id", "sequence")}
 }

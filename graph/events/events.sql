@@ -63,22 +63,17 @@ SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING
 CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.bot_id ORDER BY e.sequence DESC LIMIT 1) newest
 WHERE newest.created_at > stoa_now() - interval '1 minute';
 
--- name: delete_expired(retention_seconds double precision)
--- Skips rows that another process is deleting. The batch of 2000 is no parameter: a plan made without knowing it reads the whole
--- table.
-DELETE FROM events WHERE id IN (
-  SELECT id FROM events WHERE created_at <= stoa_now() - make_interval(secs => :retention_seconds)
-  ORDER BY created_at LIMIT 2000 FOR UPDATE SKIP LOCKED);
-
--- name: delete_suppressed(after uuid)
--- Examines the next 2000 events by id and deletes announcements of messages that have expired or whose contact is not accepted
--- any more.
+-- name: delete_stale(after uuid, retention_seconds double precision)
+-- Examines the next 2000 events by id and deletes those past their retention, and announcements of messages that have expired or
+-- whose contact is not accepted any more.
 WITH examined AS (
-  SELECT id, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000
+  SELECT id, created_at, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000
 ), gone AS (
-  DELETE FROM events e USING examined x WHERE e.id = x.id AND x.message_id IS NOT NULL AND NOT EXISTS (
-    SELECT FROM messages m JOIN contacts c ON c.id = m.contact_id
-    WHERE m.id = x.message_id AND m.expires_at > stoa_now() AND c.state = 'accepted')
+  DELETE FROM events e USING examined x WHERE e.id = x.id AND (
+    x.created_at <= stoa_now() - make_interval(secs => :retention_seconds)
+    OR (x.message_id IS NOT NULL AND NOT EXISTS (
+      SELECT FROM messages m JOIN contacts c ON c.id = m.contact_id
+      WHERE m.id = x.message_id AND m.expires_at > stoa_now() AND c.state = 'accepted')))
   RETURNING e.id
 )
 SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM examined) AS examined,
@@ -94,10 +89,11 @@ FROM event_sequence;
 SELECT pg_current_xact_id()::text::bigint;
 
 -- name: select_metrics(latest_kinds text[])
--- Counts up to 100,000 events and finds the oldest ones in the indexes. A connected agent's oldest event is its first in the
--- sequence; one of the latest kinds does not count, because its connection may speak an earlier version, which leaves it out.
+-- Counts up to 100,000 events and finds the oldest ones in the indexes. The oldest of all is the first by its id, which begins with
+-- the time. A connected agent's oldest event is its first in the sequence; one of the latest kinds does not count, because its
+-- connection may speak an earlier version, which leaves it out.
 SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS depth,
-  coalesce(extract(epoch FROM stoa_now() - (SELECT min(created_at) FROM events)), 0)::float8 AS oldest_seconds,
+  coalesce(extract(epoch FROM stoa_now() - (SELECT e.created_at FROM events e ORDER BY e.id LIMIT 1)), 0)::float8 AS oldest_seconds,
   coalesce(extract(epoch FROM stoa_now() - (
     SELECT min(first.created_at) FROM (SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)) c
     CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = c.bot_id AND e.kind <> ALL (:latest_kinds)

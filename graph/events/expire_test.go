@@ -3,6 +3,8 @@ package events_test
 import (
 	"testing"
 
+	"github.com/google/uuid"
+	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
@@ -36,4 +38,29 @@ func TestStaleEventsAreDeleted(t *testing.T) {
 	_, err = w.Events.DeleteStale(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, w.Count("SELECT count(*) FROM events"))
+}
+
+// A batch of the cleanup reads its own events, and of other tables only what these are about; the oldest event is found without
+// reading all.
+func TestRowsReadForStaleEventsDoNotGrowWithEvents(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one, other := w.Friends()
+	w.Exec("DELETE FROM events")
+	const total, messages, batch = 50_000, 20_000, 2000
+	w.Exec(`INSERT INTO messages SELECT gen_random_uuid(), created_at, contact_id, sender_id, recipient_id, gen_random_uuid(), encryption_version,
+		nonce, '', sender_public_key, recipient_public_key, 0, expires_at FROM messages, generate_series(1, $2) WHERE id = $1`,
+		w.Sent(one, other).ID, messages)
+	w.Exec("DELETE FROM events")
+	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
+		SELECT gen_random_uuid(), stoa_now(), $1, 'order.changed', '{}' FROM generate_series(1, $2)`, one.ID, total-messages)
+	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload, message_id)
+		SELECT gen_random_uuid(), stoa_now(), recipient_id, 'message.created', '{}', id FROM messages LIMIT $1`, messages)
+	w.Exec("ANALYZE events, messages")
+	stale := func(table string) int64 {
+		return w.RowsRead(table, events.StaleStatement, uuid.Nil, events.Retention.Seconds())
+	}
+	require.LessOrEqual(t, stale("events"), int64(batch))
+	require.LessOrEqual(t, stale("messages"), int64(batch))
+	require.LessOrEqual(t, w.RowsRead("events", events.MetricsStatement, pq.Array([]string{})), int64(total+1), "each is counted")
 }

@@ -1,4 +1,8 @@
 package events
 
-// FetchStatement is the statement of Fetch.
-var FetchStatement = fetchEvents.Text
+// The statements whose plans are tested.
+var (
+	FetchStatement   = fetchEvents.Text
+	StaleStatement   = deleteStale
+	MetricsStatement = selectMetrics
+)
