@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
@@ -39,7 +38,7 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 
 // attemptAct reads what decides an action, decides, and writes.
 func (a *API) attemptAct(ctx context.Context, on runner, c command, op operation) (*OrderResult, error) {
-	read, err := db.One[struct {
+	read, err := one[struct {
 		stored
 		snapshot
 	}](ctx, on, selectForAct, c.orderID, op.agent, op.id)

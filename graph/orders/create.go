@@ -8,7 +8,6 @@ import (
 
 	"stoa/ent/order"
 	"stoa/graph/bots"
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
@@ -59,7 +58,7 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 
 // attemptCreate reads what decides an offer, decides, and writes.
 func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUID, op operation) (*OrderResult, error) {
-	read, err := db.One[createSnapshot](ctx, on, selectForCreate, op.agent, f.counterpart, op.id, f.serviceID, f.contractor(op.agent))
+	read, err := one[createSnapshot](ctx, on, selectForCreate, op.agent, f.counterpart, op.id, f.serviceID, f.contractor(op.agent))
 	if err != nil {
 		return nil, err
 	}

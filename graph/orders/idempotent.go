@@ -41,10 +41,32 @@ type idempotent struct {
 	locked bool
 }
 
-// runner runs the statements of an attempt: each by itself, or inside the transaction tx that holds the locks.
+// runner runs the statements of an attempt: each by itself on the pool, or inside the transaction tx that holds the locks.
 type runner struct {
 	db.Querier
-	tx *db.Tx
+	pool *db.DB
+	tx   *db.Tx
+}
+
+// each runs a statement and calls scan with each row of the result. By itself it is not cancelled: the statements of an attempt find
+// their rows by keys, and one that runs twice writes once.
+func (on runner) each(ctx context.Context, scan func(*sql.Rows) error, s *db.Statement, args ...any) error {
+	if on.tx == nil {
+		return on.pool.QueryUncancelled(ctx, scan, s.Text, args...)
+	}
+	return db.Each(ctx, on, scan, s, args...)
+}
+
+// one runs a statement that has at most one row and returns it, or sql.ErrNoRows.
+func one[T any](ctx context.Context, on runner, s *db.Statement, args ...any) (*T, error) {
+	var found []*T
+	if err := on.each(ctx, db.Into(&found), s, args...); err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, sql.ErrNoRows
+	}
+	return found[0], nil
 }
 
 // errStale reports that the snapshot that an operation was decided upon did not hold any more when it wrote.
@@ -62,7 +84,7 @@ const lockedAttempts = 3
 
 func (a *API) run(ctx context.Context, op idempotent) (*OrderResult, error) {
 	if !op.locked {
-		made, err := op.attempt(ctx, runner{Querier: a.DB.SQL})
+		made, err := op.attempt(ctx, runner{Querier: a.DB.SQL, pool: a.DB})
 		if _, again := errors.AsType[unsettled](err); !again && !errors.Is(err, errStale) && !db.Retryable(err) {
 			return made, err
 		}
@@ -74,7 +96,7 @@ func (a *API) run(ctx context.Context, op idempotent) (*OrderResult, error) {
 			if err != nil {
 				return err
 			}
-			made, err = op.attempt(ctx, runner{tx.SQL, tx})
+			made, err = op.attempt(ctx, runner{Querier: tx.SQL, tx: tx})
 			return err
 		})
 		if err == nil {
@@ -96,14 +118,17 @@ type OrderResult struct {
 	body []byte
 }
 
+// AppendJSON implements wire.Appender with the exact answer.
+func (r *OrderResult) AppendJSON(b []byte) ([]byte, error) { return append(b, r.body...), nil }
+
 // MarshalJSON returns the exact answer.
 func (r *OrderResult) MarshalJSON() ([]byte, error) { return r.body, nil }
 
 // newResult makes the answer of an operation that took effect.
 func newResult(card *Card) (*OrderResult, error) {
-	body, err := wire.Marshal(struct {
-		Order *Card `json:"order"`
-	}{card})
+	w := wire.NewObject(nil)
+	w.Card("order", card)
+	body, err := w.End()
 	return &OrderResult{Order: card, body: body}, err
 }
 
@@ -180,15 +205,16 @@ func (a *API) commit(
 	if err != nil {
 		return nil, err
 	}
-	args, err := s.commitArgs(obliges, done, op, made, money)
+	args, err := s.commitArgs(statement == openOrder, obliges, done, op, made, money)
 	if err != nil {
 		return nil, err
 	}
-	written, err := db.Column[[]byte](ctx, on, statement, args...)
+	written := 0
+	err = on.each(ctx, func(*sql.Rows) error { written++; return nil }, statement, args...)
 	if refusal := wallet.Refusal(err); refusal != nil {
 		return nil, refusal
 	}
-	if db.Violates(err, "operation_bot_id_operation_id") || (err == nil && len(written) == 0) {
+	if db.Violates(err, "operation_bot_id_operation_id") || (err == nil && written == 0) {
 		return nil, errStale
 	}
 	if err != nil {
@@ -204,15 +230,18 @@ func (a *API) commit(
 }
 
 // commitArgs are the arguments of openOrder and stepOrder.
-func (s *snapshot) commitArgs(obliges bool, done step, op operation, made *OrderResult, money posting) ([]any, error) {
-	after, err := wire.Marshal(&s.row)
+func (s *snapshot) commitArgs(opens, obliges bool, done step, op operation, made *OrderResult, money posting) ([]any, error) {
+	after, err := s.written(opens)
 	if err != nil {
 		return nil, err
 	}
-	note, err := wire.Marshal(map[string]any{
-		"action": done.action, "participant_id": done.by, "reason": done.reason, "operation_id": op.id,
-		"ids": []uuid.UUID{newID(), newID(), eventid.New(s.CustomerID), eventid.New(s.ContractorID)},
-	})
+	w := wire.NewObject(nil)
+	w.String("action", done.action)
+	w.UUID("participant_id", done.by)
+	w.StringOrNull("reason", done.reason)
+	w.UUID("operation_id", op.id)
+	w.UUIDs("ids", newID(), newID(), eventid.New(s.CustomerID), eventid.New(s.ContractorID))
+	note, err := w.End()
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +259,7 @@ func (s *snapshot) commitArgs(obliges bool, done step, op operation, made *Order
 		})
 	}
 	posted, err := transaction.Argument()
-	return []any{obliges, string(after), string(note), op.hash, made.body, announcement, posted}, err
+	return []any{obliges, string(after), string(note), op.hash, string(made.body), string(announcement), posted}, err
 }
 
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }

@@ -85,10 +85,11 @@ FOR UPDATE OF o;
 
 -- text: recorded
 -- The end of a statement that has written an order (written) by a step (done): the stored result, the step of the history, the
--- announcements and the money. Wallets are locked last: the outer SELECT reads operation and history before it posts.
+-- announcements and the money. Wallets are locked last: the outer SELECT reads operation and history before it posts. Result and
+-- announcement come as text, because the driver writes bytes as twice as many digits.
 operation AS (
   INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
-  SELECT d.ids[1], w.updated_at, d.participant_id, d.operation_id, :hash, :result
+  SELECT d.ids[1], w.updated_at, d.participant_id, d.operation_id, :hash, convert_to(:result, 'UTF8')
   FROM written w, done d RETURNING id
 ), history AS (
   INSERT INTO order_events (id, created_at, order_id, action, participant_id, state, version, reason)
@@ -96,7 +97,7 @@ operation AS (
   FROM written w, done d RETURNING id
 ), announced AS (
   INSERT INTO events (id, created_at, recipient_id, kind, payload)
-  SELECT r.id, w.updated_at, r.recipient_id, 'order.changed', :announcement
+  SELECT r.id, w.updated_at, r.recipient_id, 'order.changed', convert_to(:announcement, 'UTF8')
   FROM written w, done d, LATERAL (VALUES (d.ids[3], w.customer_id), (d.ids[4], w.contractor_id)) AS r (id, recipient_id)
 )
 SELECT (
@@ -108,7 +109,7 @@ SELECT (
   ) e WHERE t.id IS NOT NULL
 ) FROM operation, history
 
--- name: open_order(obliges boolean, after jsonb, done jsonb, hash bytea, result bytea, announcement bytea, transaction jsonb)
+-- name: open_order(obliges boolean, after jsonb, done jsonb, hash bytea, result text, announcement text, transaction jsonb)
 -- Writes a new order with the first step of its history, the stored result, the announcements and the money. An offer obliges:
 -- it waits for identical requests, and it writes nothing unless there is a friendship, which stays locked until the transaction
 -- ends, both agents are active, the deadline is not passed and the fee rate is the order's. An operation id that is taken by now
@@ -131,7 +132,7 @@ WITH o AS MATERIALIZED (
   RETURNING id, updated_at, state, version, customer_id, contractor_id
 ), :recorded;
 
--- name: step_order(obliges boolean, after jsonb, done jsonb, hash bytea, result bytea, announcement bytea, transaction jsonb)
+-- name: step_order(obliges boolean, after jsonb, done jsonb, hash bytea, result text, announcement text, transaction jsonb)
 -- Writes an order as it is after a step, with that step of its history, the stored result, the announcements and the money, and
 -- nothing where the order is not at the version before. A step that obliges writes nothing either unless there is a friendship,
 -- which is locked before the order and until the transaction ends, both agents are active and the deadline is not passed.

@@ -265,7 +265,9 @@ func (g *guard) refuse() error {
 // obliges reports that the action takes on a new obligation, which rests on what others may change meanwhile.
 func (t *transition) obliges() bool { return slices.Contains(t.needs, friends) }
 
-// permits reports whether the caller's next request could be this one.
+// permits reports whether the caller's next request could be this one: none of refuseRole, refuseState and refuseNeeds would refuse
+// it. It makes no refusals, because a card asks it for each action.
 func (t *transition) permits(s *snapshot, caller uuid.UUID) bool {
-	return t.refuseRole(&s.row, caller) == nil && t.refuseState(&s.row) == nil && t.refuseNeeds(s) == nil
+	return t.who.is(&s.row, caller) && slices.Contains(t.from, s.State) &&
+		!slices.ContainsFunc(t.needs, func(g *guard) bool { return !g.holds(s) })
 }

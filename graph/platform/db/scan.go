@@ -29,14 +29,19 @@ func Into[T any](all *[]*T) func(*sql.Rows) error {
 	}
 }
 
-// All runs a statement and returns its rows.
-func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([]*T, error) {
+// Each runs a statement and calls scan with each row of the result.
+func Each(ctx context.Context, q Querier, scan func(*sql.Rows) error, s *Statement, args ...any) error {
 	rows, err := q.QueryContext(ctx, s.Text, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	return each(rows, scan)
+}
+
+// All runs a statement and returns its rows.
+func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([]*T, error) {
 	var all []*T
-	if err := each(rows, Into(&all)); err != nil {
+	if err := Each(ctx, q, Into(&all), s, args...); err != nil {
 		return nil, err
 	}
 	return all, nil
@@ -56,15 +61,11 @@ func One[T any](ctx context.Context, q Querier, s *Statement, args ...any) (*T, 
 
 // Column runs a statement that has one column and returns its values.
 func Column[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([]T, error) {
-	rows, err := q.QueryContext(ctx, s.Text, args...)
-	if err != nil {
-		return nil, err
-	}
 	var all []T
-	if err := each(rows, func(rows *sql.Rows) error {
+	if err := Each(ctx, q, func(rows *sql.Rows) error {
 		all = append(all, *new(T))
 		return rows.Scan(&all[len(all)-1])
-	}); err != nil {
+	}, s, args...); err != nil {
 		return nil, err
 	}
 	return all, nil

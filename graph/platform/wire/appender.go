@@ -2,6 +2,8 @@ package wire
 
 import (
 	"encoding/base64"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -103,6 +105,53 @@ func (o *Object) UUIDOrNull(name string, id *uuid.UUID) {
 	}
 	o.name(name)
 	o.null()
+}
+
+// UUIDs appends a list of ids.
+func (o *Object) UUIDs(name string, ids ...uuid.UUID) {
+	o.name(name)
+	o.b = append(o.b, '[')
+	for i, id := range ids {
+		if i > 0 {
+			o.b = append(o.b, ',')
+		}
+		o.b = appendUUID(o.b, id)
+	}
+	o.b = append(o.b, ']')
+}
+
+// TimeOrNull appends a time, null for none.
+func (o *Object) TimeOrNull(name string, t *time.Time) {
+	if t != nil {
+		o.Time(name, *t)
+		return
+	}
+	o.name(name)
+	o.null()
+}
+
+// Members appends an object of these members, sorted by their names.
+func (o *Object) Members(name string, members map[string]any) {
+	o.name(name)
+	inner := NewObject(o.b)
+	for _, member := range slices.Sorted(maps.Keys(members)) {
+		switch value := members[member].(type) {
+		case nil:
+			inner.name(member)
+			inner.null()
+		case int:
+			inner.Int(member, int64(value))
+		case int64:
+			inner.Int(member, value)
+		case string:
+			inner.String(member, value)
+		default:
+			raw, err := Marshal(value)
+			inner.name(member)
+			inner.set(append(inner.b, raw...), err)
+		}
+	}
+	o.set(inner.End())
 }
 
 // Time appends a time.

@@ -36,6 +36,9 @@ const (
 	earliest, latest = -62_167_219_200_000_000, 253_402_300_799_999_999
 )
 
+// value draws what a member of a template may be.
+var value = rapid.OneOf(rapid.Just[any](nil), rapid.Int().AsAny(), rapid.Int64().AsAny(), rapid.String().AsAny(), rapid.SliceOf(rapid.String()).AsAny())
+
 // fill draws a value for everything that a card is made of. A list's elements are never null.
 func fill(t *rapid.T, v reflect.Value) {
 	switch to := v.Addr().Interface().(type) {
@@ -47,6 +50,9 @@ func fill(t *rapid.T, v reflect.Value) {
 		return
 	case *[]byte:
 		*to = rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")
+		return
+	case *map[string]any:
+		*to = rapid.MapOfN(rapid.StringMatching("[a-z_]{1,8}"), value, 0, most).Draw(t, "members")
 		return
 	}
 	switch v.Kind() {
