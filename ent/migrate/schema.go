@@ -613,30 +613,6 @@ var (
 		},
 		Indexes: []*schema.Index{
 			{
-				Name:    "order_customer_id_created_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{OrdersColumns[27], OrdersColumns[1], OrdersColumns[0]},
-				Annotation: &entsql.IndexAnnotation{
-					DescColumns: map[string]bool{
-						OrdersColumns[1].Name: true,
-
-						OrdersColumns[0].Name: true,
-					},
-				},
-			},
-			{
-				Name:    "order_contractor_id_created_at_id",
-				Unique:  false,
-				Columns: []*schema.Column{OrdersColumns[28], OrdersColumns[1], OrdersColumns[0]},
-				Annotation: &entsql.IndexAnnotation{
-					DescColumns: map[string]bool{
-						OrdersColumns[1].Name: true,
-
-						OrdersColumns[0].Name: true,
-					},
-				},
-			},
-			{
 				Name:    "order_service_id",
 				Unique:  false,
 				Columns: []*schema.Column{OrdersColumns[5]},

@@ -63,10 +63,7 @@ func (Order) Edges() []ent.Edge {
 
 // Indexes of Order.
 func (Order) Indexes() []ent.Index {
-	newestFirst := entsql.DescColumns("created_at", "id")
 	return []ent.Index{
-		index.Fields("customer_id", "created_at", "id").Annotations(newestFirst),
-		index.Fields("contractor_id", "created_at", "id").Annotations(newestFirst),
 		index.Fields("service_id").
 			Annotations(entsql.IndexWhere("(service_id IS NOT NULL) AND ((outcome)::text = 'accepted'::text)")),
 	}

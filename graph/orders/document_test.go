@@ -27,6 +27,18 @@ func TestDocumentMatchesTable(t *testing.T) {
 	require.Equal(t, Document(), string(got), "run: go test ./graph/orders -run Document -write")
 }
 
+// A list of all orders merges those of every state.
+func TestListNamesEveryState(t *testing.T) {
+	t.Parallel()
+	_, rest, _ := strings.Cut(listOrders.Text, "'{")
+	named, _, _ := strings.Cut(rest, "}'")
+	var all []string
+	for _, state := range states() {
+		all = append(all, string(state))
+	}
+	require.ElementsMatch(t, all, strings.Split(named, ","))
+}
+
 // The table of roles lists an action in a state exactly if the table of transitions permits it.
 func TestRoleTableIsTheStateTable(t *testing.T) {
 	t.Parallel()

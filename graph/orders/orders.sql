@@ -4,21 +4,22 @@
 SELECT o.* FROM stoa_order_cards o WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);
 
 -- name: list_orders(caller uuid, skip bigint, max bigint)
--- Newest first. The page is found in two indexes, one for each role, and neither is read further than the page; then only the
--- orders of the page are read whole.
+-- Newest first. The page is found in two indexes, one for each role, which begin with role and state: the newest orders of each
+-- state are merged, and none of these is read further than the page. Then only the orders of the page are read whole.
 WITH found AS MATERIALIZED (
-  SELECT id, created_at FROM (
-    (SELECT id, created_at FROM orders WHERE customer_id = :caller
+  SELECT own.id, own.created_at
+  FROM unnest('{offered,funded,in_progress,delivered,disputed,closed,cancelled,rejected}'::text[]) AS each (state) CROSS JOIN LATERAL (
+    (SELECT id, created_at FROM orders WHERE customer_id = :caller AND state = each.state
       ORDER BY created_at DESC, id DESC LIMIT :skip::bigint + :max::bigint)
     UNION ALL
-    (SELECT id, created_at FROM orders WHERE contractor_id = :caller
+    (SELECT id, created_at FROM orders WHERE contractor_id = :caller AND state = each.state
       ORDER BY created_at DESC, id DESC LIMIT :skip::bigint + :max::bigint)
-  ) own ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
+  ) own ORDER BY own.created_at DESC, own.id DESC OFFSET :skip LIMIT :max
 )
 SELECT o.* FROM found JOIN stoa_order_cards o ON o.id = found.id ORDER BY o.created_at DESC, o.id DESC;
 
 -- name: list_orders_in_state(caller uuid, state text, skip bigint, max bigint)
--- As list_orders, in two indexes that begin with role and state. One statement for both would be planned anew for each value.
+-- As list_orders, of one state. One statement for both would be planned anew for each value.
 WITH found AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT id, created_at FROM orders WHERE customer_id = :caller AND state = :state::text
