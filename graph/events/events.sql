@@ -65,15 +65,15 @@ WHERE newest.created_at > stoa_now() - interval '1 minute';
 
 -- name: delete_stale(after uuid, retention_seconds double precision)
 -- Examines the next 2000 events by id and deletes those past their retention, and announcements of messages that have expired or
--- whose contact is not accepted any more.
+-- whose contact is not accepted any more. Each message is looked up by its key; for NOT EXISTS the planner would read all of them.
 WITH examined AS (
   SELECT id, created_at, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000
 ), gone AS (
   DELETE FROM events e USING examined x WHERE e.id = x.id AND (
     x.created_at <= stoa_now() - make_interval(secs => :retention_seconds)
-    OR (x.message_id IS NOT NULL AND NOT EXISTS (
-      SELECT FROM messages m JOIN contacts c ON c.id = m.contact_id
-      WHERE m.id = x.message_id AND m.expires_at > stoa_now() AND c.state = 'accepted')))
+    OR (x.message_id IS NOT NULL AND (
+      SELECT m.id FROM messages m JOIN contacts c ON c.id = m.contact_id
+      WHERE m.id = x.message_id AND m.expires_at > stoa_now() AND c.state = 'accepted') IS NULL))
   RETURNING e.id
 )
 SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT count(*) FROM examined) AS examined,
