@@ -132,9 +132,13 @@ func TestKilledDuringUploads(t *testing.T) {
 		if attempt == 1 {
 			go upload.send(s, ada)
 		}
-		eventually(t, func() bool { return view.count(fmt.Sprintf(underInspection, attempt)) == 1 }, "no inspection")
+		stopInspection(t, s, view, attempt)
+		children := inspectionChildren(t, s.cmd.Process.Pid)
 		s.signal(syscall.SIGKILL)
 		<-s.exited
+		for _, pid := range children {
+			_ = syscall.Kill(pid, syscall.SIGCONT) // the end of its server may have ended it
+		}
 		view.expireLeases()
 		s = startServer(t, settings...)
 	}
@@ -197,7 +201,7 @@ func TestInspectionKilled(t *testing.T) {
 		status, code := upload.send(s, ada)
 		answered <- result{status, code}
 	}()
-	stopInspection(t, s, view)
+	stopInspection(t, s, view, 1)
 	signalInspection(t, s, syscall.SIGKILL)
 	require.Equal(t, result{http.StatusCreated, ""}, <-answered)
 	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
@@ -210,12 +214,12 @@ func signalInspection(t testing.TB, s *testServer, signal syscall.Signal) {
 	}
 }
 
-// stopInspection stops the children of a server until one of them is to inspect a file.
-func stopInspection(t testing.TB, s *testServer, view *databaseView) {
+// stopInspection stops the children of a server until one of them is to inspect a file, for the attempt of that number.
+func stopInspection(t testing.TB, s *testServer, view *databaseView, attempt int) {
 	t.Helper()
 	eventually(t, func() bool {
 		signalInspection(t, s, syscall.SIGSTOP) // else the inspection may end before it is seen
-		return view.count(fmt.Sprintf(underInspection, 1)) == 1
+		return view.count(fmt.Sprintf(underInspection, attempt)) == 1
 	}, "no inspection")
 }
 
@@ -244,7 +248,7 @@ func TestInspectionOnABusyMachine(t *testing.T) {
 		status, header, raw := upload.exchange(s, ada)
 		answered <- answer{status, header, raw}
 	}()
-	stopInspection(t, s, view)
+	stopInspection(t, s, view, 1)
 	first := <-answered
 	require.Equal(t, http.StatusTooManyRequests, first.status, "%s", first.raw)
 	require.Contains(t, string(first.raw), `"upload_busy"`)
