@@ -12,12 +12,12 @@ var contentionDefects = []defect{
 	{"events wait for a search at another server", "wake-ups", "to sockets of other servers", func(s *story) { s.wakeUps(0, time.Second) }},
 	{"more places than there are", "limits", "3 of 4 succeeded", func(s *story) { s.places(3, 1) }},
 	{"an event that becomes visible during a fault misses an open socket", "open sockets", "never came on connection 0 of cat", func(s *story) {
-		s.delay("later")
+		s.delay()
 		d := &s.Deliveries[s.position("e-later")]
 		d.Connection, d.ConnectedAt = 9, s.now
 	}},
 	{"an event that is late by more than the machine had no time", "open sockets", "never came on connection 0 of cat", func(s *story) {
-		s.delay("later")
+		s.delay()
 		s.Faults[len(s.Faults)-1].Name = history.MachineStarved
 		s.first(history.EventSocket).End += time.Second
 		d := &s.Deliveries[s.position("e-later")]
@@ -36,7 +36,7 @@ var contentionAllowed = []innocent{
 		s.places(3, 1)
 		s.Faults = append(s.Faults, history.Fault{Name: "kill", Start: s.now, Lifted: s.now, End: s.now})
 	}},
-	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", func(s *story) { s.delay("later") }},
+	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", (*story).delay},
 	{"one reward", "rewards", func(s *story) { s.rewards("dan", 1) }},
 }
 
@@ -47,8 +47,8 @@ func TestContention(t *testing.T) {
 }
 
 // delay has a fault met a message, and cat's socket stay open long enough after it.
-func (s *story) delay(key string) {
-	sent := s.find(key, 0)
+func (s *story) delay() {
+	sent := s.find("later", 0)
 	s.Faults = append(s.Faults, history.Fault{Name: "late", Start: sent.Start, Lifted: sent.End, End: sent.End})
 	s.first(history.EventSocket).End += time.Second
 }

@@ -87,7 +87,7 @@ func TestExcusesAreCounted(t *testing.T) {
 			s.faultAt(0)
 		}},
 		{"an event that is due after its socket has ended", "open sockets", func(s *story) {
-			s.delay("later")
+			s.delay()
 			s.Faults[len(s.Faults)-1].End = s.first(history.EventSocket).End
 		}},
 		{"a socket whose token ended during a fault", "tokens", func(s *story) {

@@ -35,13 +35,7 @@ func checkSockets(r *run, f *Finding) {
 			came[e.Connection][e.content()] = true
 		}
 	}
-	acked, open := r.ackedContents(f), make(map[string][]*history.Attempt) // the sockets by agent
-	for i := range r.Attempts {
-		if a := &r.Attempts[i]; a.Operation == history.EventSocket && !unknown(a) {
-			open[a.Agent] = append(open[a.Agent], a)
-		}
-	}
-	concerned := r.concerned()
+	acked, open, concerned := r.ackedContents(f), r.openSockets(), r.concerned()
 	for about, c := range r.causes() {
 		due := r.dueAfter(c.start, c.answered, latest)
 		for _, agent := range concerned[about] {
@@ -63,6 +57,17 @@ func checkSockets(r *run, f *Finding) {
 			}
 		}
 	}
+}
+
+// openSockets are the sockets of the agents.
+func (r *run) openSockets() map[string][]*history.Attempt {
+	open := make(map[string][]*history.Attempt)
+	for i := range r.Attempts {
+		if a := &r.Attempts[i]; a.Operation == history.EventSocket && !unknown(a) {
+			open[a.Agent] = append(open[a.Agent], a)
+		}
+	}
+	return open
 }
 
 // ackedContents are the moments at which the events of an agent were acknowledged first.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -77,7 +78,7 @@ func (w *Workload) mayBeLost(at time.Time) bool {
 func (w *Workload) inEpoch(path string) string { return fmt.Sprintf("/log/%s/%s", w.epochName(), path) }
 
 // epochName is the number of the present epoch as a text.
-func (w *Workload) epochName() string { return fmt.Sprint(max(w.restores.epoch.Load(), 1)) }
+func (w *Workload) epochName() string { return strconv.FormatInt(max(w.restores.epoch.Load(), 1), 10) }
 
 // findEpoch reads which epoch of the key log is the present one.
 func (w *Workload) findEpoch(ctx context.Context, a *Agent) {

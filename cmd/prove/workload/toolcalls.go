@@ -75,10 +75,12 @@ func (a *Agent) byTool(r request) (call request, ok bool) {
 // toolResult is the answer to the call of a tool.
 type toolResult struct {
 	Result struct {
-		IsError           bool
-		StructuredContent map[string]any
-		Content           []struct{ Text string }
-	}
+		IsError           bool           `json:"isError"`           //nolint:tagliatelle // a name of the protocol
+		StructuredContent map[string]any `json:"structuredContent"` //nolint:tagliatelle // a name of the protocol
+		Content           []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	} `json:"result"`
 }
 
 // untold returns what a tool answered as the request in its place would have been answered, and whether that was stored: without the
@@ -90,8 +92,10 @@ func (a *Agent) untold(r request, got answer) (told answer, replayed bool) {
 	}
 	if result.Result.IsError {
 		var refused struct {
-			Error      struct{ Code string }
-			Status     int
+			Error struct {
+				Code string `json:"code"`
+			} `json:"error"`
+			Status     int `json:"status"`
 			RetryAfter int `json:"retry_after_seconds"`
 		}
 		_ = json.Unmarshal([]byte(result.Result.Content[0].Text), &refused) // a refusal without a code is judged by its status
@@ -112,7 +116,10 @@ func (a *Agent) untold(r request, got answer) (told answer, replayed bool) {
 	if order, ok := content["order"].(map[string]any); ok {
 		a.nameSides(r, order)
 	}
-	told.body, _ = json.Marshal(plain(content)) // it came as JSON
+	var err error
+	if told.body, err = json.Marshal(plain(content)); err != nil {
+		return got, false // it came as JSON
+	}
 	return told, replayed
 }
 
