@@ -58,7 +58,7 @@ pictures: build ## Take the pictures of docs/pictures
 	@.ci/setup browse pictures
 	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 . -run '^TestPictures$$' -write
 
-bench: build ## Measure the server into docs/benchmarks.md, 22 minutes; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages, BENCH=where profiles
+bench: build ## Measure the server into docs/benchmarks.md, half an hour; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages, BENCH=where profiles
 	@[ '$(BENCH)' != where ] || .ci/setup where
 	@$(GO) -C cmd/bench build -o ../../bin/bench .
 	@[ '$(BENCH)' = go ] || bin/bench $(or $(filter where,$(BENCH)),$(if $(filter quick,$(BENCH)),--quick,$(if $(BENCH),--only '$(BENCH)'))) $(BENCHFLAGS)

@@ -30,8 +30,7 @@ func (w *Workload) newCrowd(ctx context.Context) error {
 	return w.crowd[0].befriend(ctx, w.crowd[1])
 }
 
-// crowd has an agent open sockets at the same moment through all servers, again and again until ctx ends: as many as it may be open at
-// most at once (§8).
+// crowdPlaces has an agent open more sockets than it may (§8) at the same moment through all servers, again and again until ctx ends.
 func (w *Workload) crowdPlaces(ctx context.Context) {
 	if len(w.Agents) > roomFor {
 		return
