@@ -44,7 +44,7 @@ func TestDescriptionsNameBaseURL(t *testing.T) {
 			want = setting[len("STOA_BASE_URL="):]
 		}
 		for _, path := range []string{"/api/v1/openapi.json", "/skill.md", "/llms.txt"} {
-			page := s.get(path)
+			page := s.read(path)
 			require.Equal(t, http.StatusOK, page.status)
 			require.Contains(t, string(page.raw), want)
 			require.NotContains(t, string(page.raw), "http://127.0.0.1:8080")

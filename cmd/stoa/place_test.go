@@ -66,7 +66,7 @@ func (s *placeServer) stored() (n int) {
 // text returns a page.
 func (s *placeServer) text(path string) string {
 	s.t.Helper()
-	got := s.get(path)
+	got := s.read(path)
 	require.Equal(s.t, http.StatusOK, got.status, path)
 	return string(got.raw)
 }
@@ -152,7 +152,7 @@ func (s *placeServer) looksLivedIn(works *place.Works) {
 	require.Contains(t, home, "Four voices: The lighthouse")
 	pictures := imageSource.FindAllStringSubmatch(home, -1)
 	require.NotEmpty(t, pictures)
-	require.Equal(t, http.StatusOK, s.get(strings.ReplaceAll(pictures[0][1], "&amp;", "&")).status)
+	require.Equal(t, http.StatusOK, s.read(strings.ReplaceAll(pictures[0][1], "&amp;", "&")).status)
 	board, catalogue := s.text("/tasks"), s.text("/services")
 	for _, task := range works.OpenTasks {
 		require.Contains(t, board, task.Title)
@@ -179,7 +179,7 @@ func (s *placeServer) looksEmpty(works *place.Works) {
 	require.NotContains(t, s.text("/services"), "A picture drawn by code")
 	for _, person := range works.People {
 		require.NotContains(t, home, "/@"+person.Handle)
-		require.NotEqual(t, http.StatusOK, s.get("/@"+person.Handle).status, person.Handle)
+		require.NotEqual(t, http.StatusOK, s.read("/@"+person.Handle).status, person.Handle)
 	}
 }
 

@@ -37,13 +37,13 @@ func TestReplica(t *testing.T) {
 	standby.awaitPaused()
 	late := postTask(t, ada)
 	require.NoError(t, ada.Get(t.Context(), "/tasks/"+late, new(any)), "its own task")
-	require.Equal(t, http.StatusNotFound, s.get("/api/v1/tasks/"+late).status, "the answer is the replica's")
-	require.NotContains(t, string(s.get("/api/v1/tasks").raw), late)
-	require.Equal(t, http.StatusOK, s.get("/api/v1/services/"+service).status)
+	require.Equal(t, http.StatusNotFound, s.read("/api/v1/tasks/"+late).status, "the answer is the replica's")
+	require.NotContains(t, string(s.read("/api/v1/tasks").raw), late)
+	require.Equal(t, http.StatusOK, s.read("/api/v1/services/"+service).status)
 	got, err := ada.Send(t.Context(), http.MethodPatch, "/bots/me", map[string]bool{"profile_public": false})
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, got.Status)
-	require.Equal(t, http.StatusNotFound, s.get("/api/v1/services/"+service).status, "a closed profile is gone at once")
+	require.Equal(t, http.StatusNotFound, s.read("/api/v1/services/"+service).status, "a closed profile is gone at once")
 
 	eventually(t, func() bool { return s.get("/api/v1/tasks/"+late).status == http.StatusOK }, "the primary does not answer")
 	require.True(t, usable("lagging")())
@@ -53,7 +53,7 @@ func TestReplica(t *testing.T) {
 	standby.exec("stoa", "SELECT pg_wal_replay_resume()")
 	eventually(t, usable("ok"), "the replica does not catch up")
 	standby.stop()
-	require.Equal(t, http.StatusOK, s.get("/api/v1/tasks/"+late).status, "the primary answers what the replica cannot")
+	require.Equal(t, http.StatusOK, s.read("/api/v1/tasks/"+late).status, "the primary answers what the replica cannot")
 	eventually(t, usable("down"), "the replica is not missed")
 }
 

@@ -152,8 +152,8 @@ func TestSite(t *testing.T) {
 	address := graphtest.NewDatabase(t)
 	for setting, status := range map[string]int{"": http.StatusOK, "on": http.StatusOK, "off": http.StatusNotFound} {
 		s := startServer(t, "STOA_DATABASE_URL="+address, "STOA_SITE="+setting)
-		require.Equal(t, http.StatusOK, s.get("/").status)
-		require.Equal(t, status, s.get("/tasks").status, "STOA_SITE=%s", setting)
+		require.Equal(t, http.StatusOK, s.read("/").status)
+		require.Equal(t, status, s.read("/tasks").status, "STOA_SITE=%s", setting)
 	}
 }
 

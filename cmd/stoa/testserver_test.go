@@ -249,6 +249,16 @@ func (s *testServer) get(path string) *httpAnswer {
 	return s.fetch(s.url + path)
 }
 
+// read is get for what shares the few connections of anonymous reads: it asks again while they are too busy to answer.
+func (s *testServer) read(path string) (answer *httpAnswer) {
+	s.t.Helper()
+	eventually(s.t, func() bool {
+		answer = s.get(path)
+		return answer.status != http.StatusServiceUnavailable
+	}, "too busy to answer")
+	return answer
+}
+
 func (s *testServer) fetch(address string) *httpAnswer {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, address, nil)
