@@ -10,7 +10,8 @@
 // adds the rest.
 //
 // A change of a post that is public before or after it locks the author's row FOR SHARE until it commits, and a change of the
-// author locks that row as an UPDATE does, so the two wait for each other. Locks are taken in the order post, author, files.
+// author locks that row as an UPDATE does, so the two wait for each other. Locks are taken in the order post, author, files. A post
+// that comes as a public work and finds another one locks that FOR SHARE: only the first and the last change what a profile lacks.
 //
 // The feed finds the ids of a page in indexes alone and only then reads the posts, so its cost is that of the entries passed
 // over, some twelve million a second, and not that of their texts. Nothing is counted.
@@ -34,6 +35,7 @@ var files embed.FS
 var (
 	statements   = db.Load(files, bots.BriefText)
 	selectAuthor = statements.Named("select_author")
+	writeText    = statements.Named("write_text")
 	selectPost   = statements.Named("select_post")
 	listWorks    = statements.Named("list_works")
 	listPublic   = statements.Named("list_public_posts")

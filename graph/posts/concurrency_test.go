@@ -93,6 +93,33 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	require.NoError(t, <-done)
 }
 
+// A public work that comes while the only other one goes waits for that, so the profile lacks no work afterwards.
+func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
+	t.Parallel()
+	s := newFixture(t)
+	work := posts.Fields{Kind: ptr("portfolio"), Visibility: ptr("public")}
+	only, err := s.create(s.author, work)
+	require.NoError(t, err)
+	const lacks = "SELECT count(*) FROM recommendations WHERE bot_id = $1 AND 'public_portfolio_post' = ANY (lacks)"
+	require.Zero(t, s.Count(lacks, s.author.ID))
+	first, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer first.Rollback()
+	_, err = first.Exec("UPDATE posts SET deleted_at = stoa_now() WHERE id = $1", only.ID)
+	require.NoError(t, err)
+	_, err = first.Exec("SELECT stoa_profile_changed($1)", s.author.ID)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.create(s.author, work)
+		done <- err
+	}()
+	s.requireWaiting(t)
+	require.NoError(t, first.Commit())
+	require.NoError(t, <-done)
+	require.Zero(t, s.Count(lacks, s.author.ID))
+}
+
 // A change of an agent's row does not make foreign keys wait that refer to it: they would be locked in another order, and
 // deadlock. Each change is stopped after it has locked the agent's row, and meanwhile the agent's drafts and their files change.
 func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {

@@ -1,8 +1,13 @@
 package posts
 
 import (
+	"cmp"
 	"context"
 
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/post"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
 )
@@ -19,6 +24,11 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 	d, err := in.Check()
 	if err != nil {
 		return nil, err
+	}
+	if len(d.files) == 0 {
+		if made, err := a.createText(ctx, d.post(v.BotID)); made != nil || err != nil {
+			return made, err
+		}
 	}
 	var made *PostResult
 	err = a.Files.Publication(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -45,4 +55,44 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 		return err
 	})
 	return made, err
+}
+
+// written is the row of write_text.
+type written struct {
+	author
+
+	// OnlyWork: the post was not kept, because it is the only public work of its author.
+	OnlyWork bool `db:"only_work"`
+}
+
+// createText keeps a post without files in one statement, since nothing else has to be done. It returns nil for the only public
+// work of an agent.
+func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) {
+	var rows []*written
+	err := a.DB.QueryUncancelled(ctx, db.Into(&rows), writeText.Text,
+		p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text)
+	if err != nil {
+		return nil, err
+	}
+	by := rows[0]
+	if p.Visibility == post.VisibilityPublic {
+		if err := cmp.Or(by.closed(), by.inactive()); err != nil {
+			return nil, err
+		}
+	}
+	if by.OnlyWork {
+		return nil, nil //nolint:nilnil // the caller keeps it in a transaction
+	}
+	p.CreatedAt, p.UpdatedAt = by.Now, by.Now
+	return by.result(ctx, nil, p, nil)
+}
+
+// post is a new post of an author, with the fields that were sent.
+func (d draft) post(authorID uuid.UUID) *ent.Post {
+	p := &ent.Post{ID: uuid.Must(uuid.NewV7()), AuthorID: authorID, Kind: post.DefaultKind, Visibility: post.DefaultVisibility}
+	set(d.text, func(text string) { p.Text = text })
+	set(d.title, func(title string) { p.Title = title })
+	set(d.kind, func(kind post.Kind) { p.Kind = kind })
+	set(d.visibility, func(visibility post.Visibility) { p.Visibility = visibility })
+	return p
 }

@@ -42,6 +42,24 @@ func TestNewPostIsPrivateAndComplete(t *testing.T) {
 	require.Equal(t, made, found)
 }
 
+// A text has no idempotency id, and its statement may run twice all the same.
+func TestATextIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author, reader := w.Agent(), w.Agent()
+	made, err := w.create(author, posts.Fields{Title: ptr("A title"), Text: ptr("@somebody"), Visibility: ptr("public")})
+	require.NoError(t, err)
+	require.NoError(t, w.Posts.WriteTextAgain(author.Ctx, made))
+	for _, by := range []*graphtest.Agent{author, reader} {
+		ids, _ := w.feed(by, "", "", "")
+		require.Equal(t, []uuid.UUID{made.ID}, ids)
+		found, err := w.read(by, made.ID)
+		require.NoError(t, err)
+		require.Equal(t, made, found)
+	}
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM mentions WHERE post_id = $1", made.ID))
+}
+
 func TestOnlyAgentsPost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

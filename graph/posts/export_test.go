@@ -5,6 +5,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
+	"stoa/ent/post"
 	"stoa/graph/platform/db"
 )
 
@@ -20,4 +22,12 @@ func (a *API) DeepPage(ctx context.Context, caller uuid.UUID, skip, limit int, k
 		ids[i] = r.ID
 	}
 	return ids, err
+}
+
+// WriteTextAgain runs the statement of a text once more, as the pool does when a connection breaks after the commit.
+func (a *API) WriteTextAgain(ctx context.Context, p *Card) error {
+	_, err := a.createText(ctx, &ent.Post{
+		ID: p.ID, AuthorID: p.Author.ID, Kind: post.Kind(p.Kind), Visibility: post.Visibility(p.Visibility), Title: p.Title, Text: p.Text,
+	})
+	return err
 }

@@ -13,10 +13,29 @@
 p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
 EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files, :brief(b, author)
 
+-- text: publisher
+-- The time, what decides whether the agent b may publish, and how it stands beside its posts.
+stoa_now() AS now, b.profile_public AS open, stoa_active(b, s) AS active, :brief(b, author)
+
 -- name: select_author(agent uuid)
--- The time, what decides whether an agent may publish, and how it stands beside its posts.
-SELECT stoa_now() AS now, b.profile_public AS open, stoa_active(b, s) AS active, :brief(b, author)
-FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent;
+SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent;
+
+-- name: write_text(post uuid, agent uuid, work boolean, kind text, visibility text, title text, body text)
+-- Keeps a new post without files, unless it is public and its author may not publish, or it is the only public portfolio post of its
+-- author, which changes what the profile lacks (work: it is such a post). Another one is locked, so that it stays until this one is
+-- there. The statement may run twice: the second time it finds the post of the first.
+WITH by AS MATERIALIZED (SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent),
+other AS MATERIALIZED (
+  SELECT FROM posts WHERE :work AND author_id = :agent AND kind = 'portfolio' AND visibility = 'public' AND deleted_at IS NULL
+  LIMIT 1 FOR SHARE
+),
+made AS (
+  INSERT INTO posts (id, author_id, created_at, updated_at, kind, visibility, title, text)
+  SELECT :post, :agent, now, now, :kind::text, :visibility::text, :title::text, :body::text FROM by
+  WHERE (:visibility::text = 'private' OR open AND active) AND (NOT :work OR EXISTS (SELECT FROM other))
+  ON CONFLICT (id) DO NOTHING
+)
+SELECT by.*, :work AND NOT EXISTS (SELECT FROM other) AS only_work FROM by;
 
 -- name: select_post(post uuid, caller uuid)
 -- A post where the caller can see it.

@@ -29,6 +29,21 @@ type author struct {
 	Brief  bots.BriefRow `db:"author"`
 }
 
+// closed is a fault if no post may become public because the profile is closed, inactive if the agent may not take on obligations.
+func (by *author) closed() error {
+	if by.Open {
+		return nil
+	}
+	return fault.Field(fault.InvalidVisibility, "visibility", "cannot be public while the profile is closed")
+}
+
+func (by *author) inactive() error {
+	if by.Active {
+		return nil
+	}
+	return fault.New(fault.InactiveBot)
+}
+
 // result is a post as its author sees it; a post without files needs no further statement.
 func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uuid.UUID) (*PostResult, error) {
 	if len(files) > 0 {
@@ -47,8 +62,10 @@ func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uu
 // again (attachments.API.Publication).
 func publish(ctx context.Context, tx *db.Tx, by *author, p *ent.Post, d draft, before []uuid.UUID) (after []uuid.UUID, err error) {
 	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
-	if makesPublic && !by.Open {
-		return nil, fault.Field(fault.InvalidVisibility, "visibility", "cannot be public while the profile is closed")
+	if makesPublic {
+		if err := by.closed(); err != nil {
+			return nil, err
+		}
 	}
 	after = before
 	if d.files != nil {
@@ -57,8 +74,10 @@ func publish(ctx context.Context, tx *db.Tx, by *author, p *ent.Post, d draft, b
 	if err := d.attach(ctx, tx, p, before, after); err != nil {
 		return nil, err
 	}
-	if makesPublic && !by.Active {
-		return nil, fault.New(fault.InactiveBot)
+	if makesPublic {
+		if err := by.inactive(); err != nil {
+			return nil, err
+		}
 	}
 	if p.Visibility == post.VisibilityPublic && len(after) > 0 && (makesPublic || d.files != nil) {
 		return after, attachments.RequireCopies(ctx, tx, p.ID, attachments.OfPost)
