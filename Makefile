@@ -47,12 +47,12 @@ test: build ## Run every test on a throw-away PostgreSQL
 # Inspecting a file starts a process, which the race detector makes many times slower. The code that starts it is
 # concurrent, and the tests of graph/attachments and rest exercise that with the detector.
 race: build ## Run every test with the race detector, about 10 minutes
-	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /jobs/inspection$$)'
+	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /jobs/inspection$$)'
 
 browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
 	@.ci/setup browse
 	@.ci/packages cmd/browse
-	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 -timeout 10m .
+	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 -timeout 20m .
 
 pictures: build ## Take the pictures of docs/pictures
 	@.ci/setup browse pictures
