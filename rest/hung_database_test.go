@@ -21,7 +21,7 @@ import (
 // service resumes by itself.
 func TestHungDatabase(t *testing.T) {
 	t.Parallel()
-	const connections = 2 // one for each of the requests
+	const connections = 3 // one for each of the requests
 	for name, hang := range map[string]func(t *testing.T, world *graphtest.World, served *db.DB, silent func(bool)) (release func()){
 		"it says nothing": func(_ *testing.T, _ *graphtest.World, _ *db.DB, silent func(bool)) func() {
 			silent(true)
@@ -69,7 +69,9 @@ func TestHungDatabase(t *testing.T) {
 				body         any
 			}
 			var group sync.WaitGroup
-			for _, r := range []request{{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}} {
+			for _, r := range []request{
+				{"GET", "/api/v1/bots/me", nil}, {"POST", "/api/v1/messages", envelope(one, other)}, {"POST", "/mcp", map[string]any{}},
+			} {
 				group.Go(func() {
 					began := time.Now()
 					refused := s.send(r.method, r.path, one.Token, r.body)

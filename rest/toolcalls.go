@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
@@ -65,7 +66,9 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			s.fail(w, r, fault.New(fault.Forbidden))
 			return
 		}
-		caller, err := s.authenticate(r.Context(), r.Header, tokenOptional, false)
+		bounded, cancel := db.Bounded(r.Context(), db.RequestTimeout) // each request of the tool has its own bound
+		caller, err := s.authenticate(bounded, r.Header, tokenOptional, false)
+		cancel()
 		if err == nil {
 			err = web.RequireJSON(r.Header)
 		}
