@@ -46,5 +46,9 @@ func isGivenUp(a *history.Attempt) bool {
 	return is(history.FileUpload, history.FileUnsound)(a) && a.Status == history.Unanswered && took >= clientPatience && took < patience
 }
 
-// isCutOff says that a body was still under way when a server ended, which does not wait for it (docs/running.md).
-func isCutOff(a *history.Attempt) bool { return a.Slow && unavailable(a) }
+// bodyWait is how long a server that ends waits at least for a body that is under way when it takes no more connections (docs/running.md),
+// a little less for the clock of the history.
+const bodyWait = 3 * time.Second
+
+// isCutOff says that a body was still under way when the server ended that had waited for it.
+func isCutOff(a *history.Attempt) bool { return a.Slow && unavailable(a) && a.End-a.Start >= bodyWait }

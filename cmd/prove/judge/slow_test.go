@@ -45,6 +45,13 @@ var slowDefects = []defect{
 		s.slowly("slow", 201)
 		delete(s.Final.Files, "f-slow")
 	}},
+	{"a slow body that is cut off at once in a graceful change", "graceful changes", "no answer", func(s *story) {
+		a := s.slowly("cut", history.Unanswered)
+		a.End = a.Start + 2*time.Second
+		s.faultAt(-12 * time.Second)
+		s.Faults[len(s.Faults)-1].Graceful = true
+		s.sentAgain("cut")
+	}},
 	{"a slow file is not taken although nothing happens", "service between faults", "503", func(s *story) {
 		s.slowly("slow", 503).RetryAfter = true
 		s.sentAgain("slow")
