@@ -369,22 +369,15 @@ func (w *Workload) contendForChallenge(ctx context.Context) {
 	a := w.drawRivals()[0]
 	w.arena.challenges++
 	o := &a.owner
-	o.family, o.challenge = "", ""
+	o.family = ""
 	o.others = 1_000_000 + w.arena.challenges
-	if !a.askForCode(ctx) {
-		return
-	}
-	waiting, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	mail, ok := w.mails.await(waiting, o.challenge)
-	if !ok || !a.confirm(ctx, mail) {
+	mail, ok := a.confirmed(ctx, 10*time.Second)
+	if !ok {
 		return
 	}
 	var all []moving
-	for digit := range 5 {
-		wrong := []byte(mail.Code)
-		wrong[5] = '0' + (wrong[5]-'0'+1+byte(digit))%10
-		all = append(all, moving{a, a.guess(string(wrong))})
+	for _, wrong := range wrongCodes(mail.Code, guesses) {
+		all = append(all, moving{a, a.guess(wrong)})
 	}
 	w.contest(ctx, all...)
 	a.verifyOwner(ctx)

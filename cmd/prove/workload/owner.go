@@ -118,6 +118,11 @@ func (a *Agent) settleOwner(ctx context.Context) {
 			a.followMail(ctx, o.address == o.family)
 		}
 	}
+	a.awaitReward(ctx)
+}
+
+// awaitReward waits until nothing is left that the agent has earned.
+func (a *Agent) awaitReward(ctx context.Context) {
 	for until := time.Now().Add(rewardWithin); time.Now().Before(until) && a.awaitsReward(ctx) && a.pause(ctx, time.Second); {
 		continue
 	}

@@ -127,6 +127,9 @@ func (w *Workload) Settle(ctx context.Context) error {
 	if err := w.answerFeedback(ctx); err != nil {
 		return err
 	}
+	var beside sync.WaitGroup
+	beside.Go(func() { w.settleGuesser(ctx) })
+	defer beside.Wait()
 	// What one agent settles another one receives, so all settle before any drains.
 	for _, settle := range []func(a *Agent, ctx context.Context) error{(*Agent).settle, (*Agent).settleEvents} {
 		settling, within := errgroup.WithContext(ctx)
