@@ -25,7 +25,7 @@ var life = []Row{
 	},
 	{
 		Name: "webhook-out-of-turn", Promise: "A webhook gets events usually in the order of their causes (§4.12).", File: "graph/webhooks/webhooks.sql",
-		Old: "ORDER BY p.next_attempt_at, p.sequence LIMIT 1", New: "ORDER BY p.sequence DESC LIMIT 1",
+		Old: "ORDER BY p.next_attempt_at, p.sequence LIMIT 1", New: "ORDER BY p.sequence DESC LIMIT 1", Faults: "none",
 	},
 	{
 		Name: "webhook-not-acknowledged", Promise: "What an endpoint has taken does not come again (§4.12).", File: "graph/webhooks/record.go",
@@ -47,7 +47,7 @@ var life = []Row{
 	},
 	{
 		Name: "upload-hurried", Promise: "A file that is sent slowly is taken (§4.8).", File: "graph/platform/httpserver/server.go",
-		Old: "Body: Pace{10 * time.Second, 160 << 10}", New: "Body: Pace{10 * time.Second, 1600 << 10}",
+		Old: "Body: Pace{10 * time.Second, 160 << 10}", New: "Body: Pace{10 * time.Second, 1600 << 10}", Faults: "none",
 	},
 	{
 		Name: "order-actor", Promise: "The event of an order says who acted (§6).", File: "graph/orders/idempotent.go",

@@ -13,7 +13,14 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// hook is the receiver of an agent's webhook. It fails half of the events at their first attempt.
+const (
+	// tardyOneOf is how often a receiver takes its time before it answers, and tardiness how long that is: events wait for each other then,
+	// and the receiver is still one that answers in time (§4.12).
+	tardyOneOf = 6
+	tardiness  = 1500 * time.Millisecond
+)
+
+// hook is the receiver of an agent's webhook. It fails half of the events at their first attempt, and is slow to answer some.
 type hook struct {
 	agent  *Agent
 	server *http.Server
@@ -92,6 +99,9 @@ func (h *hook) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 	}
 	status = h.judge(event)
 	number := w.connections.next()
+	if number%tardyOneOf == 0 {
+		h.agent.pause(in.Context(), tardiness)
+	}
 	out.WriteHeader(status)
 	_ = http.NewResponseController(out).Flush() // the sender may have gone
 	w.Recorder.Record(func(r *history.History) {

@@ -130,7 +130,7 @@ const feeBPS = 1000
 // moves are the operations that agents try in each state: those that §3.1 allows, and some that it does not.
 var moves = map[string][]string{
 	"offered":     {"accept", "accept", "accept", "accept", "accept", "accept", "reject", "cancel", "start"},
-	"funded":      {"start", "start", "start", "start", "dispute", "propose-refund", "accept"},
+	"funded":      {"start", "start", "start", "start", "dispute", "propose-refund", "accept", "cancel"},
 	"in_progress": {"deliver", "deliver", "deliver", "deliver", "dispute", "propose-refund", "complete"},
 	"delivered":   {"complete", "complete", "complete", "complete", "dispute", "propose-refund", "deliver"},
 	"disputed":    {"propose-refund", "approve-refund", "approve-refund", "approve-refund", "complete"},

@@ -78,7 +78,7 @@ func noise(random *rand.Rand, side int) []byte {
 	return file.Bytes()
 }
 
-// upload is the request for an upload. Its variant has the same bytes under another name.
+// upload is the request for an upload.
 func upload(id string, file []byte, name string) request {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -89,5 +89,15 @@ func upload(id string, file []byte, name string) request {
 	_ = w.Close()
 	return request{operation: history.FileUpload, id: id, subject: hash(file), method: http.MethodPost, path: "/attachments",
 		raw: form.Bytes(), contentType: w.FormDataContentType(), keep: true,
-		variant: func() request { return upload(id, file, "other-"+name) }}
+		variant: func() request { return otherUpload(id, file, name) }}
+}
+
+// otherUpload is another upload under the same id: the same bytes under another name, or another picture under the same name.
+func otherUpload(id string, file []byte, name string) request {
+	if sum := sha256.Sum256([]byte(id)); sum[0]%2 == 0 {
+		file = picture(rand.New(rand.NewPCG(uint64(sum[1]), uint64(sum[2])))) //nolint:gosec // it is no secret
+	} else {
+		name = "other-" + name
+	}
+	return upload(id, file, name)
 }
