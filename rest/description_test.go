@@ -1,6 +1,8 @@
 package rest_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/fault"
@@ -55,6 +58,19 @@ func TestDescriptionIsOpenAPI31(t *testing.T) {
 	require.Equal(t, "https://stoa.example", document.Servers[0].URL)
 	scheme := document.Components.SecuritySchemes["BotBearer"].Value
 	require.Equal(t, []string{"http", "bearer"}, []string{scheme.Type, scheme.Scheme})
+}
+
+// What is served as JSON is the YAML, byte for byte as it is converted.
+func TestDescriptionAsJSON(t *testing.T) {
+	t.Parallel()
+	const origin = "https://stoa.example"
+	converted, err := yaml.YAMLToJSON(rest.OpenAPIYAML(origin))
+	require.NoError(t, err)
+	var compact bytes.Buffer
+	require.NoError(t, json.Compact(&compact, converted))
+	raw, err := rest.OpenAPI(origin)
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(compact.Bytes(), raw), "make generate makes another one")
 }
 
 // Every route is described, and nothing else: method, path, success, who may use it and what it reads.

@@ -1,9 +1,10 @@
-// Command records writes rest/client/records_generated.go, the records of the Go client, from the schemas of rest/openapi.yaml. It runs
-// in the root of the repository, as part of make generate.
+// Command records writes, from rest/openapi.yaml, rest/openapi.json, the same as JSON, and rest/client/records_generated.go, the records
+// of the Go client. It runs in the root of the repository, as part of make generate.
 package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"go/format"
 	"log"
@@ -17,6 +18,7 @@ import (
 const (
 	description = "rest/openapi.yaml"
 	output      = "rest/client/records_generated.go"
+	asJSON      = "rest/openapi.json"
 )
 
 // record is a schema that becomes a struct of the client. A whole one keeps its JSON, for members that the client does not know.
@@ -76,9 +78,29 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	converted, err := convert(raw)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := os.WriteFile(asJSON, converted, 0o644); err != nil { //nolint:gosec // as all sources
+		log.Fatal(err)
+	}
 	if err := os.WriteFile(output, code, 0o644); err != nil { //nolint:gosec // as all sources
 		log.Fatal(err)
 	}
+}
+
+// convert returns a description as JSON, in one line.
+func convert(raw []byte) ([]byte, error) {
+	converted, err := yaml.YAMLToJSON(raw)
+	if err != nil {
+		return nil, err
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, converted); err != nil {
+		return nil, err
+	}
+	return append(compact.Bytes(), '\n'), nil
 }
 
 // generate returns the client's file for a description.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"os"
 	"testing"
 
@@ -18,6 +19,18 @@ func TestTheClientHasTheDescribedRecords(t *testing.T) {
 	committed, err := os.ReadFile("../client/records_generated.go")
 	require.NoError(t, err)
 	require.Equal(t, string(made), string(committed))
+}
+
+// The description as JSON is that in YAML: make generate writes it.
+func TestTheDescriptionAsJSON(t *testing.T) {
+	t.Parallel()
+	described, err := os.ReadFile("../openapi.yaml")
+	require.NoError(t, err)
+	made, err := convert(described)
+	require.NoError(t, err)
+	committed, err := os.ReadFile("../openapi.json")
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(made, committed), "make generate makes another one")
 }
 
 func TestFieldNames(t *testing.T) {
