@@ -65,6 +65,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	servers := buildAhead(ctx, builder, bugs)
 	if c.Without && r.Without == nil {
 		result := c.prove(ctx, built{program: c.Server})
+		result.Version = programVersion(from)
 		logf("without a bug: %s %s", result.Verdict(), result.Violation)
 		r.Without = &result
 	}
@@ -73,6 +74,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		result.Version = programVersion(from)
 		logf("%s: %s %s %s", next.bug.Name, result.Verdict(), result.After.Round(time.Second), result.Violation)
 		r.Add(result)
 		if err := errors.Join(builder.Remove(next.bug), r.Keep(c.Results), c.write(r)); err != nil {
@@ -88,6 +90,12 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		return fmt.Errorf("%d of %d, %d are wanted: %w", r.Found(), len(r.Results), c.Least, errMissed)
 	}
 	return nil
+}
+
+// programVersion is the version of the server's program, without its name and what it was built with.
+func programVersion(from report.Origin) string {
+	words := strings.Fields(from.Version)
+	return words[min(1, len(words)-1)]
 }
 
 // buildAhead builds servers, one ahead of the one that is proven.

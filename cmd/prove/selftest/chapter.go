@@ -2,6 +2,7 @@ package selftest
 
 import (
 	_ "embed"
+	"strings"
 	"time"
 
 	"stoa/cmd/prove/report"
@@ -21,6 +22,8 @@ type Result struct {
 	After time.Duration
 	// Load is that of the machine in the last minute of the proof; 0 if it is not known.
 	Load float64
+	// Version is that of the server in which the bug was planted, as its program names it; empty if it is not known.
+	Version string
 	// Violation is the first one; NotTried is why there is no result: no proof could run, or a fault could not be injected.
 	Violation, NotTried string
 }
@@ -34,6 +37,16 @@ func (r Result) Verdict() string {
 		return "no result: " + r.NotTried
 	}
 	return "**missed**"
+}
+
+// Commit is the commit that the version names, or the whole version.
+func (r Result) Commit() string {
+	_, commit, found := strings.Cut(r.Version, "+git")
+	if !found {
+		return r.Version
+	}
+	_, commit, _ = strings.Cut(commit, ".")
+	return commit
 }
 
 // Report holds the data of the chapter.

@@ -17,6 +17,7 @@ type kept struct {
 	Violation string        `json:"violation,omitempty"`
 	NotTried  string        `json:"not_tried,omitempty"`
 	Load      float64       `json:"load,omitempty"`
+	Version   string        `json:"version,omitempty"`
 }
 
 // Load reads results of earlier runs from a file, which may be missing. A name that the catalogue has no more is left out; the server
@@ -34,7 +35,7 @@ func (r *Report) Load(file string) error {
 		err = json.Unmarshal(text, &all)
 	}
 	for _, k := range all {
-		result := Result{By: k.By, After: k.After, Violation: k.Violation, NotTried: k.NotTried, Load: k.Load}
+		result := Result{By: k.By, After: k.After, Violation: k.Violation, NotTried: k.NotTried, Load: k.Load, Version: k.Version}
 		at := slices.IndexFunc(catalogue, func(b Row) bool { return b.Name == k.Bug })
 		switch {
 		case k.Bug == "":
@@ -66,7 +67,9 @@ func (r *Report) Keep(file string) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-func (r Result) kept() kept { return kept{r.Bug.Name, r.By, r.After, r.Violation, r.NotTried, r.Load} }
+func (r Result) kept() kept {
+	return kept{r.Bug.Name, r.By, r.After, r.Violation, r.NotTried, r.Load, r.Version}
+}
 
 // Add adds a result in the place of an earlier one of that bug, in the order of the catalogue.
 func (r *Report) Add(result Result) {

@@ -16,7 +16,9 @@ func TestResultsAreKept(t *testing.T) {
 	require.NoError(t, r.Load(file))
 	r.Add(Result{Bug: catalogue[2], NotTried: "the first time"})
 	r.Add(Result{Bug: catalogue[2]})
-	r.Add(Result{Bug: catalogue[0], By: "orders", After: 12 * time.Second, Violation: "it is wrong"})
+	r.Add(Result{
+		Bug: catalogue[0], By: "orders", After: 12 * time.Second, Violation: "it is wrong", Version: "0.2.0+git20261127010459.edc8635",
+	})
 	r.Add(Result{Bug: catalogue[1], NotTried: "no right"})
 	require.NoError(t, r.Keep(file))
 	again := &Report{Minutes: 1, Faults: "none"}
@@ -28,9 +30,9 @@ func TestResultsAreKept(t *testing.T) {
 	chapter, err := again.Chapter()
 	require.NoError(t, err)
 	require.Contains(t, chapter.Text, "**1 of 3 bugs were found.** In the server without a bug nothing was found.")
-	require.Contains(t, chapter.Text, catalogue[0].Promise+" | orders | 12.0 s |  |")
-	require.Contains(t, chapter.Text, catalogue[1].Promise+" | no result: no right |  |  |")
-	require.Contains(t, chapter.Text, catalogue[2].Promise+" | **missed** |  |  |")
+	require.Contains(t, chapter.Text, catalogue[0].Promise+" | orders | 12.0 s |  | edc8635 |")
+	require.Contains(t, chapter.Text, catalogue[1].Promise+" | no result: no right |  |  |  |")
+	require.Contains(t, chapter.Text, catalogue[2].Promise+" | **missed** |  |  |  |")
 }
 
 // Rows are chosen by their names.
