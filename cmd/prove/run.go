@@ -91,6 +91,9 @@ func (r *run) prove(ctx context.Context) error {
 	r.logf("seed %d: repeat the plan with --seed %d", r.Seed, r.Seed)
 	err := r.examine(ctx)
 	if r.bed != nil {
+		if r.outcome.early { // nothing of what follows is judged
+			r.bed.Kill()
+		}
 		err = errors.Join(err, r.bed.Close())
 	}
 	if err == nil {

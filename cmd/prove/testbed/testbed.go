@@ -186,6 +186,13 @@ func (b *Bed) diskSize(size int64) int64 {
 // Data is the folder that the servers share.
 func (b *Bed) Data() string { return filepath.Join(b.Folder, "data") }
 
+// Kill ends all servers with SIGKILL, where their end in order would only take time.
+func (b *Bed) Kill() {
+	for _, s := range b.Servers {
+		s.Kill()
+	}
+}
+
 // Close stops everything. The folder stays: its logs may show why a proof failed.
 func (b *Bed) Close() error {
 	if b.balancer != nil {
