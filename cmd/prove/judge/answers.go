@@ -19,6 +19,8 @@ const (
 	rejoined = 10 * time.Second
 	// budget is how long a request may wait for the database (§8), a little less for the clock of the history.
 	budget = 3500 * time.Millisecond
+	// searchBudget is the same of a search, which has a second (§8).
+	searchBudget = 900 * time.Millisecond
 	// starved is how long half of the readings take where the machine has no time for the servers.
 	starved = 500 * time.Millisecond
 	// checked is how long before and after a moment readings and the canary show how busy the machine was when the load balancer asked
@@ -88,14 +90,19 @@ func checkGraceful(r *run, f *Finding) {
 	}
 }
 
+// searches are the requests that search.
+var searches = is("burst.search", history.PublicRead)
+
 // isStarved says that a request failed while the machine had no time for the servers, as the canary saw: it was given up, by the server
-// or by its client, after its whole time for the database, and plain readings, which wait for no lock, took long as well; or the load
-// balancer had found no server ready.
+// or by its client, after its whole time for the database, and plain readings, which wait for no lock, took long as well; it was a
+// search that took longer than a search may; or the load balancer had found no server ready.
 func (r *run) isStarved(a *history.Attempt) bool {
 	noServer := strings.HasPrefix(a.Failure, history.NoServer)
 	switch {
 	case a.Status != http.StatusServiceUnavailable && a.Status != history.Unanswered:
 		return false
+	case searches(a) && a.End-a.Start >= searchBudget && a.End-a.Start < budget:
+		return r.isBusy(a.Start-checked, a.End+checked)
 	case a.End-a.Start >= budget:
 		return r.medianReading(a.Start, a.End) >= starved && r.isBusy(a.Start-checked, a.End+checked)
 	case noServer && r.Final.Orders == nil && a.End+checked+straggling > r.Length:

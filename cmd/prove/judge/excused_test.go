@@ -33,6 +33,16 @@ var excusedDefects = []defect{
 		a := s.ask("dan", "profile.update", "", "", history.Unanswered, nil)
 		a.Process, a.Failure = "", history.NoServer+"503"
 	}},
+	{"a search that takes too long while the canary is quick", "service between faults", "burst.search", func(s *story) {
+		s.now = s.Faults[2].End + 12*time.Second
+		a := s.ask("dan", "burst.search", "", "", 503, nil)
+		a.RetryAfter, a.End = true, a.Start+1200*time.Millisecond
+	}},
+	{"a search that is refused at once", "service between faults", "burst.search", func(s *story) {
+		s.now = s.Faults[2].End + 12*time.Second
+		s.ask("dan", "burst.search", "", "", 503, nil).RetryAfter = true
+		s.busy()
+	}},
 	{"a busy machine that was quick enough for readings", "service between faults", "profile.update", func(s *story) {
 		s.now = s.Faults[2].End + 12*time.Second
 		s.card("poet")
@@ -58,6 +68,12 @@ func TestExcusesAreCounted(t *testing.T) {
 			s.slowReading()
 			a := s.ask("dan", "profile.update", "", "", 503, nil)
 			a.RetryAfter, a.End = true, a.Start+4*time.Second
+			s.busy()
+		}},
+		{"the machine had no time for a search", "service between faults", func(s *story) {
+			s.now = s.Faults[2].End + 12*time.Second
+			a := s.ask("dan", "burst.search", "", "", 503, nil)
+			a.RetryAfter, a.End = true, a.Start+1200*time.Millisecond
 			s.busy()
 		}},
 		{"the machine starved during a request", "service between faults", func(s *story) {
