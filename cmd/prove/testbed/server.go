@@ -124,6 +124,15 @@ func (s *Server) Kill() {
 	s.process.Kill()
 }
 
+// kill is Kill of a server that may not have started again.
+func (s *Server) kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.process != nil {
+		s.process.Kill()
+	}
+}
+
 // Stop ends the process in order.
 func (s *Server) Stop() {
 	s.mu.Lock()
