@@ -91,7 +91,7 @@ func (r *run) prove(ctx context.Context) error {
 	r.logf("seed %d: repeat the plan with --seed %d", r.Seed, r.Seed)
 	err := r.examine(ctx)
 	if r.bed != nil {
-		if r.outcome.early { // nothing of what follows is judged
+		if r.outcome.early { // the rest of the run is not judged
 			r.bed.Kill()
 		}
 		err = errors.Join(err, r.bed.Close())

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// While writes are held reads go on. The database ends it if nobody else does, and a database that is away holds nothing up.
+// While writes are held reads go on. The database ends it if its client does not, and a database that is away holds nothing up.
 func TestHoldWrites(t *testing.T) {
 	t.Parallel()
 	address := os.Getenv("STOA_TEST_DATABASE_URL")
