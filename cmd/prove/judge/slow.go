@@ -8,8 +8,8 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// checkSlow judges the files that are sent slowly, across restarts and crashes: the answer is 201, or none or a 503, and then a repeat
-// succeeds (§4.8). What an upload that was cut off has stored counts for nothing, which checkLeaks sees.
+// checkSlow judges the files that are sent slowly, across restarts and crashes: the answer is 201, or none, a 503 or upload_busy, and
+// then a repeat succeeds (§4.8). What an upload that was cut off has stored counts for nothing, which checkLeaks sees.
 func checkSlow(r *run, f *Finding) {
 	for _, q := range r.requests {
 		if !slices.ContainsFunc(q.attempts, func(a *history.Attempt) bool { return a.Slow }) || q.isUndone() {
@@ -20,7 +20,8 @@ func checkSlow(r *run, f *Finding) {
 				continue
 			}
 			f.Looked++
-			if !a.Succeeded() && !unavailable(a) && !r.bodyMayBeLate(a) {
+			isBusy := a.Code == "upload_busy" // checkRefusals says when that may be
+			if !a.Succeeded() && !unavailable(a) && !r.bodyMayBeLate(a) && !isBusy {
 				f.violatedf("%s", describe(a))
 			}
 		}

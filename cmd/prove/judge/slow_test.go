@@ -37,6 +37,12 @@ var slowDefects = []defect{
 		s.slowly("slow", 408).Code = "request_timeout"
 		s.sentAgain("slow")
 	}},
+	{"a slow file that finds no place although nothing happens", "refusals", "429 upload_busy", func(s *story) {
+		a := s.slowly("slow", 429)
+		a.Code, a.RetryAfter = "upload_busy", true
+		s.Faults = nil
+		s.sentAgain("slow")
+	}},
 	{"a slow file whose repeat is never taken", "slow uploads", "no repeat of it was ever taken", func(s *story) {
 		s.slowly("slow", 503)
 		s.refused("dan", history.FileUpload, "slow", "slow", 409, "upload_unavailable")
@@ -71,6 +77,13 @@ var slowAllowed = []innocent{
 	{"a slow file that a restart cut off", "graceful changes", func(s *story) {
 		s.slowly("slow", 503).RetryAfter = true
 		s.faultAt(-5 * time.Second)
+		s.Faults[len(s.Faults)-1].Graceful = true
+		s.sentAgain("slow")
+	}},
+	{"a slow file that waited for its inspection when its server ended", "slow uploads", func(s *story) {
+		a := s.slowly("slow", 429)
+		a.Code, a.RetryAfter = "upload_busy", true
+		s.faultAt(-time.Second)
 		s.Faults[len(s.Faults)-1].Graceful = true
 		s.sentAgain("slow")
 	}},
