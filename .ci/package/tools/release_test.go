@@ -114,6 +114,25 @@ func TestProvenanceIsInTotosAndSLSAs(t *testing.T) {
 	require.NoError(t, made.Validate())
 }
 
+// A signed provenance names the commit, so what the commit does not hold is not signed.
+func TestOnlyACommitIsSigned(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"release", "lines"} {
+		raw, err := os.ReadFile("../" + name)
+		require.NoError(t, err)
+		write(t, filepath.Join(folder, ".ci/package", name), string(raw))
+	}
+	said, err := exec.Command("git", "init", "-q", folder).CombinedOutput()
+	require.NoError(t, err, string(said))
+	for key, reason := range map[string]string{"": "build: not found", "a key": "only a commit is signed"} {
+		t.Setenv("STOA_RELEASE_KEY_FILE", key)
+		said, err := exec.Command("sh", filepath.Join(folder, ".ci/package/release")).CombinedOutput()
+		require.Error(t, err)
+		require.Contains(t, string(said), "the tree differs from the commit")
+		require.Contains(t, string(said), reason)
+	}
+}
+
 // smallRelease makes a signed release of one archive, as assemble does, and returns its folder and the public key.
 func smallRelease(t *testing.T) (folder, key string) {
 	t.Helper()
