@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,6 +57,46 @@ func TestAnArchiveIsOneImageForDockerAndOCI(t *testing.T) {
 	second, err := os.ReadFile(anImage(t, "amd64"))
 	require.NoError(t, err)
 	require.Equal(t, first, second)
+}
+
+// The script sends what lies in the folder, whatever version the repository has, and asks if the folder has two.
+func TestThePushOfAFolder(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	t.Setenv("VERSION", "")
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	t.Cleanup(server.Close)
+	to, folder := strings.TrimPrefix(server.URL, "http://")+"/team", t.TempDir()
+	send := func() (string, error) {
+		said, err := exec.Command("../push", to, folder).CombinedOutput()
+		return string(said), err
+	}
+	said, err := send()
+	require.Error(t, err)
+	require.Contains(t, said, "there are no images in "+folder)
+
+	for _, image := range []string{"stoa", "stoa-postgresql"} {
+		for _, architecture := range []string{"amd64", "arm64"} {
+			raw, err := os.ReadFile(anImage(t, architecture))
+			require.NoError(t, err)
+			write(t, filepath.Join(folder, image+"_0.0.7+git1_"+architecture+".oci.tar"), string(raw))
+		}
+	}
+	said, err = send()
+	require.NoError(t, err, said)
+	for _, image := range []string{"stoa:0.0.7-git1", "stoa-postgresql:0.0.7-git1"} {
+		reference, err := name.ParseReference(to + "/" + image)
+		require.NoError(t, err)
+		index, err := remote.Index(reference)
+		require.NoError(t, err)
+		digest, err := index.Digest()
+		require.NoError(t, err)
+		require.Contains(t, said, digest.String())
+	}
+
+	write(t, filepath.Join(folder, "stoa_0.0.8_amd64.oci.tar"), "another")
+	said, err = send()
+	require.Error(t, err)
+	require.Contains(t, said, "set VERSION to one of them: 0.0.7+git1 0.0.8")
 }
 
 func TestAPushedImageHasBothArchitectures(t *testing.T) {
