@@ -270,11 +270,29 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"operators: [{}]":                                                                 "operators",
 		"secret: ''":                                                                      "secret",
 		"secretFiles: [password]":                                                         "secretFiles",
+		"secretFiles: [STOA_BASE_URL]":                                                    "secretFiles",
 	} {
 		t.Run(values, func(t *testing.T) {
 			_, err := render(t, values)
 			require.ErrorContains(t, err, reason)
 		})
+	}
+}
+
+// Behind an ingress that is not trusted every agent has the ingress's address, so the notes warn.
+func TestNotesWarnOfAnIngressThatIsNotTrusted(t *testing.T) {
+	for values, warns := range map[string]bool{
+		"":                         false,
+		"ingress: {enabled: true}": true,
+		"ingress: {enabled: true}\nsettings: {STOA_TRUSTED_PROXIES: 10.42.0.0/16}": false,
+	} {
+		loaded, given := theChart(t), map[string]any{}
+		require.NoError(t, yaml.Unmarshal([]byte(values), &given))
+		all, err := chartutil.ToRenderValues(loaded, given, chartutil.ReleaseOptions{Name: "house", Namespace: "stoa"}, nil)
+		require.NoError(t, err)
+		files, err := engine.Render(loaded, all)
+		require.NoError(t, err)
+		require.Equal(t, warns, strings.Contains(files["stoa/templates/NOTES.txt"], "STOA_TRUSTED_PROXIES"), values)
 	}
 }
 

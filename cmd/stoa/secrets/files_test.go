@@ -1,6 +1,7 @@
 package secrets_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -46,6 +47,28 @@ func TestSecretsOfFiles(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The chart mounts as files exactly those secrets that the server reads from files.
+func TestTheChartMountsWhatMayBeInAFile(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../../.ci/package/chart/values.schema.json")
+	require.NoError(t, err)
+	var schema struct {
+		Properties struct {
+			SecretFiles struct {
+				Items struct {
+					Enum []string `json:"enum"`
+				} `json:"items"`
+			} `json:"secretFiles"`
+		} `json:"properties"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &schema))
+	var mounted []string
+	for _, name := range schema.Properties.SecretFiles.Items.Enum {
+		mounted = append(mounted, name+"_FILE")
+	}
+	require.ElementsMatch(t, secrets.FileVariables(), mounted)
 }
 
 func TestASecretIsNamedOnce(t *testing.T) {
