@@ -72,7 +72,7 @@ func render(t *testing.T, values string, found ...runtime.Object) (manifests, er
 		return nil, err
 	}
 	conform, err := validator.New([]string{"schemas/{{ .ResourceKind }}{{ .KindSuffix }}.json"},
-		validator.Opts{KubernetesVersion: kubernetes, Strict: true, SkipKinds: map[string]struct{}{"ServiceMonitor": {}}})
+		validator.Opts{KubernetesVersion: kubernetes, Strict: true})
 	require.NoError(t, err)
 	made := manifests{}
 	for name, text := range files {

@@ -10,6 +10,7 @@
 //	tools sign file public-key comment
 //	tools compose compose.yaml
 //	tools schemas swagger.json target-folder
+//	tools custom definition.yaml target-folder
 package main
 
 import (
@@ -46,6 +47,8 @@ func run(args []string) error {
 		return compose(args[1])
 	case len(args) == 3 && args[0] == "schemas":
 		return schemas(args[1], args[2])
+	case len(args) == 3 && args[0] == "custom":
+		return customSchemas(args[1], args[2])
 	}
 	return errors.New("usage: see the comment of the package")
 }

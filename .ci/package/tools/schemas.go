@@ -2,11 +2,14 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sigs.k8s.io/yaml"
 )
 
 // kinds names the files of the chart's kinds, and Kubernetes' definitions of them.
@@ -45,6 +48,39 @@ func schemas(swagger, target string) error {
 			"$schema": "http://json-schema.org/draft-07/schema#", "$ref": "#/definitions/" + definition, "definitions": needed,
 		})
 		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// customSchemas writes a JSON Schema, as schemas does, for each version that a CustomResourceDefinition describes.
+func customSchemas(definition, target string) error {
+	raw, err := os.ReadFile(definition)
+	if err != nil {
+		return err
+	}
+	var resource struct {
+		Spec struct {
+			Group    string
+			Names    struct{ Kind string }
+			Versions []struct {
+				Name   string
+				Schema struct {
+					OpenAPIV3Schema map[string]any `json:"openAPIV3Schema"`
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(raw, &resource); err != nil {
+		return fmt.Errorf("%s: %w", definition, err)
+	}
+	group, _, _ := strings.Cut(resource.Spec.Group, ".")
+	for _, version := range resource.Spec.Versions {
+		schema := strict(version.Schema.OpenAPIV3Schema, func(string) {})
+		schema["$schema"] = "http://json-schema.org/draft-07/schema#"
+		name := strings.ToLower(resource.Spec.Names.Kind) + "-" + group + "-" + version.Name + ".json"
+		if err := writeSchema(filepath.Join(target, name), schema); err != nil {
 			return err
 		}
 	}
