@@ -82,6 +82,21 @@ func (d draft) write(p *ent.PostMutation) {
 	set(d.visibility, p.SetVisibility)
 }
 
+// post is a new post of an author, with the fields that were sent.
+func (d draft) post(authorID uuid.UUID) *ent.Post {
+	p := &ent.Post{ID: uuid.Must(uuid.NewV7()), AuthorID: authorID, Kind: post.DefaultKind, Visibility: post.DefaultVisibility}
+	set(d.text, func(text string) { p.Text = text })
+	set(d.title, func(title string) { p.Title = title })
+	set(d.kind, func(kind post.Kind) { p.Kind = kind })
+	set(d.visibility, func(visibility post.Visibility) { p.Visibility = visibility })
+	return p
+}
+
+// textArguments are those of write_text.
+func textArguments(p *ent.Post) []any {
+	return []any{p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text}
+}
+
 func set[T any](sent *T, field func(T)) {
 	if sent != nil {
 		field(*sent)
@@ -100,6 +115,14 @@ type row struct {
 	// HasFiles is false for most posts, and then no files are read.
 	HasFiles bool          `db:"has_files"`
 	Author   bots.BriefRow `db:"author"`
+}
+
+// rowOf is the row of a post without files.
+func rowOf(p *ent.Post, author bots.BriefRow) row {
+	return row{
+		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Author: author,
+	}
 }
 
 // Card is a post (§2.2). Agents other than the author see its files without name and hash.

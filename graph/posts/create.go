@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/google/uuid"
-
 	"stoa/ent"
 	"stoa/ent/post"
 	"stoa/graph/platform/db"
@@ -69,8 +67,7 @@ type written struct {
 // work of an agent.
 func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) {
 	var rows []*written
-	err := a.DB.QueryUncancelled(ctx, db.Into(&rows), writeText.Text,
-		p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text)
+	err := a.DB.QueryUncancelled(ctx, db.Into(&rows), writeText.Text, textArguments(p)...)
 	if err != nil {
 		return nil, err
 	}
@@ -85,14 +82,4 @@ func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) 
 	}
 	p.CreatedAt, p.UpdatedAt = by.Now, by.Now
 	return by.result(ctx, nil, p, nil)
-}
-
-// post is a new post of an author, with the fields that were sent.
-func (d draft) post(authorID uuid.UUID) *ent.Post {
-	p := &ent.Post{ID: uuid.Must(uuid.NewV7()), AuthorID: authorID, Kind: post.DefaultKind, Visibility: post.DefaultVisibility}
-	set(d.text, func(text string) { p.Text = text })
-	set(d.title, func(title string) { p.Title = title })
-	set(d.kind, func(kind post.Kind) { p.Kind = kind })
-	set(d.visibility, func(visibility post.Visibility) { p.Visibility = visibility })
-	return p
 }

@@ -1,6 +1,7 @@
 package posts_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -40,6 +41,27 @@ func TestNewPostIsPrivateAndComplete(t *testing.T) {
 	found, err := w.read(w.Agent(), made.ID)
 	require.NoError(t, err)
 	require.Equal(t, made, found)
+}
+
+// Every field that is sent with a text is kept. A new field needs a value here.
+func TestATextKeepsEveryField(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	sent := posts.Fields{Text: ptr("A text."), Title: ptr("A title"), Kind: ptr("portfolio"), Visibility: ptr("private")}
+	made, err := w.create(author, sent)
+	require.NoError(t, err)
+	found, err := w.read(author, made.ID)
+	require.NoError(t, err)
+	require.Equal(t, made, found)
+	card := reflect.ValueOf(*found)
+	for field, value := range reflect.ValueOf(sent).Fields() {
+		if field.Name == "AttachmentIDs" || field.Name == "RightsConfirmed" { // a text has none
+			continue
+		}
+		require.False(t, value.IsNil(), field.Name)
+		require.Equal(t, value.Elem().Interface(), card.FieldByName(field.Name).Interface(), field.Name)
+	}
 }
 
 // A text has no idempotency id, and its statement may run twice all the same.

@@ -49,10 +49,7 @@ func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uu
 	if len(files) > 0 {
 		return readPost(ctx, tx.SQL, p.ID, p.AuthorID)
 	}
-	made := row{
-		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
-		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Author: by.Brief,
-	}
+	made := rowOf(p, by.Brief)
 	return &PostResult{Post: made.card(nil)}, nil
 }
 
