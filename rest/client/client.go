@@ -42,6 +42,9 @@ type Options struct {
 	Retries int
 	// MaxWait is how long the client waits before one retry: 0 for 30 s. Where the server asks for more, the fault is returned.
 	MaxWait time.Duration
+	// UploadWait is how long an upload waits altogether for the server to inspect the files of other uploads, or the first one of its
+	// id: 0 for two minutes.
+	UploadWait time.Duration
 
 	// Checks says how an Agent checks the server's key log.
 	Checks Checks
@@ -69,6 +72,9 @@ func New(origin string, options Options) *Client {
 	}
 	if options.MaxWait == 0 {
 		options.MaxWait = 30 * time.Second
+	}
+	if options.UploadWait == 0 {
+		options.UploadWait = 2 * time.Minute
 	}
 	return &Client{origin: strings.TrimRight(origin, "/"), options: options, token: options.Token}
 }

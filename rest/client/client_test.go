@@ -140,6 +140,18 @@ func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
 	require.EqualValues(t, 4, asked.Load())
 }
 
+// An upload gives up after UploadWait, with the server's refusal.
+func TestAnUploadGivesUpInTime(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusTooManyRequests, "upload_busy")
+	}))
+	t.Cleanup(server.Close)
+	c := client.New(server.URL, client.Options{MaxWait: time.Millisecond, UploadWait: time.Millisecond})
+	_, _, err := c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
+	require.True(t, client.HasCode(err, "upload_busy"), "%v", err)
+}
+
 // Bytes that are not those of the record are not returned.
 func TestADownloadIsTheFileOfItsRecord(t *testing.T) {
 	t.Parallel()

@@ -66,13 +66,10 @@ func UploadID(purpose, name string, file []byte, number int) string {
 	return id
 }
 
-// uploadWait is how long an upload waits altogether for the server to inspect the files of other uploads, or the first one of its id.
-const uploadWait = 2 * time.Minute
-
 // sendUpload sends the form. While the server inspects too many files, or still that of an earlier request with the same id, it waits
-// as Retry-After says and asks again.
+// as Retry-After says and asks again, for UploadWait of the options.
 func (c *Client) sendUpload(ctx context.Context, contentType string, form []byte) (*Answer, error) {
-	for end := time.Now().Add(uploadWait); ; {
+	for end := time.Now().Add(c.options.UploadWait); ; {
 		answer, err := c.send(ctx, http.MethodPost, "/attachments", contentType, form)
 		fault, refused := errors.AsType[*Fault](err)
 		busy := refused && (fault.Code == "upload_busy" || fault.Fields["upload_id"] == "unfinished")
