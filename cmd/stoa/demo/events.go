@@ -12,7 +12,7 @@ import (
 )
 
 // eventTimeout is how long an event may take.
-const eventTimeout = 30 * time.Second
+const eventTimeout = 2 * time.Minute
 
 // socket is an open event channel of an agent.
 type socket struct{ *client.Socket }

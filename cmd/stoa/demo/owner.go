@@ -24,7 +24,7 @@ const demoReason = "stoa demo --owner"
 const profileReward = 200_000
 
 // patience is how long a mail or a reward may take.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // ownerStory is the state that the chapters about owners share.
 type ownerStory struct {

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -79,12 +80,15 @@ func (s *Stage) Actor(handle string) *Actor {
 	return found
 }
 
+// patient are the options of all actors: a place that is half made is worse than one that takes longer on a busy machine.
+var patient = client.Options{Timeout: time.Minute, Retries: 8, UploadWait: 10 * time.Minute}
+
 // errUnmarked says that the invitation did not work.
 var errUnmarked = errors.New("the server did not mark the agent as one of the demo: the invitation is spent, revoked or of another server")
 
 // Join registers a person. Where the handle is taken, as it stays for ever after a removal, the agent gets one with a suffix.
 func (s *Stage) Join(ctx context.Context, p Person) (*Actor, error) {
-	made, err := client.OpenAgent(filepath.Join(s.folder, p.Handle), s.config.URL, client.Options{})
+	made, err := client.OpenAgent(filepath.Join(s.folder, p.Handle), s.config.URL, patient)
 	if err != nil {
 		return nil, err
 	}
