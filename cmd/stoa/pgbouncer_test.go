@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"net/http"
@@ -48,8 +47,13 @@ func startPooler(t testing.TB, p *replicated, settings ...string) string {
 	require.NoError(t, os.Chmod(path, 0o644))
 	command := exec.CommandContext(t.Context(), program, path)
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: near.credential}
-	var log bytes.Buffer
-	near.process, err = child.Start(t.Context(), command, &log, func(line []byte) bool {
+	log := newLogBuffer()
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("log of the pooler:\n%s", log)
+		}
+	})
+	near.process, err = child.Start(t.Context(), command, log, func(line []byte) bool {
 		return strings.Contains(string(line), "process up")
 	})
 	require.NoError(t, err)

@@ -141,6 +141,7 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	}
 	options := db.Options{Traced: p.traces != nil}
 	if p.settings.DatabaseDirectURL != "" {
+		options.NeverCancel = true
 		if options.Pooled, err = inspectPooler(ctx, p.databaseURL, p.directURL(), p.log); err != nil {
 			return err
 		}

@@ -46,6 +46,8 @@ type Options struct {
 	StatementTimeout time.Duration
 	// Pooled is for a URL that leads to a pooler in transaction mode.
 	Pooled bool
+	// NeverCancel is for a URL that leads to a pooler of any mode (prepared.NeverCancel).
+	NeverCancel bool
 	// Standby is for a URL that leads to a hot standby, which is only read.
 	Standby bool
 	// Traced makes a span of each statement of a traced request.
@@ -83,6 +85,9 @@ func Open(url string, options Options) (*DB, error) {
 	}
 	if options.Pooled {
 		settings = append(settings, prepared.TransactionPooling())
+	}
+	if options.NeverCancel {
+		settings = append(settings, prepared.NeverCancel())
 	}
 	if options.Traced {
 		settings = append(settings, prepared.WithHook(tracing.Statement))

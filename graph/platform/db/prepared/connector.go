@@ -21,6 +21,8 @@ type connector struct {
 	// pooled: see TransactionPooling. settings are then those of every transaction.
 	pooled   bool
 	settings string
+	// neverCancels: see NeverCancel.
+	neverCancels bool
 	// timeout is the statement_timeout of the dsn, 0 for none in plain milliseconds.
 	timeout time.Duration
 
@@ -51,7 +53,7 @@ func NewConnector(dsn string, opts ...Option) (driver.Connector, error) {
 	if c.plain, err = pq.NewConnectorConfig(cfg); err != nil {
 		return nil, fmt.Errorf("prepared: %w", err)
 	}
-	c.plain.Dialer(&dialer{})
+	c.plain.Dialer(&dialer{neverCancels: c.neverCancels})
 	if c.size < 1 {
 		return nil, fmt.Errorf("prepared: a cache of %d statements is too small", c.size)
 	}

@@ -22,6 +22,13 @@ func OnConnect(statements ...string) Option {
 	return func(c *connector) { c.init = append(c.init, statements...) }
 }
 
+// NeverCancel gives a statement up at the deadline of its context without asking the server to cancel it: PgBouncer from 1.18 to
+// 1.20.0, Debian 12's among them, ends when a cancel request meets the end of its connection. The statement then runs until the
+// server notices that its client has gone, or until its statement_timeout.
+func NeverCancel() Option {
+	return func(c *connector) { c.neverCancels = true }
+}
+
 // WithClock lets clock shift the time that the database's sessions see.
 func WithClock(clock *Clock) Option {
 	return func(c *connector) { c.clock = clock }

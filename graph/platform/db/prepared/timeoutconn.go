@@ -2,6 +2,7 @@ package prepared
 
 import (
 	"context"
+	"errors"
 	"net"
 	"time"
 )
@@ -17,7 +18,14 @@ const (
 )
 
 // dialer opens connections for lib/pq.
-type dialer struct{ net.Dialer }
+type dialer struct {
+	net.Dialer
+
+	// neverCancels refuses the connections of cancel requests.
+	neverCancels bool
+}
+
+var errNeverCancels = errors.New("prepared: a pooler may not survive a cancel request")
 
 // dialed receives the connection that lib/pq dials within Connect; the context of Connect carries it.
 type dialed struct{ conn *timeoutConn }
@@ -28,6 +36,9 @@ type dialedKey struct{}
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	into, connecting := ctx.Value(dialedKey{}).(*dialed)
 	if !connecting {
+		if d.neverCancels {
+			return nil, errNeverCancels
+		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, cancelTimeout)
 		defer cancel()

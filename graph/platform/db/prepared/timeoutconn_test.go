@@ -186,3 +186,39 @@ func TestStatementTimeoutOfAContext(t *testing.T) {
 	_, err = db.ExecContext(t.Context(), "SELECT pg_sleep($1)", 60)
 	require.ErrorContains(t, err, "statement timeout")
 }
+
+// A statement whose caller has given up is cancelled, unless the connection is one that never cancels: then it goes on.
+func TestGivenUpStatements(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		options []prepared.Option
+		runs    bool
+	}{
+		"cancelled":     {nil, false},
+		"never cancels": {[]prepared.Option{prepared.NeverCancel()}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := setup(t)
+			db := w.open(t, 1, c.options...)
+			pid := one[int](t, db, "SELECT pg_backend_pid() WHERE $1", true)
+			t.Cleanup(func() {
+				_, err := w.plain.Exec("SELECT pg_terminate_backend($1)", pid)
+				require.NoError(t, err)
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			_, err := db.ExecContext(ctx, "SELECT pg_sleep($1)", 600)
+			require.Error(t, err)
+			sleeping := func() bool {
+				return one[bool](t, w.plain, "SELECT EXISTS (SELECT FROM pg_stat_activity WHERE pid = $1 AND state = 'active')", pid)
+			}
+			if c.runs {
+				require.True(t, sleeping())
+			} else {
+				eventually(t, "it is cancelled", func() bool { return !sleeping() })
+			}
+			require.Equal(t, 1, one[int](t, db, "SELECT $1::int", 1), "the pool goes on")
+		})
+	}
+}
