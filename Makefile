@@ -41,13 +41,13 @@ seed: build ## Fill an empty database with agents, works, services, tasks and or
 
 test: build ## Run every test on a throw-away PostgreSQL
 	@.ci/setup test
-	@$(CLUSTER) .ci/modules $(GO) test -timeout 20m ./...
+	@$(CLUSTER) .ci/modules $(GO) test -timeout 40m ./...
 	@$(CLUSTER) .ci/typescript
 
 # Inspecting a file starts a process, which the race detector makes many times slower. The code that starts it is
 # concurrent, and the tests of graph/attachments and rest exercise that with the detector.
 race: build ## Run every test with the race detector, about 10 minutes
-	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -timeout 30m $$($(GO) list ./... | grep -v /jobs/inspection$$)'
+	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -timeout 40m $$($(GO) list ./... | grep -v /jobs/inspection$$)'
 
 browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
 	@.ci/setup browse

@@ -288,6 +288,8 @@ func TestListenLeavesOutOwnActs(t *testing.T) {
 			}, "the events are not acknowledged")
 			require.NoError(t, cmd.Process.Kill())
 			_ = cmd.Wait() // it was killed
+			// Its last poll would acknowledge the own acts of the next round.
+			eventually(t, func() bool { return s.hasMetric("stoa_sockets_open 0") }, "the server still answers it")
 			raw, err := os.ReadFile(done)
 			require.NoError(t, err)
 			require.Contains(t, string(raw), `"action":"accept"`)

@@ -34,8 +34,8 @@ import (
 // changed.
 const testProgram = "../../bin/test/stoa"
 
-// parallelTests bounds the tests that run at once, and with them the servers: most of a test is waiting for other processes.
-const parallelTests = "8"
+// parallelTests bounds the tests that run at once, and with them the servers. More take as long on two cores, and make each other late.
+const parallelTests = "4"
 
 // testTimeout is how long a test waits for what must come, on a busy machine.
 const testTimeout = 5 * time.Minute
