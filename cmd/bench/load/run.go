@@ -37,7 +37,8 @@ func Quantile(latencies []time.Duration, q float64) time.Duration {
 	return latencies[min(int(q*float64(len(latencies))), len(latencies)-1)]
 }
 
-// Run has every caller repeat its operation until length is over or ctx is done. The first error ends the run and is returned.
+// Run has every caller repeat its operation until length is over or ctx is done, at least once in any length. The first error
+// ends the run and is returned.
 func Run(ctx context.Context, callers []Op, length time.Duration) (Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -53,7 +54,7 @@ func Run(ctx context.Context, callers []Op, length time.Duration) (Sample, error
 	for i, op := range callers {
 		group.Go(func() {
 			before := time.Now()
-			for !over.Load() && ctx.Err() == nil {
+			for ctx.Err() == nil {
 				if errs[i] = op(ctx); errs[i] != nil {
 					cancel()
 					return
@@ -61,6 +62,9 @@ func Run(ctx context.Context, callers []Op, length time.Duration) (Sample, error
 				now := time.Now()
 				all[i] = append(all[i], now.Sub(before))
 				before = now
+				if over.Load() {
+					return
+				}
 			}
 		})
 	}
