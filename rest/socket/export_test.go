@@ -17,6 +17,9 @@ func (h *Hub) Horizon() int64 { return h.horizon.Load() }
 // SetWriteTimeout changes how long a frame may take to go out. It must be called before connections open.
 func (h *Hub) SetWriteTimeout(d time.Duration) { h.writeTimeout = d }
 
+// SetReleaseTimeout changes how long a connection that ends waits for its slot to be free. It must be called before connections open.
+func (h *Hub) SetReleaseTimeout(d time.Duration) { h.releaseTimeout = d }
+
 // ChunksInMemory is how many sessions may hold events in memory at the same time.
 const ChunksInMemory = chunksInMemory
 

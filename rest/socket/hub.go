@@ -114,8 +114,8 @@ type Hub struct {
 	reconnected chan struct{}
 	lastWarned  atomic.Int64
 	counts      counts
-	// writeTimeout and streamLife are the defaults except in tests.
-	writeTimeout, streamLife time.Duration
+	// writeTimeout, releaseTimeout and streamLife are the defaults except in tests.
+	writeTimeout, releaseTimeout, streamLife time.Duration
 }
 
 // New makes a Hub that serves connections once Run runs. The caller sets Wake, Withdrawn, Acknowledged and TokensEnded in the graph's
@@ -125,7 +125,8 @@ func New(c Config) *Hub {
 		Config: c, origins: web.NewOrigins(c.Origin, c.AllowedOrigins), receivers: make(map[uuid.UUID][]receiver),
 		chunks:    make(chan struct{}, chunksInMemory),
 		connected: make(chan struct{}), recheck: make(chan struct{}, 1), reconnected: make(chan struct{}, 1),
-		queue: peerQueue{waiting: make(chan struct{}, 1)}, writeTimeout: defaultWriteTimeout, streamLife: defaultStreamLife,
+		queue: peerQueue{waiting: make(chan struct{}, 1)}, writeTimeout: defaultWriteTimeout,
+		releaseTimeout: defaultReleaseTimeout, streamLife: defaultStreamLife,
 	}
 	if c.PingInterval == 0 {
 		h.PingInterval = defaultPingInterval
@@ -267,7 +268,7 @@ func (h *Hub) unregister(r receiver) {
 	h.mu.Unlock()
 	select {
 	case <-h.slots.submit(slot.ID).done:
-	case <-time.After(releaseTimeout):
+	case <-time.After(h.releaseTimeout):
 	case <-h.ctx.Done():
 	}
 }

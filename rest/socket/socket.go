@@ -22,8 +22,8 @@ const (
 	defaultWriteTimeout = time.Second
 	// linger is how long a client may take to close its side.
 	linger = time.Second
-	// releaseTimeout is how long a closing connection waits for its slot to be free before it sends the close frame.
-	releaseTimeout = 250 * time.Millisecond
+	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before it sends the close frame.
+	defaultReleaseTimeout = 250 * time.Millisecond
 	// maxUnanswered is how many acks may wait for their answer: four for each event in flight.
 	maxUnanswered = 4 * events.WindowSize
 )
@@ -86,7 +86,7 @@ func (s *socket) end(reason closeReason) {
 		_ = s.conn.SetReadDeadline(past) // fails only on a closed connection, which the next read reports
 		return
 	}
-	_ = s.conn.SetReadDeadline(time.Now().Add(releaseTimeout + s.hub.writeTimeout + linger)) // as above
+	_ = s.conn.SetReadDeadline(time.Now().Add(s.hub.releaseTimeout + s.hub.writeTimeout + linger)) // as above
 	go s.sendClose(reason)
 }
 

@@ -91,6 +91,7 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 		set(&config)
 	}
 	hub = socket.New(config)
+	hub.SetReleaseTimeout(patience) // else a busy database would make an end come before its slot is free
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- hub.Run(ctx) }()
