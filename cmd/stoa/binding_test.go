@@ -256,8 +256,10 @@ print(json.dumps([box.decrypt(ciphertext, nonce).decode(), *(base64.b64encode(b)
 		}, "the message did not come")
 		require.NoError(t, cmd.Process.Kill())
 		_ = cmd.Wait() // it was killed
-		raw, _ := os.ReadFile(done)
-		require.NotContains(t, string(raw), "from PyNaCl")
+		if row.flags != nil {
+			raw, _ := os.ReadFile(done)
+			require.NotContains(t, string(raw), "from PyNaCl")
+		}
 		post("a later word")
 	}
 

@@ -76,7 +76,7 @@ func TestDoctorOfADatabase(t *testing.T) {
 func TestDoctorOfAPooler(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)
-	through := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 8")
+	through, _ := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 8")
 	code, stdout, _ := runInProcess("doctor", "--json", "--database", through)
 	require.Equal(t, exitFailure, code)
 	var report engine.Report

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"database/sql"
 	"fmt"
 	"net"
 	"net/http"
@@ -11,10 +13,12 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/child"
+	"stoa/cmd/stoa/agent"
 )
 
 // pgbouncer returns the pooler's program: that of the PATH, or else Debian's, which is not on every PATH. Without one it skips the
@@ -31,8 +35,8 @@ func pgbouncer(t testing.TB) string {
 	return installed
 }
 
-// startPooler starts a PgBouncer in front of a database, with four connections for everybody, and returns the URL through it.
-func startPooler(t testing.TB, p *replicated, settings ...string) string {
+// startPooler starts a PgBouncer in front of a database and returns the URL through it and what it logs.
+func startPooler(t testing.TB, p *replicated, settings ...string) (url string, log *logBuffer) {
 	t.Helper()
 	program := pgbouncer(t)
 	host, port, err := net.SplitHostPort(p.address)
@@ -47,7 +51,7 @@ func startPooler(t testing.TB, p *replicated, settings ...string) string {
 	require.NoError(t, os.Chmod(path, 0o644))
 	command := exec.CommandContext(t.Context(), program, path)
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: near.credential}
-	log := newLogBuffer()
+	log = newLogBuffer()
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("log of the pooler:\n%s", log)
@@ -57,14 +61,14 @@ func startPooler(t testing.TB, p *replicated, settings ...string) string {
 		return strings.Contains(string(line), "process up")
 	})
 	require.NoError(t, err)
-	return near.url
+	return near.url, log
 }
 
 // Messages, orders, events, files and jobs of several agents at once go through four connections that they share.
 func TestTransactionPooling(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)
-	through := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 4")
+	through, _ := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 4")
 	requireRefusedStart(t, "--database-direct-url", "STOA_DATABASE_URL="+through)
 
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)...)
@@ -84,16 +88,31 @@ func TestTransactionPooling(t *testing.T) {
 func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)
-	through := startPooler(t, primary, "pool_mode = session", "default_pool_size = 40", "ignore_startup_parameters ="+
+	through, log := startPooler(t, primary, "pool_mode = session", "default_pool_size = 40", "ignore_startup_parameters ="+
 		" statement_timeout, lock_timeout, idle_in_transaction_session_timeout, client_connection_check_interval, jit")
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)...)
 	liveStories(t, s)
+
+	// A pooler may not survive a cancel request, so a statement whose caller has gone sends none.
+	ada := register(t, s)
+	database, err := sql.Open("postgres", primary.urlOf("stoa"))
+	require.NoError(t, err)
+	defer database.Close()
+	lock, err := database.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	_, err = lock.ExecContext(t.Context(), "LOCK TABLE orders")
+	require.NoError(t, err)
+	_, err = agent.NewServer(s.url).WithTimeout(time.Second).Send(t.Context(), http.MethodGet, "/orders", ada.Token, nil)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	time.Sleep(time.Second) // a cancel request would be sent at once
+	require.NoError(t, lock.Rollback())
+	require.NotContains(t, log.String(), "cancel request")
 }
 
 func TestStatementPoolingIsRefused(t *testing.T) {
 	t.Parallel()
 	primary := newPrimary(t)
-	through := startPooler(t, primary, "pool_mode = statement")
+	through, _ := startPooler(t, primary, "pool_mode = statement")
 	requireRefusedStart(t, "pool_mode = statement", "STOA_DATABASE_URL="+through, "STOA_DATABASE_DIRECT_URL="+primary.url)
 }
 

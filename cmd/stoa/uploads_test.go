@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -132,7 +133,9 @@ func TestKilledDuringUploads(t *testing.T) {
 		if attempt == 1 {
 			go upload.send(s, ada)
 		}
-		stopInspection(t, s, view, attempt)
+		release := stopInspection(t, s, view, attempt)
+		s.signal(syscall.SIGSTOP) // from here on it cannot end the inspection
+		release()
 		children := inspectionChildren(t, s.cmd.Process.Pid)
 		s.signal(syscall.SIGKILL)
 		<-s.exited
@@ -201,7 +204,7 @@ func TestInspectionKilled(t *testing.T) {
 		status, code := upload.send(s, ada)
 		answered <- result{status, code}
 	}()
-	stopInspection(t, s, view, 1)
+	stopInspection(t, s, view, 1)()
 	signalInspection(t, s, syscall.SIGKILL)
 	require.Equal(t, result{http.StatusCreated, ""}, <-answered)
 	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
@@ -214,13 +217,26 @@ func signalInspection(t testing.TB, s *testServer, signal syscall.Signal) {
 	}
 }
 
-// stopInspection stops the children of a server until one of them is to inspect a file, for the attempt of that number.
-func stopInspection(t testing.TB, s *testServer, view *databaseView, attempt int) {
+// stopInspection stops the children of a server until one of them is to inspect a file, for the attempt of that number. It goes on
+// stopping children until release is called: the child of this attempt may begin only after the attempt was seen.
+func stopInspection(t testing.TB, s *testServer, view *databaseView, attempt int) (release func()) {
 	t.Helper()
-	eventually(t, func() bool {
-		signalInspection(t, s, syscall.SIGSTOP) // else the inspection may end before it is seen
-		return view.count(fmt.Sprintf(underInspection, attempt)) == 1
-	}, "no inspection")
+	var stopper sync.WaitGroup
+	released := make(chan struct{})
+	release = sync.OnceFunc(func() { close(released); stopper.Wait() })
+	t.Cleanup(release)
+	stopper.Go(func() {
+		for tick := time.Tick(5 * time.Millisecond); ; {
+			select {
+			case <-released:
+				return
+			case <-tick:
+				signalInspection(t, s, syscall.SIGSTOP)
+			}
+		}
+	})
+	eventually(t, func() bool { return view.count(fmt.Sprintf(underInspection, attempt)) == 1 }, "no inspection")
+	return release
 }
 
 // A machine that gives an inspection nothing of the processor for longer than a request waits decides nothing about the file: the
@@ -248,7 +264,7 @@ func TestInspectionOnABusyMachine(t *testing.T) {
 		status, header, raw := upload.exchange(s, ada)
 		answered <- answer{status, header, raw}
 	}()
-	stopInspection(t, s, view, 1)
+	release := stopInspection(t, s, view, 1)
 	first := <-answered
 	require.Equal(t, http.StatusTooManyRequests, first.status, "%s", first.raw)
 	require.Contains(t, string(first.raw), `"upload_busy"`)
@@ -264,6 +280,7 @@ func TestInspectionOnABusyMachine(t *testing.T) {
 	require.Contains(t, string(raw), `"fields":{"upload_id":"rejected"}`)
 	require.Empty(t, header.Get("Retry-After"))
 
+	release()
 	signalInspection(t, s, syscall.SIGCONT)
 	eventually(t, func() bool { status, code = upload.send(s, ada); return status == http.StatusOK }, "it does not become ready")
 	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 1 AND status = 'ready'"))
