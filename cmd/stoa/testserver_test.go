@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -48,9 +49,10 @@ func TestMain(m *testing.M) {
 	// Without debug information, which halves the time of the link. Like an installed package it has a file of settings, in the
 	// folder in which it runs.
 	flags := "-ldflags=-s -w -X main.environmentFile=" + packagedFile
+	detector := fmt.Sprintf("-race=%t", detectsRaces())
 	child := filepath.Join(filepath.Dir(testProgram), inspection.Program)
-	for program, source := range map[string]string{testProgram: ".", child: "../inspect"} {
-		if out, err := exec.Command("go", "build", flags, "-o", program, source).CombinedOutput(); err != nil {
+	for _, build := range [][]string{{flags, detector, "-o", testProgram, "."}, {flags, "-o", child, "../inspect"}} {
+		if out, err := exec.Command("go", append([]string{"build"}, build...)...).CombinedOutput(); err != nil {
 			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 			os.Exit(1)
 		}
@@ -63,6 +65,12 @@ func TestMain(m *testing.M) {
 	_ = os.RemoveAll(templateFolder)
 	_ = os.RemoveAll(filepath.Dir(sharedKey))
 	os.Exit(code)
+}
+
+// detectsRaces reports whether the tests run with the race detector; the servers that they start have it too then.
+func detectsRaces() bool {
+	build, _ := debug.ReadBuildInfo()
+	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // packagedFile is the environmentFile of the binary under test.
@@ -126,6 +134,7 @@ func launchServer(t testing.TB, settings ...string) *testServer {
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Signal(end) // it may have ended
 		s.waitExit()
+		require.NotContains(t, s.log.String(), "DATA RACE")
 		if t.Failed() {
 			t.Logf("log of the server:\n%s", s.log)
 		}
