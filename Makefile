@@ -48,10 +48,10 @@ test: build ## Run every test on a throw-away PostgreSQL
 # concurrent, and the tests of graph/attachments and rest exercise that with the detector. The tests of cmd/stoa wait for the servers
 # that they start: only those in which most happens at once run here, and their servers have the detector too. With -short, rapid
 # draws a fifth of the cases.
-RACED := AgentsTradeByCommands|TwoProcesses|DatabaseOutage|ShutdownUnderLoad|Replica|ServerSendsMail|TransactionPooling|Roles
+RACE_TESTS := AgentsTradeByCommands|TwoProcesses|DatabaseOutage|ShutdownUnderLoad|Replica|ServerSendsMail|TransactionPooling|Roles
 race: build ## Run the tests with the race detector, about 25 minutes
 	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -short -timeout 40m $$($(GO) list ./... | grep -Ev "/(jobs/inspection|cmd/stoa)$$")'
-	@$(CLUSTER) $(GO) test -race -short -timeout 40m ./cmd/stoa -run '^Test($(RACED))$$'
+	@$(CLUSTER) $(GO) test -race -short -timeout 40m ./cmd/stoa -run '^Test($(RACE_TESTS))$$'
 
 browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
 	@.ci/setup browse

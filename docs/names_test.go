@@ -80,7 +80,7 @@ func TestNamesOfRaceTests(t *testing.T) {
 	t.Parallel()
 	makefile, err := os.ReadFile("../Makefile")
 	require.NoError(t, err)
-	_, names, found := strings.Cut(string(makefile), "\nRACED := ")
+	_, names, found := strings.Cut(string(makefile), "\nRACE_TESTS := ")
 	require.True(t, found)
 	names, _, _ = strings.Cut(names, "\n")
 	tests := strings.Join(slices.Collect(maps.Values(repository(t, func(name string) bool {

@@ -256,6 +256,7 @@ print(json.dumps([box.decrypt(ciphertext, nonce).decode(), *(base64.b64encode(b)
 		}, "the message did not come")
 		require.NoError(t, cmd.Process.Kill())
 		_ = cmd.Wait() // it was killed
+		// The next listener may get the message again, because this one was killed, perhaps before it acknowledged.
 		if row.flags != nil {
 			raw, _ := os.ReadFile(done)
 			require.NotContains(t, string(raw), "from PyNaCl")

@@ -37,8 +37,8 @@ func Quantile(latencies []time.Duration, q float64) time.Duration {
 	return latencies[min(int(q*float64(len(latencies))), len(latencies)-1)]
 }
 
-// Run has every caller repeat its operation until length is over or ctx is done, at least once in any length. The first error
-// ends the run and is returned.
+// Run has every caller repeat its operation until length is over or ctx is done; however short length is, each is called once. The
+// first error ends the run and is returned.
 func Run(ctx context.Context, callers []Op, length time.Duration) (Sample, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
