@@ -32,7 +32,7 @@ func (all texts) add(name string, replaced []string, body string) error {
 	if all[name] != nil {
 		return errors.New("there are two texts of this name")
 	}
-	body, err := all.expand(token.ReplaceAllStringFunc(body, func(found string) string {
+	body, err := all.expand(replaceTokens(body, func(found string) string {
 		if strings.HasPrefix(found, "--") {
 			return ""
 		}
@@ -45,7 +45,7 @@ func (all texts) add(name string, replaced []string, body string) error {
 // expand puts texts in place of their includes.
 func (all texts) expand(body string) (string, error) {
 	var wrong error
-	body = token.ReplaceAllStringFunc(body, func(found string) string {
+	body = replaceTokens(body, func(found string) string {
 		parts := token.FindStringSubmatch(found)
 		text := all[parts[1]]
 		if text == nil {
