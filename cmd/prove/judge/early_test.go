@@ -85,6 +85,9 @@ func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 // What is found early is found at the end, too, and every check that may be early finds something early.
 func TestEarlyFindingsStand(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes minutes with the race detector, and nothing in it runs at once")
+	}
 	useful := make(map[string]bool)
 	for _, d := range slices.Concat(defects, productDefects, refusalDefects, repeatDefects, doorDefects, ownerDefects,
 		contentionDefects, deliveryDefects, laterDefects,
