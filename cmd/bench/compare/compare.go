@@ -37,6 +37,8 @@ type Variant struct {
 	Process *world.Process
 	// DB runs direct calls.
 	DB *baseline.DB
+	// World has the database and the agents of this variant; nil for that of all.
+	World *world.World
 }
 
 // Plan says how often and how long each variant is measured.
@@ -71,7 +73,10 @@ func (p Plan) Run(
 	})
 	callers := make([][]load.Op, len(variants))
 	for i, v := range variants {
-		ops, closeAll, err := v.callers(ctx, w, s, connections)
+		if v.World == nil {
+			variants[i].World = w
+		}
+		ops, closeAll, err := variants[i].callers(ctx, s, connections)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", s.Name, v.Name, err)
 		}
@@ -84,7 +89,7 @@ func (p Plan) Run(
 	var all []Result
 	for round := range p.Rounds {
 		for _, i := range rand.Perm(len(variants)) {
-			r, err := variants[i].measure(ctx, w, callers[i], p.Length)
+			r, err := variants[i].measure(ctx, callers[i], p.Length)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %s: %w", s.Name, variants[i].Name, err)
 			}
@@ -97,7 +102,7 @@ func (p Plan) Run(
 
 // callers makes that number of callers, each with an agent and its own connection. closeAll closes the connections.
 func (v Variant) callers(
-	ctx context.Context, w *world.World, s scenarios.Scenario, count int,
+	ctx context.Context, s scenarios.Scenario, count int,
 ) (ops []load.Op, closeAll func(), err error) {
 	var clients []*load.Client
 	closeAll = func() {
@@ -106,7 +111,7 @@ func (v Variant) callers(
 		}
 	}
 	for i := range count {
-		agent := w.Agents[2*i%len(w.Agents)]
+		agent := v.World.Agents[2*i%len(v.World.Agents)]
 		if v.Process == nil {
 			ops = append(ops, s.Direct(agent, v.DB))
 			continue
@@ -123,7 +128,7 @@ func (v Variant) callers(
 }
 
 // measure runs the callers of the variant for a while.
-func (v Variant) measure(ctx context.Context, w *world.World, callers []load.Op, length time.Duration) (Result, error) {
+func (v Variant) measure(ctx context.Context, callers []load.Op, length time.Duration) (Result, error) {
 	// Reading /metrics allocates, too: the difference of the first two readings is the cost of one reading.
 	var objects, bytes [3]float64
 	for i := range 2 {
@@ -131,7 +136,7 @@ func (v Variant) measure(ctx context.Context, w *world.World, callers []load.Op,
 			return Result{}, err
 		}
 	}
-	processBefore, postgresBefore, err := v.processorTime(w)
+	processBefore, postgresBefore, err := v.processorTime()
 	if err != nil {
 		return Result{}, err
 	}
@@ -139,7 +144,7 @@ func (v Variant) measure(ctx context.Context, w *world.World, callers []load.Op,
 	if err != nil {
 		return Result{}, err
 	}
-	processAfter, postgresAfter, err := v.processorTime(w)
+	processAfter, postgresAfter, err := v.processorTime()
 	if err != nil {
 		return Result{}, err
 	}
@@ -168,13 +173,13 @@ func (v Variant) readAllocations(ctx context.Context, objects, bytes *float64) e
 }
 
 // processorTime returns the processor time of the variant's process and of PostgreSQL so far.
-func (v Variant) processorTime(w *world.World) (process, postgres time.Duration, err error) {
+func (v Variant) processorTime() (process, postgres time.Duration, err error) {
 	if v.Process != nil {
 		if process, err = machine.CPU(v.Process.PID); err != nil {
 			return 0, 0, err
 		}
 	}
-	postgres, err = machine.TreeCPU(w.Postmaster)
+	postgres, err = machine.TreeCPU(v.World.Postmaster)
 	return process, postgres, err
 }
 

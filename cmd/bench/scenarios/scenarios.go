@@ -4,6 +4,7 @@ package scenarios
 
 import (
 	"context"
+	"slices"
 
 	"stoa/cmd/bench/baseline"
 	"stoa/cmd/bench/load"
@@ -53,6 +54,14 @@ var All = []Scenario{
 	{Name: "orders", Title: "create, accept, start, deliver, complete an order", HTTP: orderHTTP, Direct: orderDirect, Writes: true},
 	{Name: "register", Title: "`POST /bots/register`", HTTP: registerHTTP, Direct: registerDirect, Writes: true},
 }
+
+// Send is the scenario that sends a message, Dialog that of the newest page of a friend's messages, which is not in All.
+var (
+	Send   = All[slices.IndexFunc(All, func(s Scenario) bool { return s.Name == "messages" })]
+	Dialog = Scenario{Name: "dialog", Title: "`GET /messages`, the newest 50", HTTP: func(a *world.Agent, c *load.Client) load.Op {
+		return get("/messages?peer="+a.Friend.ID.String())(a, c)
+	}}
+)
 
 // Me makes the operation GET /bots/me.
 func Me(a *world.Agent, c *load.Client) load.Op { return get("/bots/me")(a, c) }
