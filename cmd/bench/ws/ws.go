@@ -17,13 +17,17 @@ import (
 const (
 	handshakeTimeout = 20 * time.Second
 	smallBuffer      = 512
+	latestVersion    = "stoa.events.v2"
 	// handshakes is the number of handshakes at the same time.
 	handshakes = 32
 )
 
-// Open opens an agent's event socket, with a read buffer of that number of bytes.
+// Open opens an agent's event socket, with a read buffer of that number of bytes, for the events of all versions: what a connection of
+// an earlier version leaves out would wait for ever.
 func Open(ctx context.Context, address string, a *world.Agent, buffer int) (*websocket.Conn, error) {
-	dialer := websocket.Dialer{HandshakeTimeout: handshakeTimeout, ReadBufferSize: buffer, WriteBufferSize: smallBuffer}
+	dialer := websocket.Dialer{
+		HandshakeTimeout: handshakeTimeout, ReadBufferSize: buffer, WriteBufferSize: smallBuffer, Subprotocols: []string{latestVersion},
+	}
 	header := http.Header{"Authorization": {"Bearer " + a.Token}}
 	conn, response, err := dialer.DialContext(ctx, "ws://"+address+"/ws/v1/events/", header)
 	if err != nil {

@@ -91,6 +91,9 @@ var growing = map[string]struct {
 	"operations":     {"the stored answers of operations on orders, for ever", mix.Orders, 5},
 	"ledger_entries": {"for ever: two entries reserve and three pay", mix.Orders, 5},
 	"attachments":    {"for ever; bytes that are not attached for a day", uploads, 1},
+	"receipts":       {"of closed orders, for ever", mix.Orders, 1},
+	"log_leaves":     {"the key log, for ever: a leaf for each receipt, once a job has taken it", "", 0},
+	"log_openings":   {"what a leaf of the key log commits to, for ever", "", 0},
 	"river_job":      {"the job queue keeps ended jobs for four hours", "", 0},
 }
 
