@@ -126,10 +126,20 @@ func (d *Disk) ReadOnly(on bool) error {
 	}
 }
 
+// unmountTimeout is how long close waits for the file system that forgets to end. A program that was started in a mount namespace of
+// its own meanwhile may hold a copy of it; then it ends with this process.
+const unmountTimeout = 10 * time.Second
+
 func (d *Disk) close() error {
 	if d.lossy != nil {
-		if err := d.lossy.server.Unmount(); err != nil {
-			return err
+		ended := make(chan error, 1)
+		go func() { ended <- d.lossy.server.Unmount() }()
+		select {
+		case err := <-ended:
+			if err != nil {
+				return err
+			}
+		case <-time.After(unmountTimeout):
 		}
 	}
 	if !d.mounted {
