@@ -51,8 +51,8 @@ type Entry struct{ Path, Name, Title string }
 type Show func(w http.ResponseWriter, r *http.Request, page Page)
 
 // New builds the handler of Path and everything below it: folders as lists of links, Markdown as HTML, so that links between the
-// pages work, and all other files as plain text. Each page is made once, when it is first asked for: all of them take a fifth of a
-// second of the start.
+// pages work, and all other files as plain text. Each page is made once, when it is first asked for: making all of them at the
+// start would take a fifth of a second.
 func New(show Show) http.Handler {
 	pages := make(map[string]func() Page)
 	err := fs.WalkDir(files, ".", func(name string, found fs.DirEntry, err error) error {

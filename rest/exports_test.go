@@ -126,7 +126,7 @@ func crowd(s *trade, files, messages int) {
 		s.contractor.Key.PublicKey().Bytes(), messages)
 }
 
-// An export of 30 files and 5,000 messages is whole; a download that broke off goes on; another agent gets nothing of it.
+// An export of 100 files and 5,000 messages is whole; a download that broke off goes on; another agent gets nothing of it.
 func TestAnExportIsWhole(t *testing.T) {
 	t.Parallel()
 	world := graphtest.New(t)
@@ -134,7 +134,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	world.Exports.PartBytes = 256 << 10
 	s := tradeOn(serve(t, world, rest.Config{}))
 	agent, peer := s.customer, s.contractor
-	files := 30
+	files := 100
 	if testing.Short() {
 		files = 10 // each is inspected in a process, which the race detector makes slow
 	}

@@ -24,7 +24,7 @@ type commands struct {
 	Run      runCommand      `cmd:"" default:"withargs" help:"Measure, print the page, and write it into --out."`
 	Database databaseCommand `cmd:"" help:"Seed a database, print its URL and an agent's token, and keep it until interrupted."`
 	Where    whereCommand    `cmd:"" help:"Profile operations, and write where the time goes into --out."`
-	Messages messagesCommand `cmd:"" help:"Compare a server with very many messages with one without, and with one whose messages are in a partition a week."`
+	Messages messagesCommand `cmd:"" help:"Compare a server with very many messages with one that has few, and with one whose messages are in a partition a week."`
 	Minimal  minimalCommand  `cmd:"" hidden:"" help:"Run the minimal server."`
 }
 

@@ -64,12 +64,15 @@ func (c *messagesCommand) Run(ctx context.Context) (err error) {
 			continue
 		}
 		logProgressf(start, "making the database: %s", kept.name)
-		w, err := world.New(ctx, c.Dir)
-		if err != nil {
-			return err
+		w, failed := world.New(ctx, c.Dir)
+		if failed != nil {
+			return failed
 		}
 		defer func() { err = errors.Join(err, w.Close()) }()
-		if err := errors.Join(w.Grow(ctx, c.Agents, 0), w.FillMessages(ctx, kept.count, kept.weekly)); err != nil {
+		if err := w.Grow(ctx, c.Agents, 0); err != nil {
+			return err
+		}
+		if err := w.FillMessages(ctx, kept.count, kept.weekly); err != nil {
 			return err
 		}
 		server, err := w.Serve(ctx, c.Server)
@@ -99,9 +102,12 @@ func (c *messagesCommand) Run(ctx context.Context) (err error) {
 		}
 	}
 	for _, v := range variants[1:] {
-		logProgressf(start, "removing the oldest week: %s", v.Name)
+		logProgressf(start, "removing the oldest messages: %s", v.Name)
 		v.Process.Stop()
-		removal, err := v.World.RemoveOldestWeek(ctx, v.Name == report.Weekly)
+		if err := pause(ctx, closedTime); err != nil { // the time of processes that end now would count
+			return err
+		}
+		removal, err := v.World.RemoveOldest(ctx, v.Name == report.Weekly)
 		if err != nil {
 			return err
 		}

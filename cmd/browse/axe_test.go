@@ -38,17 +38,22 @@ func (v violation) String() string {
 	return text.String()
 }
 
-// runAxe has axe-core judge the page by the rules of WCAG 2.2, levels A and AA, and by its best practices. It asks for no file
-// again, which the policies of the pages forbid.
+const (
+	// allRules are those of WCAG 2.2, levels A and AA, and the best practices of axe-core.
+	allRules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`
+	// colourRules are those of them that look at colours.
+	colourRules = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
+)
+
+// runAxe has axe-core judge the page by rules. It asks for no file again, which the policies of the pages forbid.
 const runAxe = `axe.run(document, {
-	preload: false, resultTypes: ['violations'],
-	runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+	preload: false, resultTypes: ['violations'], runOnly: %s,
 }).then(found => found.violations.map(({id, help, nodes}) => ({
 	id, help, nodes: nodes.slice(0, 3).map(({html, failureSummary}) => ({html: html.slice(0, 300), failureSummary})),
 })))`
 
-// axe returns what axe-core finds on the page that the tab shows.
-func (b *tab) axe() []violation {
+// axe returns what axe-core finds on the page that the tab shows, by all rules or by those of colours.
+func (b *tab) axe(all bool) []violation {
 	b.t.Helper()
 	source, err := axeSource()
 	require.NoError(b.t, err, "make browse installs axe-core")
@@ -58,5 +63,9 @@ func (b *tab) axe() []violation {
 		_, err := chromedp.Run(ctx, chromedp.Evaluate[chromedp.Void](source))
 		require.NoError(b.t, err)
 	}
-	return evaluate[[]violation](b, runAxe)
+	rules := colourRules
+	if all {
+		rules = allRules
+	}
+	return evaluate[[]violation](b, fmt.Sprintf(runAxe, rules))
 }

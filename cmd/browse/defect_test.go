@@ -70,7 +70,11 @@ func TestDefects(t *testing.T) {
 				require.Empty(t, found)
 				return
 			}
-			assert.Contains(t, strings.Join(found, "\n"), c.found)
+			all := strings.Join(found, "\n")
+			assert.Contains(t, all, c.found)
+			if name == "contrast" {
+				assert.Equal(t, len(views), strings.Count(all, ": color-contrast: "), "in every view: %s", all)
+			}
 		})
 	}
 }

@@ -52,8 +52,8 @@ func (b *tab) find(p address, scripts bool) (wrong []string) {
 		if light := check[float64](b, "luminance()"); (v.scheme == "light") != (light > .5) {
 			found = append(found, fmt.Sprintf("the ground is as light as %.2f", light))
 		}
-		if scripts && slices.Contains(axeViews, v) {
-			for _, broken := range b.axe() {
+		if scripts {
+			for _, broken := range b.axe(slices.Contains(wholeViews, v)) {
 				found = append(found, broken.String())
 			}
 		}

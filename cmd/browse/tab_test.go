@@ -38,8 +38,9 @@ var views = []view{
 	{phone, 844, "light"}, {phone, 844, "dark"}, {desktop, 900, "dark"}, {desktop, 900, "light"},
 }
 
-// axeViews are those in which axe-core judges the page: its rules depend on the width or on the colours, and none on both.
-var axeViews = []view{views[0], views[2]}
+// wholeViews are those in which axe-core judges the page by all its rules; in the others it judges the colours, which are all that the
+// scheme changes.
+var wholeViews = []view{views[0], views[2]}
 
 func (v view) String() string { return fmt.Sprintf("%d pixels, %s", v.width, v.scheme) }
 

@@ -7,13 +7,14 @@ import (
 
 	"stoa/cmd/bench/compare"
 	"stoa/cmd/bench/machine"
+	"stoa/cmd/bench/scenarios"
 	"stoa/cmd/bench/world"
 	"stoa/cmd/bench/ws"
 )
 
 // The databases that a comparison of messages measures.
 const (
-	Few    = "60 an agent"
+	Few    = "few"
 	Whole  = "one table"
 	Weekly = "a partition a week"
 )
@@ -36,7 +37,7 @@ type MessagesDelivery struct {
 	ws.Delivery
 }
 
-// MessagesRemoval says how long the removal of a week took on a database.
+// MessagesRemoval says how long the removal of the oldest messages took on a database.
 type MessagesRemoval struct {
 	Variant string
 	world.Removal
@@ -48,7 +49,7 @@ func (m *Messages) Page(to io.Writer) error {
 	p.printf("%s messages of %s agents, version %s; %d cores, Linux %s; it took %s.\n\n", single(float64(m.Messages)),
 		single(float64(m.Agents)), m.Commit, m.Machine.Cores, m.Machine.Kernel, m.Took)
 	p.printf("| operation | messages | a second | of few | PostgreSQL | of few | p50 |\n| --- | --- | --- | --- | --- | --- | --- |\n")
-	for _, scenario := range []string{"dialog", "messages"} {
+	for _, scenario := range []string{scenarios.Dialog.Name, scenarios.Send.Name} {
 		few := m.of(scenario, Few)
 		for _, variant := range []string{Few, Whole, Weekly} {
 			some := m.of(scenario, variant)

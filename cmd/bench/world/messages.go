@@ -18,8 +18,10 @@ const (
 	messageDays = 89
 	// messagesPerStatement is how many messages one statement adds.
 	messagesPerStatement = 1_000_000
-	// Weeks is into how many partitions the table of messages is divided, of a week each; the last one is open.
-	Weeks = 14
+	// weeks is into how many partitions the table of messages is divided, of a week each; the first and the last one are open.
+	weeks = 14
+	// oldestDays is how many days are in the first partition.
+	oldestDays = messageDays - 7*(weeks-2)
 )
 
 // createTimeID creates bench.time_id, which makes the id that the server gives at a time, for the n-th of all messages.
@@ -35,7 +37,7 @@ ALTER TABLE messages RENAME TO messages_whole;
 CREATE TABLE messages (LIKE messages_whole INCLUDING ALL) PARTITION BY RANGE (id);
 DROP TABLE messages_whole;`
 
-// FillMessages replaces all messages by count ones with their guards, spread evenly over the friendships and the last 89 days. Where
+// FillMessages replaces all messages by count ones with their guards, spread evenly over the friendships and the last messageDays. Where
 // weekly is set, the table has a partition for each week.
 func (w *World) FillMessages(ctx context.Context, count int, weekly bool) error {
 	if _, err := w.DB.ExecContext(ctx, createTimeID+"; TRUNCATE messages, message_guards"); err != nil {
@@ -84,14 +86,14 @@ func (w *World) divideMessages(ctx context.Context) error {
 		switch i {
 		case 0:
 			return "MINVALUE"
-		case Weeks:
+		case weeks:
 			return "MAXVALUE"
 		}
-		return fmt.Sprintf("'%012x70008000000000000000'", time.Now().Add(-week*time.Duration(Weeks-1-i)).UnixMilli())
+		return fmt.Sprintf("'%012x70008000000000000000'", time.Now().Add(-week*time.Duration(weeks-1-i)).UnixMilli())
 	}
-	for i := range Weeks {
+	for i := range weeks {
 		from, to := begin(i), begin(i+1)
-		if _, err := w.DB.ExecContext(ctx, fmt.Sprintf("CREATE TABLE messages_week_%d PARTITION OF messages FOR VALUES FROM (%s) TO (%s)",
+		if _, err := w.DB.ExecContext(ctx, fmt.Sprintf("CREATE TABLE messages_%d PARTITION OF messages FOR VALUES FROM (%s) TO (%s)",
 			i, from, to)); err != nil {
 			return err
 		}
@@ -99,7 +101,7 @@ func (w *World) divideMessages(ctx context.Context) error {
 	return nil
 }
 
-// Removal says how long it took to remove the messages of a week.
+// Removal says how long it took to remove the oldest messages.
 type Removal struct {
 	Messages int64
 	// Took is the time, Processor that of PostgreSQL's processors.
@@ -110,15 +112,15 @@ const (
 	// expire is the statement by which the server's job deletes messages, of a time in place of the time of expiry.
 	expire = `DELETE FROM messages WHERE id IN (
   SELECT id FROM messages WHERE expires_at <= $1 ORDER BY expires_at LIMIT 500 FOR UPDATE SKIP LOCKED)`
-	oldestWeek = "messages_week_0"
+	oldestPartition = "messages_0"
 )
 
-// RemoveOldestWeek removes the messages of the first partition: with it where the table has partitions, or else as the server's job
+// RemoveOldest removes the messages of the first partition: with it where the table has partitions, or else as the server's job
 // does, followed by the cleaning of the table that the database does later by itself. Nothing else may use the database.
-func (w *World) RemoveOldestWeek(ctx context.Context, weekly bool) (r Removal, err error) {
+func (w *World) RemoveOldest(ctx context.Context, weekly bool) (r Removal, err error) {
 	var last time.Time
 	if err := w.DB.QueryRowContext(ctx, `SELECT t.last, (SELECT count(*) FROM messages WHERE expires_at <= t.last)
-		FROM (SELECT min(expires_at) + interval '5 days' AS last FROM messages) t`).Scan(&last, &r.Messages); err != nil {
+		FROM (SELECT min(expires_at) + make_interval(days => $1) AS last FROM messages) t`, oldestDays).Scan(&last, &r.Messages); err != nil {
 		return r, err
 	}
 	before, err := machine.TreeCPU(w.Postmaster)
@@ -127,7 +129,7 @@ func (w *World) RemoveOldestWeek(ctx context.Context, weekly bool) (r Removal, e
 	}
 	start := time.Now()
 	if weekly {
-		_, err = w.DB.ExecContext(ctx, "DROP TABLE "+oldestWeek)
+		_, err = w.DB.ExecContext(ctx, "DROP TABLE "+oldestPartition)
 	} else {
 		err = w.expireMessages(ctx, last)
 	}
