@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -18,6 +19,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 
 	"stoa/graph/graphtest"
+	logs "stoa/graph/keylog"
+	"stoa/graph/platform/db"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/receipt"
 	"stoa/rest/resttest"
@@ -186,6 +189,41 @@ for document, kind in zip(sys.argv[2:], ("stoa-receipt+jwt", "stoa-rating+jwt"))
 	require.Equal(t, []any{card["id"], card["id"]}, []any{strings.Fields(string(out))[0], strings.Fields(string(out))[1]})
 }
 
+// sequence appends all that waits to the key log.
+func (s *site) sequence() {
+	s.t.Helper()
+	for range 2 { // the first one may begin the log
+		_, err := s.KeyLog.Sequence(s.t.Context())
+		require.NoError(s.t, err)
+	}
+}
+
+// logKey is the first key of the key log that the server publishes.
+func (s *site) logKey() note.Verifier {
+	s.t.Helper()
+	var published struct {
+		Log struct {
+			Vkeys []string `json:"vkeys"`
+		} `json:"log"`
+	}
+	require.NoError(s.t, json.Unmarshal(s.send("GET", "/.well-known/stoa-keys.json", "", nil).raw, &published))
+	key, err := keylog.ParseLogKey(published.Log.Vkeys[0])
+	require.NoError(s.t, err)
+	return key
+}
+
+// checked checks a receipt by what the server publishes. The key of receipts is in the log a moment after its first use.
+func (s *site) checked(file []byte) (found *receipt.Verified) {
+	s.t.Helper()
+	require.Eventually(s.t, func() bool {
+		trusted, err := receipt.ParseKeys(s.send("GET", "/.well-known/jwks.json", "", nil).raw)
+		require.NoError(s.t, err)
+		found, err = receipt.Verify(file, receipt.Trust{Keys: trusted, Logs: []note.Verifier{s.logKey()}})
+		return err == nil
+	}, time.Minute, 50*time.Millisecond)
+	return found
+}
+
 // The package for clients reads what the server writes: sound under the published keys, and then in the log.
 func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	t.Parallel()
@@ -205,27 +243,33 @@ func TestReceiptsPassTheCheckOfClients(t *testing.T) {
 	_, err = receipt.Verify(file, receipt.Trust{})
 	require.ErrorIs(t, err, receipt.ErrUnvouched)
 
-	for range 2 { // the first one may begin the log
-		_, err = s.KeyLog.Sequence(t.Context())
-		require.NoError(t, err)
-	}
+	s.sequence()
 	file = s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil).raw
-	var published struct {
-		Log struct {
-			Vkeys []string `json:"vkeys"`
-		} `json:"log"`
-	}
-	require.NoError(t, json.Unmarshal(s.send("GET", "/.well-known/stoa-keys.json", "", nil).raw, &published))
-	log, err := keylog.ParseLogKey(published.Log.Vkeys[0])
-	require.NoError(t, err)
+	log := s.logKey()
 	_, err = receipt.Verify(file, receipt.Trust{Keys: trusted, Logs: []note.Verifier{log}})
 	require.ErrorIs(t, err, receipt.ErrUnvouched, "the key was not in the log")
-	require.Eventually(t, func() bool {
-		trusted, err = receipt.ParseKeys(s.send("GET", "/.well-known/jwks.json", "", nil).raw)
-		require.NoError(t, err)
-		_, err = receipt.Verify(file, receipt.Trust{Keys: trusted, Logs: []note.Verifier{log}})
-		return err == nil
-	}, time.Minute, 50*time.Millisecond)
+	s.checked(file)
+}
+
+// A backup was restored and the log began anew after an order closed: a rating that is given then is of the order's receipt all the same.
+func TestRatingAfterTheLogBeganAnew(t *testing.T) {
+	t.Parallel()
+	s := tradeOn(newSite(t))
+	card := s.closed()
+	before := s.opened(s.receipt(s.customer, card["id"])["jws"], "stoa-receipt+jwt")
+	s.sequence()
+	require.NoError(t, s.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
+		_, err := logs.NewEpoch(ctx, tx.SQL, nil, "a backup was restored")
+		return err
+	}))
+	s.rate(s.contractor, card["id"], nil).ok(http.StatusCreated)
+	s.receipt(s.customer, card["id"])
+	s.sequence()
+	answered := s.send("GET", "/api/v1/orders/"+card["id"].(string)+"/receipt", s.customer.Token, nil)
+	rating := answered.ok(http.StatusOK)["receipt"].(map[string]any)["ratings"].([]any)[0].(map[string]any)
+	after := s.opened(rating["jws"], "stoa-rating+jwt")
+	require.Equal(t, strings.TrimSuffix(before["iss"].(string), "1")+"2", after["iss"])
+	require.Len(t, s.checked(answered.raw).Ratings, 1)
 }
 
 // A model reads the receipt of its order by a way of its tool for orders; that of another's order is not there.

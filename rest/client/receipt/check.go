@@ -43,9 +43,10 @@ func (c *check) receipt(file *File) {
 	}
 }
 
-// fits reports whether a rating is one of a receipt's order, by one of its participants of the other.
+// fits reports whether a rating is one of a receipt's order, by one of its participants of the other. The log may have begun anew between
+// the two.
 func fits(r Rating, p Payload) bool {
-	return r.Issuer == p.Issuer && r.OrderID == p.OrderID && r.Receipt == p.ID &&
+	return sameHost(r.Issuer, p.Issuer) && r.OrderID == p.OrderID && r.Receipt == p.ID &&
 		((r.AuthorID == p.Customer.ID && r.SubjectID == p.Contractor.ID) || (r.AuthorID == p.Contractor.ID && r.SubjectID == p.Customer.ID))
 }
 

@@ -214,6 +214,7 @@ func build() vectors {
 	}
 	iss := s.log.Origin
 	good, rated := s.document("stoa-receipt+jwt", payload(iss)), s.document("stoa-rating+jwt", rating(iss))
+	anew := s.document("stoa-rating+jwt", rating(keylog.Origin(host, 2)))
 	wrong := map[string]map[string]any{
 		"rating of another order":   s.document("stoa-rating+jwt", with(rating(iss), map[string]any{"sub": receiptID})),
 		"rating of another receipt": s.document("stoa-rating+jwt", with(rating(iss), map[string]any{"receipt": ratingID})),
@@ -236,7 +237,7 @@ func build() vectors {
 	for _, all := range []map[string]map[string]any{wrong, alone} {
 		s.prove(witnesses, slices.Collect(maps.Values(all))...)
 	}
-	s.prove(witnesses, good, rated, newName, s.announced)
+	s.prove(witnesses, good, rated, anew, newName, s.announced)
 	foreign := other.document("stoa-receipt+jwt", payload(other.log.Origin))
 	other.prove(nil, foreign)
 	forged := &stoa{key: seed("named to one reader"), log: s.log}
@@ -261,6 +262,7 @@ func build() vectors {
 	}
 	add("receipt and rating", 0, file(good, rated))
 	add("the algorithm's new name", 0, file(newName))
+	add("rating that was given after the log had begun anew", 0, file(good, anew))
 	add("rating alone", 0, map[string]any{"rating": rated})
 	add("with keys of its own", 0, with(file(good), map[string]any{"jwks": s.jwks()}))
 	add("without the log key", 2, file(good)).LogKey = false
@@ -284,6 +286,7 @@ func build() vectors {
 	add("no proof at all", 1, file(with(good, map[string]any{"proof": "c2sp.org/tlog-proof@v1\n"})))
 	add("neither receipt nor rating", 1, map[string]any{})
 	add("another receipt's id", 1, map[string]any{"receipt": with(file(good)["receipt"].(map[string]any), map[string]any{"id": ratingID})})
+	add("rating of another host", 1, file(good, s.document("stoa-rating+jwt", rating(other.log.Origin))))
 	for _, name := range slices.Sorted(maps.Keys(wrong)) {
 		add(name, 1, file(good, wrong[name]))
 	}

@@ -90,12 +90,15 @@ async function openRating(document: Record<string, unknown>, checks: Checks): Pr
   return said;
 }
 
-/** Returns a rating if it is one of a receipt's order, by one of its participants of the other. */
+/** Returns a rating if it is one of a receipt's order, by one of its participants of the other. The log may have begun anew between
+ * the two. */
 function ofReceipt(rating: Record<string, unknown>, receipt: Record<string, unknown>): Record<string, unknown> {
   const [customer, contractor] = [members(receipt["customer"])["id"], members(receipt["contractor"])["id"]];
   const { author_id: author, subject_id: subject } = rating;
   const parties = (author === customer && subject === contractor) || (author === contractor && subject === customer);
-  if (!parties || rating["iss"] !== receipt["iss"] || rating["sub"] !== receipt["sub"] || rating["receipt"] !== receipt["jti"]) {
+  const host = hostOf(String(receipt["iss"]));
+  const issued = host !== undefined && hostOf(String(rating["iss"])) === host;
+  if (!parties || !issued || rating["sub"] !== receipt["sub"] || rating["receipt"] !== receipt["jti"]) {
     throw new Error("a rating is not of this receipt");
   }
   return rating;
