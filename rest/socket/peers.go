@@ -21,8 +21,10 @@ const (
 	// being closed.
 	peerCheck   = 5 * time.Second
 	peerTimeout = 5 * time.Second
-	// connectWait is how long a client waits for the connection before it is refused.
-	connectWait = time.Second
+	// reconnectWait is the longest pause between attempts to connect. It is a part of connectWait, how long a client waits for the
+	// connection before it is refused: whoever comes once the database is back is let in.
+	reconnectWait = 250 * time.Millisecond
+	connectWait   = 2 * time.Second
 )
 
 // The words of notices.
@@ -40,7 +42,7 @@ const (
 
 // keepPeers keeps the Hub connected to the other processes.
 func (h *Hub) keepPeers(ctx context.Context) {
-	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, longWait) {
+	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, reconnectWait) {
 		began := time.Now()
 		err := h.servePeers(ctx)
 		if time.Since(began) > longWait {

@@ -238,6 +238,21 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	p.dial(agent.Token).event(events.OrderChanged)
 }
 
+// A load balancer sends clients again as soon as the database answers, and none of them is refused then.
+func TestWhoComesOnceTheDatabaseIsBackIsLetIn(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	agent := h.Agent()
+	restore := h.Outage()
+	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, patience, time.Millisecond)
+	const longEnough = 3500 * time.Millisecond // for pauses that double to become the longest
+	time.Sleep(longEnough)
+	restore()
+	p.tell(agent, 1)
+	p.dial(agent.Token).event(events.OrderChanged)
+}
+
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
