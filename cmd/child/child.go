@@ -99,14 +99,21 @@ func (p *Process) Stop() {
 	}
 }
 
-// Kill ends the process with SIGKILL and waits.
+// Kill ends the process with SIGKILL and waits. A nil Process is allowed.
 func (p *Process) Kill() {
+	if p == nil {
+		return
+	}
 	p.Signal(syscall.SIGKILL)
 	<-p.ended
 }
 
-// Signal sends a signal to the process alone. One that has ended gets none.
-func (p *Process) Signal(signal syscall.Signal) { _ = p.command.Process.Signal(signal) }
+// Signal sends a signal to the process alone. One that has ended gets none, nor does a nil Process.
+func (p *Process) Signal(signal syscall.Signal) {
+	if p != nil {
+		_ = p.command.Process.Signal(signal)
+	}
+}
 
 // Ended is closed once the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.ended }

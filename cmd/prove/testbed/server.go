@@ -117,27 +117,18 @@ func (s *Server) start(ctx context.Context, environment ...string) error {
 	return err
 }
 
-// Kill ends the process with SIGKILL.
+// Kill ends the process with SIGKILL. A server that could not be started again has none.
 func (s *Server) Kill() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.process.Kill()
 }
 
-// kill is Kill of a server that may not have started again.
-func (s *Server) kill() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.process != nil {
-		s.process.Kill()
-	}
-}
-
 // Stop ends the process in order.
 func (s *Server) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.process.Stop() // nil if it never started
+	s.process.Stop()
 }
 
 // ChangeVersion ends the process in order and starts its other version, which it names: older or newer.
@@ -163,6 +154,9 @@ func (s *Server) Signal(signal syscall.Signal) {
 func (s *Server) Inspectors() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.process == nil {
+		return nil
+	}
 	return childrenOf(s.process.PID)
 }
 

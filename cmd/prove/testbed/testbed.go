@@ -189,7 +189,7 @@ func (b *Bed) Data() string { return filepath.Join(b.Folder, "data") }
 // Kill ends all servers with SIGKILL, where their end in order would only take time.
 func (b *Bed) Kill() {
 	for _, s := range b.Servers {
-		s.kill()
+		s.Kill()
 	}
 }
 
