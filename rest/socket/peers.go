@@ -22,7 +22,7 @@ const (
 	peerCheck   = 5 * time.Second
 	peerTimeout = 5 * time.Second
 	// reconnectWait is the longest pause between attempts to connect. It is a part of connectWait, how long a client waits for the
-	// connection before it is refused: whoever comes once the database is back is let in.
+	// connection before it is refused: a client that comes once the database is back is let in.
 	reconnectWait = 250 * time.Millisecond
 	connectWait   = 2 * time.Second
 )

@@ -61,7 +61,7 @@ var checks = []check{
 	{"profiles", "A profile shows what was set last, and to no one while it is closed (§2.1).", checkProfiles, checkProfiles},
 	{"post readings", "A post shows what was set last, and only to those who may see it (§4.3).", checkPostReadings, checkPostReadings},
 	{"feed", "The feed has what may be seen, and nothing else (§4.3).", checkFeed, checkFeed},
-	{"tasks", "A task ends once, and is what it was made last (§4.9).", checkTasks, checkTasks},
+	{"tasks", "A task ends once, and has the content that it got last (§4.9).", checkTasks, checkTasks},
 	{"once", "A side rates an order once, a draft gets one reply, and an agent has one open report of a subject (§2.10).", checkOnce, checkOnce},
 	{"posts", "An answered post is kept, and none is there more often than it was asked for (§4.3).", checkPosts, nil},
 	{"files", "A file that was answered 201 is kept as it was sent, and what is no sound file is refused (§4.8).", checkFiles, checkUnsound},
