@@ -14,6 +14,7 @@ import (
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph"
+	"stoa/graph/messages"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/metrics"
@@ -189,6 +190,7 @@ func (p *process) graphConfig() (graph.Config, error) {
 		RecordErased: p.settings.recordErased,
 		Hurry:        p.hurry,
 		Wake:         func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
+		HandOver:     func(stored *messages.Announced) { p.sockets.HandOver(stored) },
 		Withdrawn:    func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { p.sockets.Acknowledged(recipient, ids) },
 		TokensEnded:  func() { p.sockets.TokensEnded() },

@@ -12,8 +12,6 @@ import (
 	"context"
 	"embed"
 
-	"github.com/google/uuid"
-
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
@@ -40,8 +38,8 @@ const Version = "box-v1"
 type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
-	// Wake is called with the recipient of a message after its commit. It must not block.
-	Wake func(recipients []uuid.UUID)
+	// Announce is called with a message after its commit. It must not block.
+	Announce func(*Announced)
 }
 
 // expiryBatch is how many messages one statement deletes: at 16 KiB each, a few megabytes of log.

@@ -31,6 +31,15 @@ type answer struct {
 	ExpiresAt  sql.Null[time.Time] `db:"expires_at"`
 	Remaining  sql.Null[int]       `db:"remaining"`
 	ResetAfter sql.Null[float64]   `db:"reset_after"`
+	// Sequence is that of the event; null if nothing was stored.
+	Sequence sql.Null[int64] `db:"sequence"`
+}
+
+// Announced is a message that has just been stored, with its event.
+type Announced struct {
+	EventID  uuid.UUID
+	Sequence int64
+	Message  *Card
 }
 
 // SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical
@@ -47,33 +56,34 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	if err != nil {
 		return nil, err
 	}
-	sent, err := a.send(ctx, v.BotID, e)
+	eventID := eventid.New(e.recipientID)
+	sent, err := a.send(ctx, v.BotID, eventID, e)
 	if err != nil {
 		return nil, err
 	}
-	switch sent.Verdict {
-	case accepted:
-		a.Wake([]uuid.UUID{e.recipientID})
-	case repeated:
-	default:
+	if sent.Verdict != accepted && sent.Verdict != repeated {
 		return nil, fault.New(fault.Code(sent.Verdict))
 	}
-	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: sent.Verdict == repeated}}, Message: &Card{
+	stored := &Card{
 		ID: sent.ID.UUID, ContactID: sent.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID,
 		RecipientID: e.recipientID, Nonce: e.nonce, Ciphertext: e.ciphertext, EncryptionVersion: Version,
 		SenderPublicKey: e.senderKey, RecipientPublicKey: e.recipientKey, SizeBytes: len(e.ciphertext),
 		CreatedAt: sent.CreatedAt.V, ExpiresAt: sent.ExpiresAt.V,
-	}}, nil
+	}
+	if sent.Verdict == accepted {
+		a.Announce(&Announced{EventID: eventID, Sequence: sent.Sequence.V, Message: stored})
+	}
+	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: sent.Verdict == repeated}}, Message: stored}, nil
 }
 
 // send calls stoa_send and notes what is left of the limit; it returns rate_limited over it. This is the busiest write: as one
 // function every rule and write is one round trip under the contact's lock, and its statements see what others commit while it
 // waits for that lock. It may run twice: the second time finds the message of the first.
-func (a *API) send(ctx context.Context, senderID uuid.UUID, e envelope) (*answer, error) {
+func (a *API) send(ctx context.Context, senderID, eventID uuid.UUID, e envelope) (*answer, error) {
 	quota := limits.Messages.Quota(a.Quotas)
 	var answers []*answer
 	err := a.DB.QueryUncancelled(ctx, db.Into(&answers), send.Text,
-		uuid.Must(uuid.NewV7()), eventid.New(e.recipientID), senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
+		uuid.Must(uuid.NewV7()), eventID, senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
 		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, quota, limits.Messages.Span.Seconds())
 	if err != nil {
 		return nil, err

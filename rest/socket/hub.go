@@ -34,6 +34,7 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/events"
+	"stoa/graph/messages"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/web"
 )
@@ -168,6 +169,20 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) Wake(recipients []uuid.UUID) {
 	h.scheduleFor(recipients, pending{fetch: true})
 	h.queue.add(wordWake, recipients)
+}
+
+// HandOver gives a message that was stored just now to the sessions of its recipient on this process, and notifies the others. It does
+// not block. While there are other processes the sessions read the event: one of theirs may have to be sent before it.
+func (h *Hub) HandOver(stored *messages.Announced) {
+	recipient := []uuid.UUID{stored.Message.RecipientID}
+	if len(h.siblings(recipient[0])) > 0 {
+		work := pending{fetch: true}
+		if e, err := events.OfMessage(stored); err == nil && h.queue.isAlone() {
+			work = pending{next: &e}
+		}
+		h.scheduleFor(recipient, work)
+	}
+	h.queue.add(wordWake, recipient)
 }
 
 // Withdrawn notifies sessions, on this process and the others, that events of their agents have been deleted. It does not block.

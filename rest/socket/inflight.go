@@ -125,6 +125,8 @@ type position struct {
 	at, begun int64
 	// again reports that another pass has to follow.
 	again bool
+	// reached reports that the last pass has reached the last event, and that nothing was to be read since.
+	reached bool
 }
 
 // begin starts a pass, or has one follow the pass under way.
@@ -133,17 +135,17 @@ func (p *position) begin(horizon int64) {
 		p.again = true
 		return
 	}
-	p.passing, p.at, p.begun = true, p.settled, horizon
+	p.passing, p.at, p.begun, p.reached = true, p.settled, horizon, false
 }
 
 // end ends a pass that has reached the last event, and reports whether another has to follow.
 func (p *position) end() (again bool) {
 	again = p.again
-	p.passing, p.again = false, false
+	p.passing, p.again, p.reached = false, false, !again
 	p.settled = max(p.settled, p.begun)
 	p.known = max(p.known, p.settled)
 	return again
 }
 
 // reset has the next pass begin at the oldest event.
-func (p *position) reset() { p.settled, p.passing, p.again = 0, false, false }
+func (p *position) reset() { p.settled, p.passing, p.again, p.reached = 0, false, false, false }

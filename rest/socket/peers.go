@@ -78,7 +78,8 @@ func (h *Hub) servePeers(ctx context.Context) error {
 	}()
 	defer func() {
 		h.setProcess(0)
-		_ = conn.Close() // it may be closed already
+		h.queue.setAlone(false) // another process may start unheard
+		_ = conn.Close()        // it may be closed already
 		<-lost
 	}()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()

@@ -21,6 +21,9 @@ type model struct {
 	t         *rapid.T
 	processes []*process
 	agent     *graphtest.Agent
+	// friend writes to the agent, if a process is alone; messages are the versions that stand for its messages.
+	friend   *graphtest.Agent
+	messages map[string]int
 	// The events so far have the versions 1 to told.
 	told     int
 	conns    []*modelConn
@@ -41,7 +44,16 @@ type modelConn struct {
 
 func (m *model) tell() {
 	p := m.processes[rapid.IntRange(0, len(m.processes)-1).Draw(m.t, "on")]
-	if rapid.IntRange(0, 3).Draw(m.t, "silently") == 0 {
+	if m.friend != nil && rapid.Bool().Draw(m.t, "a message") {
+		m.told++
+		in := graphtest.Envelope(m.friend, m.agent)
+		m.messages[*in.ClientMessageID] = m.told
+		_, err := p.Messages.SendMessage(m.friend.Ctx, in)
+		require.NoError(m.t, err)
+		return
+	}
+	// Where a process that is alone dies before its notice, no connection is left that could miss it.
+	if m.friend == nil && rapid.IntRange(0, 3).Draw(m.t, "silently") == 0 {
 		p = p.withoutWakeUps(&events.API{DB: p.Events.DB, Wake: func([]uuid.UUID) {}})
 	}
 	n := rapid.IntRange(1, 4).Draw(m.t, "events")
@@ -91,7 +103,7 @@ func (m *model) arrived(c *modelConn, a arrival) string {
 		m.answered[version] = true
 		return f.EventID
 	}
-	version := f.version()
+	version := m.version(f)
 	require.False(m.t, c.settled[version], "event %d comes after its ack was answered", version)
 	if n := len(c.seen); n > 0 {
 		require.Greater(m.t, version, c.seen[n-1], "out of order or twice")
@@ -100,6 +112,14 @@ func (m *model) arrived(c *modelConn, a arrival) string {
 	c.ids[f.EventID] = version
 	m.received[version] = true
 	return ""
+}
+
+// version is that of an event, or what stands for it.
+func (m *model) version(f frame) int {
+	if f.Kind != string(events.MessageCreated) {
+		return f.version()
+	}
+	return m.messages[f.Payload["client_message_id"].(string)]
 }
 
 // listen takes what has come.
@@ -161,7 +181,20 @@ func (m *model) end() {
 func TestEventsComeAtLeastOnceInOrderAndNeverAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
-	processes := []*process{h.process(), h.process()}
+	h.check(t, h.process(), h.process())
+}
+
+// The same where messages are handed over.
+func TestOfAProcessThatIsAlone(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	p := h.process()
+	p.alone()
+	h.check(t, p)
+}
+
+func (h *cluster) check(t *testing.T, processes ...*process) {
+	t.Helper()
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() { // the deliver job
@@ -175,7 +208,15 @@ func TestEventsComeAtLeastOnceInOrderAndNeverAfterTheAnswer(t *testing.T) {
 		}
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
-		m := &model{t: rt, processes: processes, agent: h.Agent(), received: map[int]bool{}, asked: map[int]bool{}, answered: map[int]bool{}}
+		m := &model{
+			t: rt, processes: processes, agent: h.Agent(), messages: map[string]int{}, received: map[int]bool{}, asked: map[int]bool{},
+			answered: map[int]bool{},
+		}
+		if len(processes) == 1 {
+			m.friend = h.Agent()
+			h.Befriend(m.friend, m.agent)
+			h.Exec("DELETE FROM events WHERE recipient_id = $1", m.agent.ID)
+		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"tell":  func(rt *rapid.T) { m.t = rt; m.tell() },
 			"open":  func(rt *rapid.T) { m.t = rt; m.open() },

@@ -30,7 +30,7 @@ type session struct {
 	inflight inflight
 	// blocked reports that there may be events to send once an event in flight is settled.
 	blocked bool
-	// loading reports that the pump is reading or sending events; those in settledWhileLoading must not be sent any more.
+	// loading reports that events are read or sent; those in settledWhileLoading must not be sent any more.
 	loading             bool
 	settledWhileLoading []uuid.UUID
 	// unsent are the events of the batch that are not written yet. dropped reports that they were dropped, because the client is
