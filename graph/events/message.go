@@ -5,8 +5,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// OfMessage returns the event of a message that was stored just now, as Fetch reads it: who is connected to this process need not ask
-// the database for it.
+// OfMessage returns the event of a message that was stored just now, as Fetch reads it.
 func OfMessage(stored *messages.Announced) (Queued, error) {
 	m := stored.Message
 	payload, err := wire.Marshal(MessagePayload{

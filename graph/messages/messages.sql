@@ -1,8 +1,10 @@
--- name: send(message uuid, event uuid, sender uuid, recipient uuid, client_message_id uuid, nonce bytea, ciphertext bytea, encryption_version text, sender_public_key bytea, recipient_public_key bytea, retention_seconds double precision, limit_name text, quota integer, span_seconds double precision)
+-- name: send(message uuid, event uuid, sender uuid, recipient uuid, client_message_id uuid, nonce bytea, ciphertext bytea, encryption_version text, sender_public_key bytea, recipient_public_key bytea, retention_seconds double precision, limit_name text, quota integer, span_seconds double precision, max_before bigint)
 -- The whole send of an envelope that is well-formed. verdict is `accepted`, `repeated` or the code of the fault that refuses it.
--- sequence is that of the event, which was the last one that this session drew.
+-- sequence is that of the event, which was the last one that this session drew; before are those of the recipient's oldest events,
+-- as they were when the statement began.
 SELECT verdict, id, contact_id, created_at, expires_at, remaining, reset_after,
-  CASE WHEN verdict = 'accepted' THEN currval('event_sequence') END AS sequence
+  CASE WHEN verdict = 'accepted' THEN currval('event_sequence') END AS sequence,
+  ARRAY(SELECT e.sequence FROM events e WHERE e.recipient_id = :recipient ORDER BY e.sequence LIMIT :max_before) AS before
 FROM stoa_send(:message, :event,
   ROW(:sender, :recipient, :client_message_id, :nonce, :ciphertext, :encryption_version, :sender_public_key,
     :recipient_public_key)::message_envelope,

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/eventid"
@@ -33,13 +34,20 @@ type answer struct {
 	ResetAfter sql.Null[float64]   `db:"reset_after"`
 	// Sequence is that of the event; null if nothing was stored.
 	Sequence sql.Null[int64] `db:"sequence"`
+	Before   pq.Int64Array   `db:"before"`
 }
+
+// MaxBefore bounds the events that are listed in Announced.
+const MaxBefore = 16
 
 // Announced is a message that has just been stored, with its event.
 type Announced struct {
 	EventID  uuid.UUID
 	Sequence int64
-	Message  *Card
+	// Before are the sequences of the recipient's oldest unacknowledged events when the message was stored, MaxBefore at most: all that
+	// was answered before is among them. They have to be sent before it.
+	Before  []int64
+	Message *Card
 }
 
 // SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical
@@ -71,7 +79,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		CreatedAt: sent.CreatedAt.V, ExpiresAt: sent.ExpiresAt.V,
 	}
 	if sent.Verdict == accepted {
-		a.Announce(&Announced{EventID: eventID, Sequence: sent.Sequence.V, Message: stored})
+		a.Announce(&Announced{EventID: eventID, Sequence: sent.Sequence.V, Before: sent.Before, Message: stored})
 	}
 	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: sent.Verdict == repeated}}, Message: stored}, nil
 }
@@ -84,7 +92,7 @@ func (a *API) send(ctx context.Context, senderID, eventID uuid.UUID, e envelope)
 	var answers []*answer
 	err := a.DB.QueryUncancelled(ctx, db.Into(&answers), send.Text,
 		uuid.Must(uuid.NewV7()), eventID, senderID, e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
-		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, quota, limits.Messages.Span.Seconds())
+		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, quota, limits.Messages.Span.Seconds(), MaxBefore)
 	if err != nil {
 		return nil, err
 	}

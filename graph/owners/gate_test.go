@@ -378,25 +378,3 @@ func TestInputOfTheGate(t *testing.T) {
 	}
 	require.Empty(t, w.Mails("cid@example.org"))
 }
-
-// The owner confirms the documents that were shown, not others that were published meanwhile.
-func TestDocumentsThatChange(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	asked, err := w.ask(w.applicant("ada", "ada@example.org"))
-	require.NoError(t, err)
-	mail := w.lastMail("ada@example.org")
-	_, err = w.ask(w.applicant("bea", "bea@example.org"))
-	require.NoError(t, err)
-	other := w.lastMail("bea@example.org")
-	w.Publish("terms", "2", "Be kinder.")
-	shown, confirmed, err := w.Owners.Confirm(t.Context(), mail.id, mail.token, []uuid.UUID{asked.Documents[0].ID})
-	require.NoError(t, err)
-	require.False(t, confirmed)
-	require.Equal(t, owners.LinkOpen, shown.State)
-	require.Equal(t, "2", shown.Documents[0].Version)
-	_, confirmed, err = w.Owners.Confirm(t.Context(), mail.id, other.token, []uuid.UUID{shown.Documents[0].ID})
-	require.NoError(t, err)
-	require.False(t, confirmed, "another link")
-	w.confirm(mail)
-}

@@ -4,19 +4,23 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
 )
 
-// chat is two friends without events.
-func (h *cluster) chat() (sender, recipient *graphtest.Agent) {
-	h.t.Helper()
+// newChat returns a process that is alone, and two friends without events.
+func newChat(t *testing.T) (h *cluster, p *process, sender, recipient *graphtest.Agent) {
+	t.Helper()
+	h = newCluster(t)
+	p = h.process()
+	p.alone()
 	sender, recipient = h.Agent(), h.Agent()
 	h.Befriend(sender, recipient)
 	h.Exec("DELETE FROM events WHERE recipient_id IN ($1, $2)", sender.ID, recipient.ID)
-	return sender, recipient
+	return h, p, sender, recipient
 }
 
 func (p *process) write(sender, recipient *graphtest.Agent) {
@@ -46,10 +50,7 @@ func (p *process) handedOver(sender, recipient *graphtest.Agent, conns ...*clien
 // A process that is alone sends a message as it was stored, without reading it. A connection that reads the event gets the same bytes.
 func TestAMessageIsHandedOver(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	p.alone()
-	sender, recipient := h.chat()
+	_, p, sender, recipient := newChat(t)
 	conn, second := p.dial(recipient.Token), p.dial(recipient.Token, "stoa.events.v2")
 	handed := p.handedOver(sender, recipient, conn, second)
 	conn.hangUp()
@@ -64,12 +65,9 @@ func TestAMessageIsHandedOver(t *testing.T) {
 // While there is another process the event is read, because one of that process may have to come first.
 func TestAMessageIsReadWhereThereAreOtherProcesses(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	p.alone()
+	h, p, sender, recipient := newChat(t)
 	other := h.process()
 	require.Eventually(t, func() bool { return !p.hub.Alone() }, patience, time.Millisecond)
-	sender, recipient := h.chat()
 	conn := p.dial(recipient.Token)
 	conn.quiet()
 	before := p.hub.Fetched()
@@ -84,10 +82,7 @@ func TestAMessageIsReadWhereThereAreOtherProcesses(t *testing.T) {
 // A message does not overtake the events before it, on a connection that has just opened or whose window is full.
 func TestAMessageWaitsForTheEventsBeforeIt(t *testing.T) {
 	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	p.alone()
-	sender, recipient := h.chat()
+	_, p, sender, recipient := newChat(t)
 	p.tell(recipient, many(events.WindowSize)...)
 	conn := p.dial(recipient.Token)
 	p.write(sender, recipient)
@@ -102,4 +97,18 @@ func TestAMessageWaitsForTheEventsBeforeIt(t *testing.T) {
 	conn.answer(first.EventID)
 	conn.event(events.MessageCreated)
 	conn.quiet()
+}
+
+// Nor does it overtake an event whose notice was lost, as where the process that stored it could not reach this one.
+func TestAMessageWaitsForAnEventThatWasNotNoticed(t *testing.T) {
+	t.Parallel()
+	h, p, sender, recipient := newChat(t)
+	conn := p.dial(recipient.Token)
+	p.handedOver(sender, recipient, conn)
+	p.withoutWakeUps(&events.API{DB: h.DB, Wake: func([]uuid.UUID) {}}).tell(recipient, 1)
+	conn.quiet()
+	p.write(sender, recipient)
+	conn.event(events.OrderChanged)
+	conn.event(events.MessageCreated)
+	p.handedOver(sender, recipient, conn)
 }

@@ -172,13 +172,13 @@ func (h *Hub) Wake(recipients []uuid.UUID) {
 }
 
 // HandOver gives a message that was stored just now to the sessions of its recipient on this process, and notifies the others. It does
-// not block. While there are other processes the sessions read the event: one of theirs may have to be sent before it.
+// not block. While there are other processes, or many events before it, the sessions read it.
 func (h *Hub) HandOver(stored *messages.Announced) {
 	recipient := []uuid.UUID{stored.Message.RecipientID}
 	if len(h.siblings(recipient[0])) > 0 {
 		work := pending{fetch: true}
-		if e, err := events.OfMessage(stored); err == nil && h.queue.isAlone() {
-			work = pending{next: &e}
+		if e, err := events.OfMessage(stored); err == nil && h.queue.isAlone() && len(stored.Before) < messages.MaxBefore {
+			work = pending{next: &handed{e, stored.Before}}
 		}
 		h.scheduleFor(recipient, work)
 	}

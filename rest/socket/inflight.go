@@ -52,6 +52,14 @@ func (f *inflight) holds(id uuid.UUID) bool { return find(f.pending, id) >= 0 }
 // received reports whether the connection has been sent an event, settled or not.
 func (f *inflight) received(id uuid.UUID) bool { return f.holds(id) || find(f.settled, id) >= 0 }
 
+// receivedAll reports whether the connection has been sent all events of the given sequences, settled or not.
+func (f *inflight) receivedAll(sequences []int64) bool {
+	return !slices.ContainsFunc(sequences, func(sequence int64) bool {
+		same := func(s sent) bool { return s.sequence == sequence }
+		return !slices.ContainsFunc(f.pending, same) && !slices.ContainsFunc(f.settled, same)
+	})
+}
+
 // behind counts the events in flight with a sequence larger than the given one.
 func (f *inflight) behind(sequence int64) (n int) {
 	for _, s := range f.pending {
@@ -125,8 +133,6 @@ type position struct {
 	at, begun int64
 	// again reports that another pass has to follow.
 	again bool
-	// reached reports that the last pass has reached the last event, and that nothing was to be read since.
-	reached bool
 }
 
 // begin starts a pass, or has one follow the pass under way.
@@ -135,17 +141,17 @@ func (p *position) begin(horizon int64) {
 		p.again = true
 		return
 	}
-	p.passing, p.at, p.begun, p.reached = true, p.settled, horizon, false
+	p.passing, p.at, p.begun = true, p.settled, horizon
 }
 
 // end ends a pass that has reached the last event, and reports whether another has to follow.
 func (p *position) end() (again bool) {
 	again = p.again
-	p.passing, p.again, p.reached = false, false, !again
+	p.passing, p.again = false, false
 	p.settled = max(p.settled, p.begun)
 	p.known = max(p.known, p.settled)
 	return again
 }
 
 // reset has the next pass begin at the oldest event.
-func (p *position) reset() { p.settled, p.passing, p.again, p.reached = 0, false, false, false }
+func (p *position) reset() { p.settled, p.passing, p.again = 0, false, false }

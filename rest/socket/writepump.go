@@ -24,7 +24,7 @@ const (
 // pending is the work of a session's write pump.
 type pending struct {
 	// next is the only event that was not there before, if it need not be read.
-	next *events.Queued
+	next *handed
 	// fetch: there may be events that were not there before.
 	fetch bool
 	// more: the events behind the current position are to be read.
@@ -33,6 +33,13 @@ type pending struct {
 	recheck bool
 	ping    bool
 	acks    []uuid.UUID
+}
+
+// handed is an event that was not read, with the sequences of those that have to be sent before it.
+type handed struct {
+	events.Queued
+
+	before []int64
 }
 
 func (p *pending) add(more pending) {
@@ -138,7 +145,7 @@ func (s *session) do(work *pending) error {
 		}
 		work.ping = false
 	}
-	if work.next != nil && s.sendNext(*work.next) {
+	if work.next != nil && s.sendNext(work.next) {
 		work.next = nil
 	}
 	work.readNext()
@@ -151,17 +158,20 @@ func (s *session) do(work *pending) error {
 	return nil
 }
 
-// sendNext sends the next event without reading it, and reports whether nothing has to be read. It can if the session has gone through
-// all events before, has room for one, and may hold it in memory.
-func (s *session) sendNext(e events.Queued) bool {
+// sendNext sends the next event without reading it, and reports whether nothing has to be read. It can if the session has sent all
+// events before, has room for one, and may hold it in memory.
+func (s *session) sendNext(e *handed) bool {
 	permit := s.hub.tryChunk()
-	if permit == nil || !s.position.reached {
-		permit.release()
+	if permit == nil {
 		return false
 	}
 	defer permit.release()
 	s.mu.Lock()
-	s.unsent, s.dropped = []events.Queued{e}, false
+	if s.position.passing || !s.inflight.receivedAll(e.before) {
+		s.mu.Unlock()
+		return false
+	}
+	s.unsent, s.dropped = []events.Queued{e.Queued}, false
 	s.mu.Unlock()
 	slow := time.AfterFunc(slowClient, permit.release)
 	defer slow.Stop()
@@ -381,9 +391,4 @@ func (h *Hub) tryChunk() *chunkPermit {
 	}
 }
 
-// release gives the permit back, once. A nil chunkPermit is allowed.
-func (p *chunkPermit) release() {
-	if p != nil {
-		p.once.Do(func() { <-p.chunks })
-	}
-}
+func (p *chunkPermit) release() { p.once.Do(func() { <-p.chunks }) }
