@@ -100,7 +100,15 @@ func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 	require.Positive(t, h.Count(busy), "and the others hang still")
 }
 
-// Ten agents with three endpoints each that take 1.9 s, just in time to be among the prompt ones, and a queue of events for each: a
+// hasLate reports whether an endpoint of an agent was not prompt: its deliveries may go beside another one then. A busy machine can
+// make any endpoint late.
+func (h *world) hasLate(agent string) bool {
+	var late bool
+	err := h.DB.SQL.QueryRow("SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = $1 AND NOT prompt)", agent).Scan(&late)
+	return err == nil && late
+}
+
+// Ten agents with three endpoints each that are slow, but in time to be among the prompt ones, and a queue of events for each: a
 // delivery to an endpoint that is quick waits for none of them, and each agent has at most one delivery under way.
 func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	t.Parallel()
@@ -116,7 +124,8 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		agent := path.Base(r.URL.Path)
 		mu.Lock()
-		if under[agent]++; under[agent] > 1 {
+		// No other delivery ends while the database is asked.
+		if under[agent]++; under[agent] > 1 && !h.hasLate(agent) {
 			crowded++
 		}
 		mu.Unlock()
@@ -173,5 +182,5 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	require.Less(t, took[len(took)/2], slowness)
 	mu.Lock()
 	defer mu.Unlock()
-	require.Zero(t, crowded)
+	require.Zero(t, crowded, "deliveries to an agent that has another under way and no endpoint that was late")
 }
