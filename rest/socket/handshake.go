@@ -113,7 +113,8 @@ func (h *Hub) takeSlot(ctx context.Context, process int32, v viewer.Viewer) (eve
 	verdict, err := h.leaseSlot(ctx, process, slot)
 	switch {
 	case err != nil:
-		h.slots.submit(slot.ID) // whether the lease was made is unknown
+		h.slots.submit(slot.ID) // whether the lease was made is unknown, and it may be made after this
+		time.AfterFunc(statementTimeout, func() { h.slots.submit(slot.ID) })
 		return events.Slot{}, h.closeReasonOf(err)
 	case verdict == events.Full:
 		return events.Slot{}, &errFull

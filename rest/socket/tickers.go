@@ -26,7 +26,8 @@ const (
 	horizonPeriod = time.Second
 	// agentsAtOnce is how many agents or tokens one statement names.
 	agentsAtOnce = 5000
-	// statementTimeout bounds each statement here, and the acknowledgements.
+	// statementTimeout bounds each statement here, and the acknowledgements. It is longer than the statement_timeout of a session, so
+	// PostgreSQL, too, has done by then with a statement whose answer is lost.
 	statementTimeout = 5 * time.Second
 )
 
