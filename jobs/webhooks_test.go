@@ -100,8 +100,8 @@ func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 	require.Positive(t, h.Count(busy), "and the others hang still")
 }
 
-// hasLate reports whether an endpoint of an agent was not prompt: its deliveries may go beside another one then. A busy machine can
-// make any endpoint late.
+// hasLate reports whether an endpoint of an agent was not prompt: its deliveries may go beside another one then. A busy machine
+// can make any endpoint late.
 func (h *world) hasLate(agent string) bool {
 	var late bool
 	err := h.DB.SQL.QueryRow("SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = $1 AND NOT prompt)", agent).Scan(&late)
@@ -152,6 +152,8 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 		h.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
 			SELECT gen_random_uuid(), stoa_now(), $1, 'order.changed', '{}' FROM generate_series(1, 100)`, agent.ID)
 	}
+	// The jobs that were to try the addresses are for endpoints that have not answered yet. An agent may have several of those at once.
+	h.Exec("DELETE FROM river_job")
 	h.Exec("DELETE FROM pending_deliveries")
 	h.Exec("UPDATE webhooks SET confirmed_at = stoa_now(), prompt = true, due_at = NULL, queued_until = NULL")
 	h.Events.Wake = h.Webhooks.Wake
