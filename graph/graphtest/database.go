@@ -44,8 +44,9 @@ func NewDatabase(t TB) string {
 	server, err := url.Parse(address)
 	require.NoError(t, err)
 	password, _ := server.User.Password()
+	registerCloner()
 	config := pgtestdb.Custom(t, pgtestdb.Config{
-		DriverName: "postgres",
+		DriverName: cloningDriver,
 		User:       server.User.Username(), Password: password,
 		Host: server.Hostname(), Port: server.Port(),
 		Database: server.Path[1:], Options: server.RawQuery,

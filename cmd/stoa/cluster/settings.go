@@ -54,9 +54,10 @@ var required = []setting{
 
 // durable and volatile follow the required ones.
 var (
-	durable    = []setting{{"fsync", "on"}, {"full_page_writes", "on"}, {"synchronous_commit", "on"}}
-	volatile   = []setting{{"fsync", "off"}, {"full_page_writes", "off"}, {"synchronous_commit", "off"}}
-	testLimits = []setting{{"max_connections", "400"}}
+	durable  = []setting{{"fsync", "on"}, {"full_page_writes", "on"}, {"synchronous_commit", "on"}}
+	volatile = []setting{{"fsync", "off"}, {"full_page_writes", "off"}, {"synchronous_commit", "off"}}
+	// forTests: no database of a test lives long enough to be vacuumed.
+	forTests = []setting{{"max_connections", "400"}, {"autovacuum", "off"}}
 )
 
 // settings is the text of stoa.conf. name appears in the title of every process
@@ -71,7 +72,7 @@ func (c Config) settings(name string) string {
 	b.WriteString("# Written by stoa at each start. Your own settings belong into " + tuningFile + ".\n")
 	write(preferred...)
 	if c.TestRole {
-		write(testLimits...)
+		write(forTests...)
 	}
 	fmt.Fprintf(&b, "include_if_exists = '%s'\n", tuningFile)
 	write(required...)
