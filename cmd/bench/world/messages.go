@@ -82,6 +82,7 @@ func (w *World) divideMessages(ctx context.Context) error {
 		return err
 	}
 	const week = 7 * 24 * time.Hour
+	now := time.Now() // one for all, or there is a gap between two partitions
 	begin := func(i int) string {
 		switch i {
 		case 0:
@@ -89,7 +90,7 @@ func (w *World) divideMessages(ctx context.Context) error {
 		case weeks:
 			return "MAXVALUE"
 		}
-		return fmt.Sprintf("'%012x70008000000000000000'", time.Now().Add(-week*time.Duration(weeks-1-i)).UnixMilli())
+		return fmt.Sprintf("'%012x70008000000000000000'", now.Add(-week*time.Duration(weeks-1-i)).UnixMilli())
 	}
 	for i := range weeks {
 		from, to := begin(i), begin(i+1)
