@@ -4,11 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
 	"net/http"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,81 +21,6 @@ import (
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph/graphtest"
 )
-
-// databaseProxy forwards connections to a database and can be cut.
-type databaseProxy struct {
-	t       testing.TB
-	url     string
-	network string
-	target  string
-
-	listener net.Listener
-	address  string
-
-	mu          sync.Mutex
-	connections []net.Conn
-}
-
-// newDatabaseProxy returns an open proxy to the database of a URL; its own URL is that of the same database.
-func newDatabaseProxy(t testing.TB, address string) *databaseProxy {
-	t.Helper()
-	parsed, err := url.Parse(address)
-	require.NoError(t, err)
-	c := &databaseProxy{t: t, network: "tcp", target: parsed.Host}
-	query := parsed.Query()
-	if folder := query.Get("host"); folder != "" {
-		c.network, c.target = "unix", filepath.Join(folder, ".s.PGSQL."+query.Get("port"))
-	}
-	c.address = "127.0.0.1:0"
-	c.open()
-	password, _ := parsed.User.Password()
-	c.url = (&url.URL{Scheme: "postgres", User: url.UserPassword(parsed.User.Username(), password), Host: c.address,
-		Path: parsed.Path, RawQuery: "sslmode=disable"}).String()
-	t.Cleanup(c.cut)
-	return c
-}
-
-func (c *databaseProxy) open() {
-	near, err := new(net.ListenConfig).Listen(c.t.Context(), "tcp", c.address)
-	require.NoError(c.t, err)
-	c.listener, c.address = near, near.Addr().String()
-	go func() {
-		for {
-			conn, err := near.Accept()
-			if err != nil {
-				return
-			}
-			c.forward(conn)
-		}
-	}()
-}
-
-func (c *databaseProxy) forward(near net.Conn) {
-	far, err := net.Dial(c.network, c.target)
-	if err != nil {
-		_ = near.Close()
-		return
-	}
-	c.mu.Lock()
-	c.connections = append(c.connections, near, far)
-	c.mu.Unlock()
-	forward := func(to, from net.Conn) {
-		_, _ = io.Copy(to, from) // ends when either side does
-		_ = to.Close()
-	}
-	go forward(far, near)
-	go forward(near, far)
-}
-
-func (c *databaseProxy) cut() {
-	_ = c.listener.Close()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, conn := range c.connections {
-		_ = conn.Close()
-	}
-	c.connections = nil
-}
 
 // requireUnavailable checks what a server without its database answers.
 func requireUnavailable(t *testing.T, s *testServer, who *agent.Agent) {
@@ -121,8 +43,8 @@ func requireAvailable(t *testing.T, s *testServer, who *agent.Agent) {
 
 func TestDatabaseOutage(t *testing.T) {
 	t.Parallel()
-	c := newDatabaseProxy(t, graphtest.NewDatabase(t))
-	s := startServer(t, "STOA_DATABASE_URL="+c.url)
+	c := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
+	s := startServer(t, "STOA_DATABASE_URL="+c.URL)
 	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	ben, err := agent.Register(t.Context(), s.client(), "Ben", "ben")
@@ -133,12 +55,12 @@ func TestDatabaseOutage(t *testing.T) {
 	require.NoError(t, cora.Befriend(t.Context(), ada))
 	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "admission comes after the handshake")
 
-	c.cut()
+	c.Cut()
 	requireUnavailable(t, s, ada)
 	require.NoError(t, ben.Connect(t.Context()))
 	require.NoError(t, ben.Events.ClosedWith(1013))
 
-	c.open()
+	c.Open()
 	requireAvailable(t, s, ada)
 	eventually(t, func() bool { return ben.Connect(t.Context()) == nil && ben.Befriend(t.Context(), ada) == nil }, "no friendship")
 	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "the socket outlives the outage")
@@ -148,9 +70,9 @@ func TestDatabaseOutage(t *testing.T) {
 // A server that starts before its database waits for it.
 func TestDatabaseOutageAtStart(t *testing.T) {
 	t.Parallel()
-	c := newDatabaseProxy(t, graphtest.NewDatabase(t))
-	c.cut()
-	s := launchServer(t, "STOA_DATABASE_URL="+c.url)
+	c := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
+	c.Cut()
+	s := launchServer(t, "STOA_DATABASE_URL="+c.URL)
 	require.NotContains(t, s.waitForLog("waiting for the database")["database"], "pgtdb")
 	require.Equal(t, http.StatusOK, s.get("/healthz").status)
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/readyz").status)
@@ -158,13 +80,13 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 	require.Equal(t, "service_unavailable", away.code())
 	require.NotEmpty(t, away.header.Get("Retry-After"))
 
-	c.open()
+	c.Open()
 	s.waitForLog("serving")
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
 	require.Equal(t, "unauthorized", s.get("/api/v1/bots/me").code())
 
-	c.cut()
-	early := launchServer(t, "STOA_DATABASE_URL="+c.url)
+	c.Cut()
+	early := launchServer(t, "STOA_DATABASE_URL="+c.URL)
 	early.waitForLog("waiting for the database")
 	early.signal(syscall.SIGTERM)
 	require.Zero(t, early.waitExit())
