@@ -177,8 +177,10 @@ func (h *Hub) HandOver(stored *messages.Announced) {
 	recipient := []uuid.UUID{stored.Message.RecipientID}
 	if len(h.siblings(recipient[0])) > 0 {
 		work := pending{fetch: true}
-		if e, err := events.OfMessage(stored); err == nil && h.queue.isAlone() && len(stored.Before) < messages.MaxBefore {
-			work = pending{next: &handed{e, stored.Before}}
+		if h.queue.isAlone() && len(stored.Before) < messages.MaxBefore {
+			if e, err := events.OfMessage(stored); err == nil { // else reading it says what is wrong
+				work = pending{next: &handed{e, stored.Before}}
+			}
 		}
 		h.scheduleFor(recipient, work)
 	}
