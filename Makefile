@@ -47,7 +47,7 @@ test: build ## Run every test on a throw-away PostgreSQL
 # Inspecting a file starts a process, which the race detector makes many times slower. The code that starts it is
 # concurrent, and the tests of graph/attachments and rest exercise that with the detector. The tests of cmd/stoa wait for the servers
 # that they start: only those in which most happens at once run here, and their servers have the detector too. Nothing in docs or
-# the judge of the proof runs at once. With -short, rapid draws a fifth of the cases. The other targets call vet.
+# the judge of the proof runs at once. With -short, rapid draws a fifth of the cases. make test and make verify call vet.
 RACE_TESTS := AgentsTradeByCommands|TwoProcesses|DatabaseOutage|ShutdownUnderLoad|Replica|ServerSendsMail|TransactionPooling|Roles
 race: build ## Run the tests with the race detector, about 25 minutes
 	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -short -vet=off -timeout 40m $$($(GO) list ./... | grep -Ev "/(jobs/inspection|cmd/stoa|docs|docs/words|judge)$$")'
