@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -222,4 +223,71 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 		require.Contains(t, first, strconv.Itoa(want))
 		require.NoError(t, conn.Close())
 	}
+}
+
+// A send whose body comes with its header is one statement, which authenticates and sends; one whose body comes later is two. The
+// statement is looked at while it waits for the contact's row.
+func TestSendIsOneStatement(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	one, other := s.Agent(), s.Agent()
+	contactID := s.Befriend(one, other)
+	for _, together := range []bool{true, false} {
+		body, err := json.Marshal(envelope(one, other))
+		require.NoError(t, err)
+		header := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
+			messagesPath, one.Token, len(body))
+		block, err := s.DB.SQL.Begin()
+		require.NoError(t, err)
+		_, err = block.Exec("SELECT FROM contacts WHERE id = $1 FOR UPDATE", contactID)
+		require.NoError(t, err)
+		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		require.NoError(t, err)
+		if together {
+			_, err = conn.Write(append([]byte(header), body...))
+			require.NoError(t, err)
+		} else {
+			_, err = conn.Write([]byte(header))
+			require.NoError(t, err)
+			authenticated := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query LIKE '%mutations%'"
+			require.Eventually(t, func() bool { return s.Count(authenticated) > 0 }, time.Minute, 5*time.Millisecond)
+			_, err = conn.Write(body)
+			require.NoError(t, err)
+		}
+		waiting := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
+			AND query LIKE '%stoa_send(%'`
+		require.Eventually(t, func() bool { return s.Count(waiting) == 1 }, time.Minute, 5*time.Millisecond)
+		require.Equal(t, together, s.Count(waiting+" AND query LIKE '%FROM tokens%'") == 1)
+		require.NoError(t, block.Rollback())
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusCreated, response.StatusCode)
+		require.NoError(t, response.Body.Close())
+		require.NoError(t, conn.Close())
+	}
+}
+
+// A body that comes with its header is judged after its sender is known and counted, as any other.
+func TestOrderOfChecksOfABodyThatIsThere(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3, MessagesPerMinute: 60}))
+	one, other := s.Agent(), s.Agent()
+	s.Befriend(one, other)
+	suspended, revoked := s.Agent(), s.Agent()
+	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
+	s.Exec("UPDATE tokens SET revoked_at = stoa_now() WHERE bot_id = $1", revoked.ID)
+	const kind = "Content-Type"
+	for _, body := range []string{"{}", "{", ""} {
+		s.send("POST", messagesPath, "", body, kind, "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
+		s.send("POST", messagesPath, revoked.Token, body, kind, "text/plain").fault(http.StatusUnauthorized, fault.Unauthorized)
+		s.send("POST", messagesPath, suspended.Token, body, kind, "text/plain").fault(http.StatusForbidden, fault.Forbidden)
+	}
+	s.send("POST", messagesPath, one.Token, "{", kind, "text/plain").fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	s.send("POST", messagesPath, one.Token, "{").fault(http.StatusBadRequest, fault.InvalidEnvelope)
+	left := s.send("POST", messagesPath, one.Token, envelope(one, other))
+	left.ok(http.StatusCreated)
+	require.Contains(t, left.header.Get("RateLimit"), `"mutations";r=0`)
+	s.send("POST", messagesPath, one.Token, "{", kind, "text/plain").fault(http.StatusTooManyRequests, fault.WriteLimited)
+	s.send("POST", messagesPath, one.Token, envelope(one, other)).fault(http.StatusTooManyRequests, fault.WriteLimited)
+	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM messages"))
 }

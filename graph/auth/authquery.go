@@ -14,8 +14,11 @@ import (
 // reading rarely writes.
 const status = `t.id AS token_id, b.id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale`
 
-// statusColumns is how many columns status has.
-const statusColumns = 4
+// statusColumns is how many columns status has, changeColumns how many authenticateChange has.
+const (
+	statusColumns = 4
+	changeColumns = statusColumns + 3
+)
 
 const (
 	ofTokens = ` FROM tokens t JOIN bots b ON b.id = t.bot_id`
@@ -36,10 +39,11 @@ type authQuery struct {
 	// taken is the count of a change, resetSeconds the time until its limit is full again.
 	taken        limits.Taken
 	resetSeconds float64
-	// attached is the query that runs along; nil for none.
+	// attached is the query that runs along; nil for none. ran: it returned a row.
 	attached *Piggyback
-	// row is where the columns of the next row go.
-	row []any
+	ran      bool
+	// row is where the columns of the next row go, further the part of it that the attached query has.
+	row, further []any
 }
 
 // lookUp reads the agent of a token; known stays false if no agent has that token.
@@ -50,13 +54,15 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*authQue
 	if mutating {
 		query, args = authenticateChange, append(args, q.taken.Quota)
 		q.row = append(q.row, &q.taken.Allowed, &q.taken.Remaining, &q.resetSeconds)
-	} else if q.attached = AttachedTo(ctx); q.attached != nil {
-		query, args = q.attached.combined(), append(args, q.attached.args...)
+	}
+	if attached := AttachedTo(ctx); attached != nil && attached.changes == mutating {
+		q.attached = attached
+		query, args = attached.combined(), append(args, attached.args...)
 	}
 	if err := a.DB.QueryUncancelled(ctx, q.scan, query, args...); err != nil {
 		return nil, err
 	}
-	if q.attached != nil {
+	if q.attached != nil && (q.ran || !mutating) {
 		q.attached.caller = q.BotID
 	}
 	return q, nil
@@ -78,18 +84,20 @@ func (q *authQuery) scan(rows *sql.Rows) error {
 	if !q.known {
 		q.known = true
 		first := q.row
-		q.row = make([]any, statusColumns+q.attached.columns)
+		q.row = make([]any, len(first)+q.attached.columns)
+		q.further = q.row[len(first):]
 		if q.attached.sameRow {
 			copy(q.row, first)
-			q.attached.Next(q.row[statusColumns:])
+			q.attached.Next(q.further)
 			return rows.Scan(q.row...)
 		}
 		var nothing any
 		for i := range q.row {
 			q.row[i] = &nothing
 		}
-		return rows.Scan(append(first, q.row[statusColumns:]...)...)
+		return rows.Scan(append(first, q.further...)...)
 	}
-	q.attached.Next(q.row[statusColumns:])
+	q.ran = true
+	q.attached.Next(q.further)
 	return rows.Scan(q.row...)
 }

@@ -18,7 +18,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		panic("httpserver: a request without its connection")
 	}
-	c.handled = true
+	c.handled, c.between = true, false
 	a := &answer{ResponseWriter: w, conn: c, method: r.Method, pace: progress{Pace: s.timeouts.Answer}, since: time.Now()}
 	if r.Body == http.NoBody {
 		_ = c.SetReadDeadline(time.Time{}) // from here on net/http waits for the client to leave
@@ -39,6 +39,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		(*s.handler.Load()).ServeHTTP(a, r)
 	}
 	a.finish()
+	if !a.hijacked {
+		c.between, c.arrived = true, 0
+	}
 }
 
 // answerWhole answers OPTIONS *, which asks about the server as a whole (RFC 9110 §9.3.7).

@@ -1,6 +1,7 @@
 package httpserver
 
 import (
+	"bytes"
 	"context"
 	"net"
 	"net/http"
@@ -22,6 +23,10 @@ type conn struct {
 	// handled says that a handler has begun to answer the present request. What is written before is net/http's own refusal. Only the
 	// goroutine that serves the connection changes it.
 	handled bool
+	// between says that no handler runs and no header has been read to its end, arrived how many bytes came behind that end in the same
+	// read. Only the goroutine that serves the connection uses them.
+	between bool
+	arrived int
 }
 
 type connKey struct{}
@@ -40,6 +45,27 @@ func stateChanged(changed net.Conn, state http.ConnState) {
 			c.fresh.Store(false)
 		}
 	}
+}
+
+// endOfHeader ends a header. Where a client ends its lines otherwise, a body does not seem to have arrived.
+var endOfHeader = []byte("\r\n\r\n")
+
+// Read implements net.Conn. A read of one byte comes from the goroutine in which net/http waits for the client to leave.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.TCPConn.Read(p)
+	if len(p) > 1 && c.between {
+		if end := bytes.Index(p[:n], endOfHeader); end >= 0 {
+			c.between, c.arrived = false, n-end-len(endOfHeader)
+		}
+	}
+	return n, err
+}
+
+// BodyArrived says whether the whole body of a request of announced length came with its header, so that reading it does not wait for
+// the client. It is asked before the body is read.
+func BodyArrived(r *http.Request) bool {
+	c, ok := r.Context().Value(connKey{}).(*conn)
+	return ok && 0 < r.ContentLength && r.ContentLength <= int64(c.arrived)
 }
 
 // Write implements net.Conn. A refusal by net/http itself is replaced by one that has the error body.
