@@ -4,7 +4,7 @@
 -- as they were when the statement began.
 SELECT verdict, id, contact_id, created_at, expires_at, remaining, reset_after,
   CASE WHEN verdict = 'accepted' THEN currval('event_sequence') END AS sequence,
-  ARRAY(SELECT e.sequence FROM events e WHERE e.recipient_id = :recipient ORDER BY e.sequence LIMIT :max_before) AS before
+  stoa_first_events(:recipient, :max_before) AS before
 FROM stoa_send(:message, :event,
   ROW(:sender, :recipient, :client_message_id, :nonce, :ciphertext, :encryption_version, :sender_public_key,
     :recipient_public_key)::message_envelope,
