@@ -213,15 +213,17 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 	for token, want := range map[string]int{
 		"stoa_x": http.StatusUnauthorized, suspended.Token: http.StatusForbidden, agent.Token: http.StatusTooManyRequests,
 	} {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		require.NoError(t, err)
-		_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n",
-			messagesPath, token)
-		require.NoError(t, err)
-		first, err := bufio.NewReader(conn).ReadString('\n')
-		require.NoError(t, err)
-		require.Contains(t, first, strconv.Itoa(want))
-		require.NoError(t, conn.Close())
+		for _, body := range []string{"", `{"a": "b"}`} { // the second does not wait, but asks
+			conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+			require.NoError(t, err)
+			_, err = fmt.Fprintf(conn, "POST %s HTTP/1.1\r\nHost: stoa\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+				"Content-Length: 10\r\nExpect: 100-continue\r\n\r\n%s", messagesPath, token, body)
+			require.NoError(t, err)
+			first, err := bufio.NewReader(conn).ReadString('\n')
+			require.NoError(t, err)
+			require.Contains(t, first, strconv.Itoa(want))
+			require.NoError(t, conn.Close())
+		}
 	}
 }
 
@@ -229,7 +231,7 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 // statement is looked at while it waits for the contact's row.
 func TestSendIsOneStatement(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 60, MessagesPerMinute: 60}))
 	one, other := s.Agent(), s.Agent()
 	contactID := s.Befriend(one, other)
 	for _, together := range []bool{true, false} {
@@ -249,8 +251,9 @@ func TestSendIsOneStatement(t *testing.T) {
 		} else {
 			_, err = conn.Write([]byte(header))
 			require.NoError(t, err)
-			authenticated := "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle' AND query LIKE '%mutations%'"
-			require.Eventually(t, func() bool { return s.Count(authenticated) > 0 }, time.Minute, 5*time.Millisecond)
+			counted := "SELECT coalesce(sum(total), 0) FROM rate_windows WHERE name = 'mutations' AND subject = $1"
+			require.Eventually(t, func() bool { return s.Count(counted, one.ID.String()) == 2 }, time.Minute, 5*time.Millisecond,
+				"the sender is authenticated")
 			_, err = conn.Write(body)
 			require.NoError(t, err)
 		}

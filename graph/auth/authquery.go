@@ -42,8 +42,8 @@ type authQuery struct {
 	// attached is the query that runs along; nil for none. ran: it returned a row.
 	attached *Piggyback
 	ran      bool
-	// row is where the columns of the next row go, further the part of it that the attached query has.
-	row, further []any
+	// row is where the columns of the next row go.
+	row []any
 }
 
 // lookUp reads the agent of a token; known stays false if no agent has that token.
@@ -75,6 +75,9 @@ func (q *authQuery) discard() {
 	}
 }
 
+// further is the part of row that the attached query has.
+func (q *authQuery) further() []any { return q.row[len(q.row)-q.attached.columns:] }
+
 // scan reads the row of the caller, then those of the attached query.
 func (q *authQuery) scan(rows *sql.Rows) error {
 	if q.attached == nil {
@@ -85,19 +88,18 @@ func (q *authQuery) scan(rows *sql.Rows) error {
 		q.known = true
 		first := q.row
 		q.row = make([]any, len(first)+q.attached.columns)
-		q.further = q.row[len(first):]
 		if q.attached.sameRow {
 			copy(q.row, first)
-			q.attached.Next(q.further)
+			q.attached.Next(q.further())
 			return rows.Scan(q.row...)
 		}
 		var nothing any
 		for i := range q.row {
 			q.row[i] = &nothing
 		}
-		return rows.Scan(append(first, q.further...)...)
+		return rows.Scan(append(first, q.further()...)...)
 	}
 	q.ran = true
-	q.attached.Next(q.further)
+	q.attached.Next(q.further())
 	return rows.Scan(q.row...)
 }

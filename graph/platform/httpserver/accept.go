@@ -42,7 +42,7 @@ func (a acceptor) Accept() (net.Conn, error) {
 
 // acquire counts a connection, or returns the limit that it is above.
 func (s *Server) acquire(tcp *net.TCPConn) (c *conn, limit string) {
-	c = &conn{TCPConn: tcp, server: s, client: s.clientOf(tcp), between: true}
+	c = &conn{TCPConn: tcp, server: s, client: s.clientOf(tcp), awaitsHeader: true}
 	c.fresh.Store(true)
 	s.mu.Lock()
 	defer s.mu.Unlock()

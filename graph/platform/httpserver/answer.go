@@ -18,7 +18,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		panic("httpserver: a request without its connection")
 	}
-	c.handled, c.between = true, false
+	c.handled, c.awaitsHeader = true, false
 	a := &answer{ResponseWriter: w, conn: c, method: r.Method, pace: progress{Pace: s.timeouts.Answer}, since: time.Now()}
 	if r.Body == http.NoBody {
 		_ = c.SetReadDeadline(time.Time{}) // from here on net/http waits for the client to leave
@@ -40,7 +40,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	a.finish()
 	if !a.hijacked {
-		c.between, c.arrived = true, 0
+		c.awaitsHeader, c.arrived = true, 0
 	}
 }
 

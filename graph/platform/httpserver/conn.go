@@ -23,10 +23,10 @@ type conn struct {
 	// handled says that a handler has begun to answer the present request. What is written before is net/http's own refusal. Only the
 	// goroutine that serves the connection changes it.
 	handled bool
-	// between says that no handler runs and no header has been read to its end, arrived how many bytes came behind that end in the same
-	// read. Only the goroutine that serves the connection uses them.
-	between bool
-	arrived int
+	// awaitsHeader says that the header of the next request has not been read to its end, arrived how many bytes came behind that end in
+	// the same read. Only the goroutine that serves the connection uses them.
+	awaitsHeader bool
+	arrived      int
 }
 
 type connKey struct{}
@@ -53,19 +53,19 @@ var endOfHeader = []byte("\r\n\r\n")
 // Read implements net.Conn. A read of one byte comes from the goroutine in which net/http waits for the client to leave.
 func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.TCPConn.Read(p)
-	if len(p) > 1 && c.between {
+	if len(p) > 1 && c.awaitsHeader {
 		if end := bytes.Index(p[:n], endOfHeader); end >= 0 {
-			c.between, c.arrived = false, n-end-len(endOfHeader)
+			c.awaitsHeader, c.arrived = false, n-end-len(endOfHeader)
 		}
 	}
 	return n, err
 }
 
 // BodyArrived says whether the whole body of a request of announced length came with its header, so that reading it does not wait for
-// the client. It is asked before the body is read.
+// the client. It is asked before the body is read. Where the client asks for 100 Continue it is false, since reading would answer that.
 func BodyArrived(r *http.Request) bool {
 	c, ok := r.Context().Value(connKey{}).(*conn)
-	return ok && 0 < r.ContentLength && r.ContentLength <= int64(c.arrived)
+	return ok && 0 < r.ContentLength && r.ContentLength <= int64(c.arrived) && r.Header.Get("Expect") == ""
 }
 
 // Write implements net.Conn. A refusal by net/http itself is replaced by one that has the error body.
