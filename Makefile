@@ -11,6 +11,8 @@ CLUSTER := $(BIN) test-cluster --
 export PATH := $(PATH):/usr/local/go/bin
 # Each module is built with the versions of its own go.mod; go.work serves editors.
 export GOWORK := off
+# Without paths of the machine in the programs, a fresh clone finds in the build cache what another folder has compiled.
+export GOFLAGS := $(strip $(shell PATH="$$PATH:/usr/local/go/bin" $(GO) env GOFLAGS 2>/dev/null) -trimpath)
 
 .DEFAULT_GOAL := help
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"gocloud.dev/blob"
+	_ "gocloud.dev/blob/s3blob" // the s3 scheme of --files-url
 
 	"stoa/graph/attachments"
 )

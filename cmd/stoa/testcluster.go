@@ -11,10 +11,12 @@ import (
 	"time"
 
 	"stoa/cmd/stoa/cluster"
+	"stoa/graph/platform/slack"
 )
 
 // testClusterCommand runs another command beside a throw-away PostgreSQL cluster. The command finds the URL of a superuser in
-// STOA_TEST_DATABASE_URL. The exit code is that of the command.
+// STOA_TEST_DATABASE_URL, and in STOA_TEST_SLACK how much slower than usual the machine is, unless that is set already. The exit code is
+// the command's.
 type testClusterCommand struct {
 	Command []string `arg:"" passthrough:"" help:"Command to run, after --."`
 }
@@ -59,6 +61,9 @@ func (c *testClusterCommand) Run() (err error) {
 	command.WaitDelay = testCommandTimeout
 	command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
 	command.Env = append(os.Environ(), "STOA_TEST_DATABASE_URL="+private.URL())
+	if os.Getenv(slack.Variable) == "" {
+		command.Env = append(command.Env, fmt.Sprintf("%s=%.1f", slack.Variable, slack.Measure(slack.LoopTime)))
+	}
 	err = command.Run()
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
 		return commandError{max(ended.ExitCode(), exitFailure)}

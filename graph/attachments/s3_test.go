@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	_ "gocloud.dev/blob/s3blob" // the s3 scheme of OpenStore
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"

@@ -12,12 +12,12 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/driver"
 	"gocloud.dev/blob/fileblob"
-	_ "gocloud.dev/blob/s3blob" // the s3 scheme of OpenStore
 	"gocloud.dev/gcerrors"
 )
 
-// OpenStore opens the file store: the folder where address is empty, which it makes with its parents, else an object store
-// such as s3://bucket?endpoint=…&region=…. Several processes may share one. What was written is durable when its writer has been
+// OpenStore opens the file store: the folder if address is empty, which it makes with its parents, else an object store such as
+// s3://bucket?endpoint=…&region=…. A program that calls it imports the driver of each scheme that it offers, because the driver of s3
+// brings a hundred packages that a domain does not need. Several processes may share one store. What was written is durable when its writer has been
 // closed without an error, in a folder (folderStore) as in an object store.
 func OpenStore(ctx context.Context, address, folder string) (*blob.Bucket, error) {
 	if address != "" {
