@@ -6,6 +6,8 @@ import (
 	"errors"
 	"net/http"
 	"time"
+
+	"stoa/graph/platform/slack"
 )
 
 // Check is one reason why a process may not be ready.
@@ -25,7 +27,7 @@ type readiness struct {
 	Replica any `json:"replica,omitempty"`
 }
 
-const checkTimeout = 2 * time.Second
+var checkTimeout = slack.Of(2 * time.Second)
 
 var errCheckTimeout = errors.New("no answer in time")
 

@@ -10,24 +10,28 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 )
 
 // The shutdown fits into 20 s (§11). Each bound is a maximum: what has nothing to do ends at once.
 const (
 	// drainDelay is how long requests are still accepted, for load balancers to notice that this process is not ready any more.
 	drainDelay = 2 * time.Second
+)
+
+var (
 	// socketsTimeout bounds the closing of event sockets, which is spread over one second.
-	socketsTimeout = 2 * time.Second
+	socketsTimeout = slack.Of(2 * time.Second)
 	// Running requests have requestsTimeout. Those that still wait for an inspection or a body after requestsHurry are answered
 	// then.
-	requestsHurry   = 3500 * time.Millisecond
-	requestsTimeout = 5500 * time.Millisecond
+	requestsHurry   = slack.Of(3500 * time.Millisecond)
+	requestsTimeout = slack.Of(5500 * time.Millisecond)
 	// jobsTimeout bounds the jobs, which go on until there are no requests any more, since uploads wait for them.
-	jobsTimeout = 4 * time.Second
+	jobsTimeout = slack.Of(4 * time.Second)
 	// tracesTimeout bounds the sending of the last spans.
-	tracesTimeout = time.Second
+	tracesTimeout = slack.Of(time.Second)
 	// clusterTimeout bounds the stop of the private cluster.
-	clusterTimeout = 5 * time.Second
+	clusterTimeout = slack.Of(5 * time.Second)
 )
 
 // announceShutdown turns /readyz to 503 and waits for load balancers to notice.

@@ -10,17 +10,21 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 const (
-	// copyWait is how long a reader waits for a public copy that is being made.
-	copyWait = 20 * time.Second
-	// cardWait is how long the record of a file waits for the copy, because it shows the copy's size.
-	cardWait = 5 * time.Second
 	// maxCopyWaits is how many readers of one process may wait for public copies at the same time.
 	maxCopyWaits = 16
 	// copyLost is how long a copy may have been asked for, without one that is being made, before it is asked for again.
 	copyLost = 20 * time.Second
+)
+
+var (
+	// copyWait is how long a reader waits for a public copy that is being made.
+	copyWait = slack.Of(20 * time.Second)
+	// cardWait is how long the record of a file waits for the copy, because it shows the copy's size.
+	cardWait = slack.Of(5 * time.Second)
 )
 
 // publicFile is the version that others than the owner download; nil if it has not been made.

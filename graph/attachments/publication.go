@@ -12,15 +12,17 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 const (
-	// publicationWait is how long a request that publishes files waits for their copies.
-	publicationWait = 20 * time.Second
 	// maxPublications is how many such requests may wait in one process, and maxPublicationsPerAgent how many of one agent.
 	maxPublications         = 32
 	maxPublicationsPerAgent = 4
 )
+
+// publicationWait is how long a request that publishes files waits for their copies.
+var publicationWait = slack.Of(20 * time.Second)
 
 var (
 	lockPublished    = statements.Named("lock_published")

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 )
 
 const (
@@ -20,11 +21,12 @@ const (
 	maxQueue         = bounds.WaitingInspections
 	maxQueuePerAgent = bounds.WaitingInspectionsPerAgent
 	// reserveStep is how many bytes an upload of unknown size reserves at a time.
-	reserveStep = 1 << 20
-	// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval.
-	placeWait     = time.Second
+	reserveStep   = 1 << 20
 	placeInterval = 100 * time.Millisecond
 )
+
+// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval.
+var placeWait = slack.Of(time.Second)
 
 var (
 	lockBudgets         = statements.Named("lock_budgets")

@@ -14,14 +14,13 @@ import (
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
 
 const (
-	// inspectionWait is how long an upload waits for its inspection (§4.8).
-	inspectionWait = 30 * time.Second
 	// pollInterval is how often it looks whether another process has finished it.
 	pollInterval = 100 * time.Millisecond
 	// unfinishedRetry is when the repeat of an upload that is being inspected may find its result.
@@ -29,6 +28,9 @@ const (
 	// maxFileName in characters.
 	maxFileName = bounds.FileName
 )
+
+// inspectionWait is how long an upload waits for its inspection (§4.8).
+var inspectionWait = slack.Of(30 * time.Second)
 
 var (
 	findUpload     = statements.Named("find_upload")

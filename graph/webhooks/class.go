@@ -6,17 +6,19 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 )
 
 const (
-	// promptTime is within which an endpoint must answer to be prompt: to have its next delivery among the light or the busy ones.
-	promptTime = 2 * time.Second
 	// lightSeconds is how much time an agent's deliveries may have taken lately, the next one included, to be light.
 	lightSeconds = 1.0
 	// prioritySeconds is how much more time, taken lately, gives a job the next lower of River's four priorities.
 	prioritySeconds = 10.0
 	lowestPriority  = 4
 )
+
+// promptTime is within which an endpoint must answer to be prompt: to have its next delivery among the light or the busy ones.
+var promptTime = slack.Of(2 * time.Second)
 
 // Class is which workers deliver to a webhook.
 type Class int

@@ -14,17 +14,20 @@ import (
 	"time"
 
 	"code.dny.dev/ssrf"
+
+	"stoa/graph/platform/slack"
 )
 
 const (
-	// attemptTimeout bounds an attempt altogether.
-	attemptTimeout = 15 * time.Second
 	// maxAnswer is how much of an answer's body is read, and maxAnswerHeader of its header, in bytes.
 	maxAnswer       = 4 << 10
 	maxAnswerHeader = 16 << 10
 	// userAgent identifies the sender to endpoints.
 	userAgent = "Stoa-Webhooks/1.0"
 )
+
+// attemptTimeout bounds an attempt altogether.
+var attemptTimeout = slack.Of(15 * time.Second)
 
 // The reasons why an attempt fails (§4.12).
 const (

@@ -13,6 +13,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
 )
@@ -22,7 +23,7 @@ import (
 var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.events.v1": events.FirstVersion}
 
 // handshakeTimeout bounds the admission.
-const handshakeTimeout = 5 * time.Second
+var handshakeTimeout = slack.Of(5 * time.Second)
 
 // slotRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.
 var slotRetries = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}

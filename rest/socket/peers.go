@@ -12,19 +12,24 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 )
 
 const (
 	// channel carries the notices between processes. A notice is the sender's number, a word, and the ids of agents.
 	channel = "stoa_sockets"
-	// peerCheck is how often the connection is tested, and peerTimeout what one statement on it may take: a connection can die without
-	// being closed.
-	peerCheck   = 5 * time.Second
-	peerTimeout = 5 * time.Second
-	// reconnectWait is the longest pause between attempts to connect. It is a part of connectWait, how long a client waits for the
-	// connection before it is refused: a client that comes once the database is back is let in.
+	// peerCheck is how often the connection is tested: a connection can die without being closed.
+	peerCheck = 5 * time.Second
+	// reconnectWait is the longest pause between attempts to connect, a part of connectWait: a client that comes once the database is
+	// back is let in.
 	reconnectWait = 250 * time.Millisecond
-	connectWait   = 2 * time.Second
+)
+
+var (
+	// peerTimeout bounds one statement on the connection.
+	peerTimeout = slack.Of(5 * time.Second)
+	// connectWait is how long a client waits for the connection before it is refused.
+	connectWait = slack.Of(2 * time.Second)
 )
 
 // The words of notices.

@@ -10,12 +10,13 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 )
 
 // answerTimeout is how long a client may take for the answer to its poll, 400 KB at most.
-const answerTimeout = 10 * time.Second
+var answerTimeout = slack.Of(10 * time.Second)
 
 // poll is a request that waits for events. It reads when it is woken, and is answered once.
 type poll struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/gorilla/websocket"
 
 	"stoa/graph/events"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
 )
@@ -18,14 +19,17 @@ import (
 const (
 	// readTimeout is how long a peer may send nothing at all, pongs included (§6).
 	readTimeout = 75 * time.Second
-	// defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
-	defaultWriteTimeout = time.Second
 	// linger is how long a client may take to close its side.
 	linger = time.Second
-	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before it sends the close frame.
-	defaultReleaseTimeout = 250 * time.Millisecond
 	// maxUnanswered is how many acks may wait for their answer: four for each event in flight.
 	maxUnanswered = 4 * events.WindowSize
+)
+
+var (
+	// defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
+	defaultWriteTimeout = slack.Of(time.Second)
+	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before it sends the close frame.
+	defaultReleaseTimeout = slack.Of(250 * time.Millisecond)
 )
 
 // socket is the WebSocket of a session. The goroutine of read reads for as long as the connection is open. Only the write pump

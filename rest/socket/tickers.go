@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/events"
+	"stoa/graph/platform/slack"
 )
 
 const (
@@ -26,10 +27,11 @@ const (
 	horizonPeriod = time.Second
 	// agentsAtOnce is how many agents or tokens one statement names.
 	agentsAtOnce = 5000
-	// statementTimeout bounds each statement here, and the acknowledgements. It is longer than the statement_timeout of a session, so
-	// PostgreSQL, too, has done by then with a statement whose answer is lost.
-	statementTimeout = 5 * time.Second
 )
+
+// statementTimeout bounds each statement here, and the acknowledgements. It is longer than the statement_timeout of a session, so
+// PostgreSQL, too, has done by then with a statement whose answer is lost.
+var statementTimeout = slack.Of(5 * time.Second)
 
 // every calls fn in each period until ctx ends.
 func every(ctx context.Context, period time.Duration, fn func(context.Context)) {

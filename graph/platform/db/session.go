@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"stoa/graph/platform/slack"
 )
 
 // setting is a parameter of a connection string.
@@ -18,13 +20,18 @@ type setting struct{ name, value string }
 var session = []setting{
 	{"application_name", "stoa"},
 	{"timezone", "UTC"},
-	{"statement_timeout", "3500"},
-	{"lock_timeout", "3000"},
-	{"idle_in_transaction_session_timeout", "5000"},
+	{"statement_timeout", milliseconds(3500)},
+	{"lock_timeout", milliseconds(3000)},
+	{"idle_in_transaction_session_timeout", milliseconds(5000)},
 	// The server ends a statement whose connection was closed; the driver closes it to give a statement up.
 	{"client_connection_check_interval", "1000"},
 	// No statement here runs long enough to make up for a compilation, but the estimates of a cached plan can claim so.
 	{"jit", "off"},
+}
+
+// milliseconds returns a time-out as PostgreSQL reads it.
+func milliseconds(count int) string {
+	return strconv.FormatInt(slack.Of(time.Duration(count)*time.Millisecond).Milliseconds(), 10)
 }
 
 // connectTimeout is how long connecting may take, in seconds, all hosts of a URL together: one that does not answer must leave time for

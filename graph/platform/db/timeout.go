@@ -5,11 +5,12 @@ import (
 	"time"
 
 	"stoa/graph/platform/db/prepared"
+	"stoa/graph/platform/slack"
 )
 
 // RequestTimeout is how long one request may wait for the database altogether: for connections, statements and commits. The driver needs
 // half a second more to notice a server that does not answer, so such a request is service_unavailable within 5 s.
-const RequestTimeout = 4 * time.Second
+var RequestTimeout = slack.Of(4 * time.Second)
 
 // MaintenanceTimeout is how long a statement of a job or of an operator's maintenance may take.
 const MaintenanceTimeout = time.Minute

@@ -7,14 +7,17 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"stoa/graph/platform/slack"
 )
 
 const (
-	// probeTimeout bounds one reading.
-	probeTimeout = 2 * time.Second
 	// probePeriod is how long a reading is good for: however often the metrics are asked for, the database is not asked more often.
 	probePeriod = 5 * time.Second
 )
+
+// probeTimeout bounds one reading.
+var probeTimeout = slack.Of(2 * time.Second)
 
 // Reader reads figures from the database, or from what else may not answer.
 type Reader func(ctx context.Context) ([]Value, error)

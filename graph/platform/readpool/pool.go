@@ -18,19 +18,23 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 )
 
 const (
 	// Connections is the size of the pool of each process.
 	Connections = 2
-	// StatementTimeout bounds each statement.
-	StatementTimeout = time.Second
 	// perCaller and total bound the requests that wait for a connection, longestWait the time.
 	perCaller, total = bounds.WaitingSearches, 512
-	longestWait      = 3 * time.Second
 	// retry is the Retry-After for a caller that finds the queue full.
 	retry = 2 * time.Second
+)
+
+var (
+	// StatementTimeout bounds each statement.
+	StatementTimeout = slack.Of(time.Second)
+	longestWait      = slack.Of(3 * time.Second)
 )
 
 // Config holds the settings of a Pool.

@@ -9,16 +9,18 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/slack"
 )
 
 const (
 	// replicaCheck is how often the lag of the replica is measured, and how long a measurement may take.
 	replicaCheck = time.Second
-	// replicaTimeout bounds a read of the replica, so that time is left to ask the primary.
-	replicaTimeout = StatementTimeout + 500*time.Millisecond
 	// maxPositions bounds how many positions are kept of a primary that a replica does not follow.
 	maxPositions = 600
 )
+
+// replicaTimeout bounds a read of the replica, so that time is left to ask the primary.
+var replicaTimeout = StatementTimeout + slack.Of(500*time.Millisecond)
 
 // Replica is a hot standby that answers reads which may be MaxLag old. It is safe for concurrent use.
 type Replica struct {

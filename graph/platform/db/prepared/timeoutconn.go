@@ -5,16 +5,21 @@ import (
 	"errors"
 	"net"
 	"time"
+
+	"stoa/graph/platform/slack"
 )
 
 const (
-	// grace is how long an answer may take on its way after the statement or the context behind it has ended.
-	grace = 400 * time.Millisecond
-	// slack is how much later than necessary a deadline may stand. A busy connection so moves it ten times a second and not at
+	// tolerance is how much later than necessary a deadline may stand. A busy connection so moves it ten times a second and not at
 	// every statement, which would wake the poller: a twentieth of the time of a short request.
-	slack = 100 * time.Millisecond
+	tolerance = 100 * time.Millisecond
+)
+
+var (
+	// grace is how long an answer may take on its way after the statement or the context behind it has ended.
+	grace = slack.Of(400 * time.Millisecond)
 	// cancelTimeout bounds the connection on which lib/pq asks the server to cancel a statement; the cancelled call waits for it.
-	cancelTimeout = 400 * time.Millisecond
+	cancelTimeout = slack.Of(400 * time.Millisecond)
 )
 
 // dialer opens connections for lib/pq.
@@ -106,11 +111,11 @@ func (t *timeoutConn) setDeadline() error {
 	if !t.end.IsZero() {
 		latest = earlier(latest, t.end.Add(grace))
 	}
-	if latest.Equal(t.deadline) || (!latest.IsZero() && !t.deadline.Before(latest) && t.deadline.Sub(latest) <= slack) {
+	if latest.Equal(t.deadline) || (!latest.IsZero() && !t.deadline.Before(latest) && t.deadline.Sub(latest) <= tolerance) {
 		return nil
 	}
 	if !latest.IsZero() {
-		latest = latest.Add(slack)
+		latest = latest.Add(tolerance)
 	}
 	t.deadline = latest
 	return t.Conn.SetDeadline(latest)
