@@ -54,6 +54,9 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 				s.Logger.WarnContext(ctx, "not ready", "check", name, "error", err)
 			}
 			answer.Checks[name] = "failing"
+			if errors.Is(err, db.ErrRefusesConnections) {
+				answer.Checks[name] = "refuses_connections"
+			}
 			answer.Status, status = "unavailable", http.StatusServiceUnavailable
 		}
 	}

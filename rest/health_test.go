@@ -3,15 +3,17 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 	"stoa/rest"
 )
 
@@ -29,10 +31,29 @@ func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Cleanup(func() { close(hang) })
+	require.Equal(t, map[string]string{"database": "failing", "storage": "ok"}, unready(t, server.URL))
+}
 
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+// A database that refuses new connections is named as the cause, since all else goes on for a while.
+func TestReadinessNamesRefusedConnections(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(rest.New(rest.Config{
+		Logger:   slog.New(slog.DiscardHandler),
+		Draining: new(atomic.Bool),
+		Checks: map[string]rest.Check{
+			"database": func(context.Context) error { return fmt.Errorf("%w: too many clients", db.ErrRefusesConnections) },
+		},
+	}))
+	t.Cleanup(server.Close)
+	require.Equal(t, map[string]string{"database": "refuses_connections"}, unready(t, server.URL))
+}
+
+// unready returns the checks of /readyz, which must be 503.
+func unready(t *testing.T, origin string) map[string]string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), slack.TestWait)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/readyz", http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+"/readyz", http.NoBody)
 	require.NoError(t, err)
 	response, err := http.DefaultTransport.RoundTrip(request)
 	require.NoError(t, err)
@@ -42,5 +63,5 @@ func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 		Checks map[string]string `json:"checks"`
 	}
 	require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
-	require.Equal(t, map[string]string{"database": "failing", "storage": "ok"}, answer.Checks)
+	return answer.Checks
 }

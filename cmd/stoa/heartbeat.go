@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -12,9 +13,12 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/operator"
+	"stoa/graph/platform/db"
 )
 
 const (
+	// newConnectionsCheck is the name of the check for db.ErrRefusesConnections in the overview and the metrics; select_attention knows it.
+	newConnectionsCheck = "new_connections"
 	// heartbeatPeriod is how often a process reports itself, for the operators' overview (§10).
 	heartbeatPeriod = 10 * time.Second
 	// heartbeatTimeout bounds one telling, its checks included.
@@ -70,7 +74,9 @@ func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID) 
 func (p *process) failing(ctx context.Context) []string {
 	failing := []string{}
 	for name, check := range p.readinessChecks() {
-		if check(ctx) != nil {
+		if err := check(ctx); errors.Is(err, db.ErrRefusesConnections) {
+			failing = append(failing, newConnectionsCheck)
+		} else if err != nil {
 			failing = append(failing, name)
 		}
 	}

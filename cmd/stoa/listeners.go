@@ -97,8 +97,14 @@ func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 
 // readinessChecks returns the checks of /readyz.
 func (p *process) readinessChecks() map[string]rest.Check {
+	database := func(ctx context.Context) error {
+		if err := p.db.Ping(ctx); err != nil {
+			return err
+		}
+		return p.newConnections.Check(ctx)
+	}
 	return map[string]rest.Check{
-		"database": p.db.Ping, "migrations": checkSchema(p.db.SQL), "jobs": p.checkJobs, "storage": p.checkStorage,
+		"database": database, "migrations": checkSchema(p.db.SQL), "jobs": p.checkJobs, "storage": p.checkStorage,
 	}
 }
 

@@ -28,6 +28,7 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 	for name, check := range p.readinessChecks() {
 		checks[name] = metrics.Check(check)
 	}
+	checks["database"], checks[newConnectionsCheck] = p.db.Ping, p.newConnections.Check
 	p.metrics.Checks(checks)
 }
 

@@ -45,7 +45,8 @@ type process struct {
 	private          *cluster.Cluster
 	databaseURL      string
 	files            *blob.Bucket
-	db, reads        *db.DB   // reads is that of searches and anonymous reads
+	db, reads        *db.DB // reads is that of searches and anonymous reads
+	newConnections   *db.NewConnections
 	replica          *replica // nil without a standby
 	domains          *graph.Graph
 	sockets          *sockets
@@ -150,6 +151,7 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	if p.db, err = db.Open(p.databaseURL, options); err != nil {
 		return err
 	}
+	p.newConnections = &db.NewConnections{DB: p.db}
 	if err := explainPooler(p.db.Ping(ctx)); err != nil {
 		return err
 	}

@@ -170,6 +170,7 @@ type attentionRow struct {
 	LedgerLate       int64   `db:"ledger_late"`
 	SilentProcesses  int64   `db:"silent_processes"`
 	UnreadyProcesses int64   `db:"unready_processes"`
+	RefusedProcesses int64   `db:"refused_processes"`
 	FullDisks        int64   `db:"full_disks"`
 }
 
@@ -184,6 +185,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 		{"ledger", found.LedgerFound, "The ledger does not balance: a check found discrepancies."},
 		{"disks", found.FullDisks, "A disk of a process is nearly full: less than a tenth is free."},
 		{"silent_processes", found.SilentProcesses, "A process fell silent without ending as it should."},
+		{"refused_processes", found.RefusedProcesses, "The database refuses new connections of a process, which lives on those that it has."},
 		{"unready_processes", found.UnreadyProcesses, "A process is not ready."},
 		{"failed_jobs", found.FailedJobs, "Jobs failed for good within the last day."},
 		{"ledger_late", found.LedgerLate, "The ledger was not checked for three hours."},

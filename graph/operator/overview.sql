@@ -67,6 +67,7 @@ SELECT
   (SELECT count(*) FROM ledger_checks l WHERE l.scope = 'new' AND l.last_ended_at < stoa_now() - interval '3 hours') AS ledger_late,
   (SELECT count(*) FROM processes p WHERE p.seen_at < stoa_now() - make_interval(secs => :silent_seconds)) AS silent_processes,
   (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND p.failing <> '{}') AS unready_processes,
+  (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND 'new_connections' = ANY (p.failing)) AS refused_processes,
   (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND p.disk_total_bytes > 0
     AND p.disk_free_bytes < p.disk_total_bytes * :least_free::float8) AS full_disks;
 

@@ -34,6 +34,8 @@ type DB struct {
 	SQL *sql.DB
 	// Ent runs generated queries outside a transaction.
 	Ent *ent.Client
+
+	connector driver.Connector
 }
 
 // Options of Open. The server uses the zero value.
@@ -105,7 +107,7 @@ func Open(url string, options Options) (*DB, error) {
 	pool.SetMaxIdleConns(size)
 	pool.SetConnMaxIdleTime(connectionIdleTime)
 	pool.SetConnMaxLifetime(connectionLifetime)
-	return &DB{SQL: pool, Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, pool)))}, nil
+	return &DB{SQL: pool, Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, pool))), connector: connector}, nil
 }
 
 // Close closes every connection.

@@ -53,7 +53,7 @@ var overviewTables = []string{"processes", "feedbacks", "orders", "mails", "webh
 // attentionLinks lead from things that need attention to their pages.
 var attentionLinks = map[string]string{
 	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs/jobs?state=discarded", "disks": "/#processes", "silent_processes": "/#processes",
-	"unready_processes": "/#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
+	"unready_processes": "/#processes", "refused_processes": "/#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
 	"unsent_mails": "/mails?attention=unsent", "webhooks": "/webhooks?attention=broken", "feedback": "/feedback?state=open",
 	"reports": "/reports?state=open",
 }
@@ -62,7 +62,8 @@ var attentionLinks = map[string]string{
 var runbooks = map[string]string{
 	"ledger": runbook("StoaLedgerDiscrepancy"), "ledger_late": runbook("StoaLedgerNotReconciled"), "failed_jobs": runbook("StoaJobsFailing"),
 	"disks": runbook("StoaStorageFailing"), "silent_processes": runbook("StoaDown"), "unready_processes": runbook("StoaNotReady"),
-	"lost_mails": runbook("StoaMailRefused"), "unsent_mails": runbook("StoaMailLate"), "webhooks": runbook("StoaWebhooksLate"),
+	"refused_processes": runbook("StoaConnectionsRefused"),
+	"lost_mails":        runbook("StoaMailRefused"), "unsent_mails": runbook("StoaMailLate"), "webhooks": runbook("StoaWebhooksLate"),
 }
 
 func runbook(alert string) string { return docs.Path + "/runbook/" + alert + ".md" }
