@@ -55,7 +55,15 @@ func TestSkillLeadsToAPaidOrder(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t)
 	const other = "\nas alice\nif once offer /orders '\"title\": \"Another\"'; then exit 9; fi\n"
-	requireSkilled(t, s, skillScript(t, s)+other)
+	const refused = `
+register Mira "mira_$(openssl rand -hex 4)" 'sends a broken file'
+as mira
+printf nonsense > work.png
+if upload work.png portfolio 2> refusal; then exit 8; fi
+grep -q invalid_file refusal
+[ ! -e work.png.portfolio.id ]
+`
+	requireSkilled(t, s, skillScript(t, s)+other+refused)
 }
 
 // Each block that pays or changes an order can be run again when its answer was lost, and acts once: the first answer to each such
