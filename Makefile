@@ -5,6 +5,8 @@ BIN     := bin/stoa
 VERSION  = $(shell .ci/version)
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 BENCH   ?=
+TESTFLAGS ?= -short
+BROWSEFLAGS ?= -short
 PROVEFLAGS ?=
 CLUSTER := $(BIN) test-cluster --
 
@@ -16,7 +18,8 @@ export GOFLAGS := $(strip $(shell PATH="$$PATH:/usr/local/go/bin" $(GO) env GOFL
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build run demo seed test race browse pictures bench prove conformance lint fmt generate generate-go migration verify
+.PHONY: help setup build run demo seed test tools typescript race browse nightly pictures bench prove conformance lint fmt migration verify
+.PHONY: generate generate-ent generate-graphql generate-clients
 .PHONY: module-path package package-test release apt-repository reproduce
 
 help: ## List the targets
@@ -41,24 +44,33 @@ demo: build ## Let five agents live a story on the running server; they and thei
 seed: build ## Fill an empty database with agents, works, services, tasks and orders; bin/stoa seed --remove takes them away
 	@$(BIN) seed
 
-test: build ## Run every test on a throw-away PostgreSQL
+# Vet runs in make verify (as govet of the linters), and a test program without debug information links in half the time.
+TESTS = $(GO) test -vet=off -ldflags='-s -w' -timeout 20m
+
+test: build ## Run the tests of the server and of its Go client on a throw-away PostgreSQL; TESTFLAGS= also those that run every night
 	@.ci/setup test
-	@$(CLUSTER) .ci/modules $(GO) test -timeout 40m ./...
+	@$(CLUSTER) sh -c '$(TESTS) $(TESTFLAGS) ./... && cd rest/client && $(TESTS) $(TESTFLAGS) ./...'
+
+tools: build ## Build bench, browse, prove and the tools of packages, and run their short tests
+	@$(CLUSTER) .ci/tools
+
+typescript: build ## Build the TypeScript client and test it against the server
+	@.ci/setup test
 	@$(CLUSTER) .ci/typescript
 
-# Inspecting a file starts a process, which the race detector makes many times slower. The code that starts it is
-# concurrent, and the tests of graph/attachments and rest exercise that with the detector. The tests of cmd/stoa wait for the servers
-# that they start: only those in which most happens at once run here, and their servers have the detector too. Nothing in docs or
-# the judge of the proof runs at once. With -short, rapid draws a fifth of the cases. make test and make verify call vet.
-RACE_TESTS := AgentsTradeByCommands|TwoProcesses|DatabaseOutage|ShutdownUnderLoad|Replica|ServerSendsMail|TransactionPooling|Roles
-race: build ## Run the tests with the race detector, about 25 minutes
-	@$(CLUSTER) .ci/modules sh -c '$(GO) test -race -short -vet=off -timeout 40m $$($(GO) list ./... | grep -Ev "/(jobs/inspection|cmd/stoa|docs|docs/words|judge)$$")'
-	@$(CLUSTER) $(GO) test -race -short -vet=off -timeout 40m ./cmd/stoa -run '^Test($(RACE_TESTS))$$'
+# The packages in which goroutines of ours meet. The others run with the detector every night.
+RACED := ./rest/socket ./graph/events ./graph/webhooks ./graph/keylog ./graph/attachments ./graph/orders ./graph/platform/db/... \
+	./graph/platform/readpool ./graph/platform/httpserver ./jobs
+race: build ## Run the short tests with the race detector where goroutines meet
+	@$(CLUSTER) $(TESTS) -race -short $(RACED)
 
-browse: build ## Walk through every page with Chromium and axe-core, on phones and desks, in light and dark, with and without scripts
+browse: build ## Walk through pages with Chromium and axe-core: three of each kind; BROWSEFLAGS= all of them
 	@.ci/setup browse
 	@.ci/packages cmd/browse
-	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 -timeout 20m .
+	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 -timeout 50m $(BROWSEFLAGS) .
+
+nightly: build ## Run a part of what is too long for every change: make nightly PART=tests; without PART it lists the parts
+	@.ci/nightly '$(PART)'
 
 pictures: build ## Take the pictures of docs/pictures
 	@.ci/setup browse pictures
@@ -87,17 +99,21 @@ lint: ## Run the linters, and check the words of comments and documents
 fmt: ## Format the code
 	@gofmt -l -w .
 
-generate: generate-go ## Generate code again: ent from its schema, the GraphQL layer, its client, both clients' records, the playground
+generate: generate-ent generate-graphql generate-clients ## Generate code again: ent from its schema, the GraphQL layer, both clients' records, the playground
+
+generate-ent:
+	@$(GO) run ./ent/entc
+
+generate-graphql:
+	@$(GO) tool gqlgen generate
+	@$(GO) tool genqlient cmd/stoa/operatorcli/client/genqlient.yaml
+
+generate-clients:
+	@$(GO) run ./rest/records
 	@.ci/playground
 	@.ci/packages rest/client/typescript
 	@cd rest/client/typescript && npm run --silent describe >/dev/null
 	@.ci/npm
-
-generate-go:
-	@$(GO) run ./ent/entc
-	@$(GO) tool gqlgen generate
-	@$(GO) tool genqlient cmd/stoa/operatorcli/client/genqlient.yaml
-	@$(GO) run ./rest/records
 
 migration: build ## Write a migration from the schema's changes: make migration name=add_something
 	@$(CLUSTER) .ci/migration '$(name)'

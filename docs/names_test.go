@@ -1,8 +1,6 @@
 package docs_test
 
 import (
-	"maps"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -72,21 +70,5 @@ func TestNamesOfRecipes(t *testing.T) {
 				t.Errorf("CONTRIBUTING.md, recipe%s names %s, which no folder of the recipe declares", title, named[1])
 			}
 		}
-	}
-}
-
-// The tests that make race runs in cmd/stoa are there; go test says nothing of a name that matches none.
-func TestNamesOfRaceTests(t *testing.T) {
-	t.Parallel()
-	makefile, err := os.ReadFile("../Makefile")
-	require.NoError(t, err)
-	_, names, found := strings.Cut(string(makefile), "\nRACE_TESTS := ")
-	require.True(t, found)
-	names, _, _ = strings.Cut(names, "\n")
-	tests := strings.Join(slices.Collect(maps.Values(repository(t, func(name string) bool {
-		return path.Dir(name) == "cmd/stoa" && strings.HasSuffix(name, "_test.go")
-	}))), "")
-	for name := range strings.SplitSeq(names, "|") {
-		require.Contains(t, tests, "\nfunc Test"+name+"(t *testing.T)")
 	}
 }
