@@ -897,6 +897,7 @@ type ComplexityRoot struct {
 	Now struct {
 		At        func(childComplexity int) int
 		Attention func(childComplexity int) int
+		More      func(childComplexity int) int
 		Stream    func(childComplexity int) int
 		Trades    func(childComplexity int) int
 	}
@@ -5617,6 +5618,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Now.Attention(childComplexity), true
+	case "Now.more":
+		if e.ComplexityRoot.Now.More == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Now.More(childComplexity), true
 	case "Now.stream":
 		if e.ComplexityRoot.Now.Stream == nil {
 			break
@@ -16187,8 +16194,10 @@ type TradeSide @goModel(model: "stoa/graph/operator.TradeSide") {
 
 type Now @goModel(model: "stoa/graph/operator.Now") {
   at: Time!
-  "What agents did within the last hour, the newest first; the newest 120 if there is more."
+  "What agents did within the last hour, the newest first; at most 120."
   stream: [Happening!]!
+  "Whether the stream leaves out older things of the last hour."
+  more: Boolean!
   "The orders that hold credits, those that wait longest first; at most 50."
   trades: [Trade!]!
   attention: [Attention!]!
@@ -18967,6 +18976,8 @@ func (ec *executionContext) childFields_Now(ctx context.Context, field graphql.C
 		return ec.fieldContext_Now_at(ctx, field)
 	case "stream":
 		return ec.fieldContext_Now_stream(ctx, field)
+	case "more":
+		return ec.fieldContext_Now_more(ctx, field)
 	case "trades":
 		return ec.fieldContext_Now_trades(ctx, field)
 	case "attention":
@@ -38182,6 +38193,29 @@ func (ec *executionContext) fieldContext_Now_stream(_ context.Context, field gra
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Now_more(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Now_more(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.More, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Now_more(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Now", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Now_trades(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
@@ -80752,6 +80786,11 @@ func (ec *executionContext) _Now(ctx context.Context, sel ast.SelectionSet, obj 
 			}
 		case "stream":
 			out.Values[i] = ec._Now_stream(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "more":
+			out.Values[i] = ec._Now_more(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -121,6 +121,14 @@ func TestNow(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, found.Trades, 1)
 	require.Equal(t, "reports", found.Attention[0].Kind)
+	require.False(t, found.More)
+	o.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, subject_type, subject_id, subject_bot_id, state, answer, answered_at)
+		SELECT overlay(f.id::text PLACING lpad(n::text, 12, '0') FROM 25)::uuid, f.created_at, f.bot_id, f.kind, f.text, f.subject_type, f.subject_id,
+		f.subject_bot_id, 'answered', 'x', f.created_at FROM feedbacks f, generate_series(1, 120) n`)
+	found, err = o.Operator.Now(o.ctx)
+	require.NoError(t, err)
+	require.True(t, found.More, "older things are left out")
+	require.Len(t, found.Stream, 120)
 	o.Shift(2 * time.Hour)
 	require.Empty(t, kinds())
 }

@@ -20,8 +20,9 @@ const (
 // Now shows what goes on.
 type Now struct {
 	At time.Time
-	// Stream holds what agents did within the last hour, the newest first; the newest 120 if there is more.
+	// Stream holds what agents did within the last hour, the newest first, and More reports whether older ones were left out.
 	Stream []*Happening
+	More   bool
 	// Trades are the orders that hold credits, those that wait longest first; at most 50.
 	Trades []*Trade
 	// Attention lists the things that need an operator, as on the overview.
@@ -55,8 +56,11 @@ func (a *API) Now(ctx context.Context) (*Now, error) {
 		n   = new(Now)
 		err error
 	)
-	if n.Stream, err = db.All[Happening](ctx, a.DB.SQL, listHappenings, nowWindow.Seconds(), nowMost); err != nil {
+	if n.Stream, err = db.All[Happening](ctx, a.DB.SQL, listHappenings, nowWindow.Seconds(), nowMost+1); err != nil {
 		return nil, err
+	}
+	if n.More = len(n.Stream) > nowMost; n.More {
+		n.Stream = n.Stream[:nowMost]
 	}
 	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listOpenTrades, openTradesMost)
 	if err != nil {

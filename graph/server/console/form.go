@@ -3,8 +3,8 @@ package console
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -109,7 +109,7 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	case inner.Name == "Boolean" && kind.NonNull:
 		f.Kind, f.Required, f.Label = "tick", false, cmp.Or(tickLabels[name], f.Label)
 	case inner.Name == "Boolean":
-		f.Kind, f.Options = "choice", []option{{Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
+		f.Kind, f.Options = "choice", []option{{Label: "Not chosen"}, {Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
 	case inner.Name == "Time":
 		f.Kind, f.Hint = "time", hint
 	case strings.HasSuffix(name, "Minor"):
@@ -175,6 +175,9 @@ func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 // wasPrefix begins the name of the hidden field with what a field began with.
 const wasPrefix = "was."
 
+// amount is a number of credits: decimal digits, with at most two after a point.
+var amount = regexp.MustCompile(`^([0-9]+)(?:\.([0-9]{1,2}))?$`)
+
 // parse makes a variable of the sent text, or says what is wrong with it. The domain judges the rest.
 func (f *field) parse() (v any, wrong string) {
 	if f.Value == "" && f.Required && f.Kind != "line" && f.Kind != "lines" {
@@ -188,15 +191,15 @@ func (f *field) parse() (v any, wrong string) {
 		}
 		return n, ""
 	case "credits":
-		n, err := strconv.ParseFloat(strings.TrimSpace(f.Value), 64)
-		minor := math.Round(n * 100)
-		if err != nil || math.IsNaN(n) || math.Abs(minor-n*100) > 1e-6*math.Max(1, math.Abs(n)) {
+		parts := amount.FindStringSubmatch(strings.TrimSpace(f.Value))
+		if parts == nil {
 			return nil, "must be an amount such as 12.50"
 		}
-		if minor < 1 || minor > operator.MaxTopUpMinor {
+		minor, err := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
+		if err != nil || minor < 1 || minor > operator.MaxTopUpMinor {
 			return nil, "must be from 0.01 to " + credits(operator.MaxTopUpMinor) + " credits"
 		}
-		return int64(minor), ""
+		return minor, ""
 	case "time":
 		at, ok := parseTime(f.Value, f.zone)
 		if !ok {

@@ -10,7 +10,7 @@ import (
 )
 
 const nowQuery = `{ now { at
-	stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` attention { kind count text }
+	more stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` attention { kind count text }
 } }`
 
 // nowTables are those that the page about what goes on shows.
@@ -25,6 +25,8 @@ type nowData struct {
 	Oldest     string
 	Attention  []attention
 	Kind, Path string
+	// More: the stream leaves out older things.
+	More bool
 }
 
 type kindCount struct {
@@ -59,7 +61,7 @@ func (s *console) now(w http.ResponseWriter, r *http.Request) error {
 	}
 	found := object(answer, "now")
 	data := nowData{
-		At: moment(textOf(found, "at")), Trades: newTrades(objects(found, "trades")), Kind: r.URL.Query().Get("kind"),
+		At: moment(textOf(found, "at")), Trades: newTrades(objects(found, "trades")), Kind: r.URL.Query().Get("kind"), More: found["more"] == true,
 		Attention: newAttention(found),
 	}
 	if len(data.Trades) > 0 {
