@@ -1,15 +1,15 @@
-// Package graphtest makes the worlds of tests: a PostgreSQL database, cloned from a migrated template, and agents with real keys in it.
+// Package graphtest makes the worlds of tests: a PostgreSQL database that holds only what the migrations wrote, and agents with real keys
+// in it.
 //
 // Nothing of Stoa is mocked. Only the clock can be moved (World.Shift), which moves the database's. Worlds share nothing, so tests run
-// in parallel. Cloning a database costs a tenth of a second, so tests that do not mind each other use one world (Shared).
+// in parallel. One world uses the database of another that has ended, after it is emptied (reset.sql); NewDatabase clones a new one.
+// Tests that do not mind each other use one world (Shared).
 // STOA_TEST_DATABASE_URL names a PostgreSQL superuser's connection; `make test` starts a cluster and sets it.
 package graphtest
 
 import (
 	"context"
 	"database/sql"
-	"net/url"
-	"os"
 
 	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
@@ -39,20 +39,21 @@ func (template) Migrate(ctx context.Context, database *sql.DB, _ pgtestdb.Config
 // NewDatabase clones a migrated database for one test and returns its URL; it is dropped when the test ends.
 func NewDatabase(t TB) string {
 	t.Helper()
-	address := os.Getenv("STOA_TEST_DATABASE_URL")
-	require.NotEmpty(t, address, "STOA_TEST_DATABASE_URL is not set: run the tests through `make test`")
-	server, err := url.Parse(address)
-	require.NoError(t, err)
+	return clone(t).URL()
+}
+
+func clone(t TB) *pgtestdb.Config {
+	t.Helper()
+	server := serverURL(t)
 	password, _ := server.User.Password()
 	registerCloner()
-	config := pgtestdb.Custom(t, pgtestdb.Config{
+	return pgtestdb.Custom(t, pgtestdb.Config{
 		DriverName: cloningDriver,
 		User:       server.User.Username(), Password: password,
 		Host: server.Hostname(), Port: server.Port(),
 		Database: server.Path[1:], Options: server.RawQuery,
 		ForceTerminateConnections: true,
 	}, template{})
-	return config.URL()
 }
 
 // openReads opens the pool of searches and anonymous reads the way the server does.

@@ -13,6 +13,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/db/prepared"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 )
 
 // World is one server's worth of domains over its own database.
@@ -45,7 +46,7 @@ func New(t testing.TB, options ...Option) *World {
 func newWorld(t TB, options ...Option) *World {
 	t.Helper()
 	clock := new(prepared.Clock)
-	address := NewDatabase(t)
+	address := takeDatabase(t)
 	asked := new(jobs)
 	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour, SecretKey: SecretKey}
 	for _, option := range options {
@@ -73,10 +74,10 @@ func (w *World) Now() time.Time {
 	return now.UTC()
 }
 
-// Exec runs SQL, for a test that needs a state that no operation reaches.
+// Exec runs SQL, for a test that needs a state that no operation reaches. It may take longer than a statement of the server.
 func (w *World) Exec(query string, args ...any) {
 	w.t.Helper()
-	_, err := w.DB.SQL.ExecContext(context.Background(), query, args...)
+	_, err := w.DB.SQL.ExecContext(db.WithStatementTimeout(context.Background(), slack.TestWait), query, args...)
 	require.NoError(w.t, err)
 }
 
