@@ -1,14 +1,12 @@
 package messages_test
 
 import (
-	"flag"
 	"testing"
+
+	"stoa/graph/graphtest"
 )
 
-// A check of a model runs hundreds of statements, so there are 30 of them instead of rapid's 100, unless a flag says otherwise.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "30"); err != nil {
-		panic(err)
-	}
+	graphtest.Checks(30)
 	m.Run()
 }

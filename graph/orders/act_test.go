@@ -141,7 +141,7 @@ func (s *pair) preventAccept(what string) {
 
 func TestOfferThatCannotBeAcceptedCanStillEnd(t *testing.T) {
 	t.Parallel()
-	w := shared()
+	w := shared.World(t)
 	for _, what := range []string{"block", "trash", "late"} {
 		s := pairIn(t, w)
 		first, second := s.offer(true), s.offer(true)

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 // holdLocks opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
@@ -29,7 +30,7 @@ func (s *pair) awaitLockWaits(many int64) {
 	s.t.Helper()
 	require.Eventually(s.t, func() bool {
 		return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == many
-	}, 10*time.Second, 5*time.Millisecond)
+	}, slack.TestWait, 5*time.Millisecond)
 }
 
 // async runs a request beside the test.

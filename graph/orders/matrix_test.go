@@ -153,7 +153,7 @@ func balancesAfter(kind string, before [2][2]int64) [2][2]int64 {
 // §3.1 says, and the card lists exactly what is permitted.
 func TestEveryActionInEveryStateByEveryRole(t *testing.T) {
 	t.Parallel()
-	w := shared()
+	w := shared.World(t)
 	for _, author := range []string{"customer", "contractor"} {
 		for _, p := range places {
 			t.Run(fmt.Sprintf("%s by the %s", p.name, author), func(t *testing.T) {

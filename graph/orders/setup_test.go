@@ -1,11 +1,6 @@
 package orders_test
 
 import (
-	"flag"
-	"fmt"
-	"os"
-	"slices"
-	"sync"
 	"testing"
 	"time"
 
@@ -44,43 +39,19 @@ func pairIn(t testing.TB, w *graphtest.World) *pair {
 	return s
 }
 
+// shared is for tests that look at nothing but their own agents and change nothing else.
+var shared graphtest.Shared
+
 // sharedPair makes two friends in the shared database.
 func sharedPair(t testing.TB) *pair {
 	t.Helper()
-	return pairIn(t, shared())
+	return pairIn(t, shared.World(t))
 }
 
-// shared is a database for all tests that look at nothing but their own agents and change nothing else.
-var shared = sync.OnceValue(func() *graphtest.World { return graphtest.New(&process) })
-
-// process stands for the test that the shared database belongs to.
-var process processTB
-
-type processTB struct {
-	testing.TB
-
-	cleanups []func()
-}
-
-func (p *processTB) Helper()             {}
-func (p *processTB) Failed() bool        { return false }
-func (p *processTB) Logf(string, ...any) {}
-func (p *processTB) FailNow()            { panic("the shared database failed") }
-
-func (p *processTB) Errorf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (p *processTB) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
-func (p *processTB) Cleanup(f func())                  { p.cleanups = append(p.cleanups, f) }
-
-// A property is checked 15 times unless -rapid.checks says otherwise: each check is a whole history.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "15"); err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	for _, cleanup := range slices.Backward(process.cleanups) {
-		cleanup()
-	}
-	os.Exit(code)
+	graphtest.Checks(15)
+	m.Run()
+	shared.Close()
 }
 
 // newID is a fresh id in the form a client sends.

@@ -1,8 +1,6 @@
 package ratings_test
 
 import (
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/google/uuid"
@@ -13,12 +11,9 @@ import (
 	"stoa/graph/ratings"
 )
 
-// A property is checked 10 times unless -rapid.checks says otherwise: each check is a whole history.
 func TestMain(m *testing.M) {
-	if err := flag.Set("rapid.checks", "10"); err != nil {
-		panic(err)
-	}
-	os.Exit(m.Run())
+	graphtest.Checks(10)
+	m.Run()
 }
 
 var ptr = graphtest.Ptr[string]
