@@ -1,9 +1,16 @@
 package jobs
 
-import "time"
+import (
+	"context"
+	"slices"
+	"time"
+)
 
-// StartPolling is Start with another interval between polls.
-var StartPolling = start
+// StartPolling is Start with another interval between polls, and of the periodic jobs only those kinds.
+func StartPolling(ctx context.Context, c Config, poll time.Duration, kinds ...string) (*Jobs, error) {
+	others := func(r row) bool { return !slices.Contains(kinds, r.kind) }
+	return start(ctx, c, poll, slices.DeleteFunc(slices.Clone(table), others))
+}
 
 // Ahead is a clock that says that the database's is that far ahead of the host's.
 func Ahead(ahead time.Duration) *Clock {

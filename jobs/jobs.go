@@ -72,9 +72,10 @@ type Jobs struct {
 }
 
 // Start begins to work jobs until Stop. The database must be there and migrated. ctx bounds nothing but the start.
-func Start(ctx context.Context, c Config) (*Jobs, error) { return start(ctx, c, pollInterval) }
+func Start(ctx context.Context, c Config) (*Jobs, error) { return start(ctx, c, pollInterval, table) }
 
-func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
+// start works all jobs, and inserts those of periodic that have a period.
+func start(ctx context.Context, c Config, poll time.Duration, periodic []row) (*Jobs, error) {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
@@ -107,6 +108,8 @@ func start(ctx context.Context, c Config, poll time.Duration) (*Jobs, error) {
 			listener.Close()
 			return nil, fmt.Errorf("jobs: %w", err)
 		}
+	}
+	for _, row := range periodic {
 		if row.period > 0 {
 			config.PeriodicJobs = append(config.PeriodicJobs, row.periodic())
 		}

@@ -21,17 +21,14 @@ import (
 	"stoa/graph/operator"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/search"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 	"stoa/jobs"
 )
 
-const (
-	// patience is how long a test waits for what must come; another leader takes up to 20 s.
-	patience = 60 * time.Second
-	// never is an interval between polls that no test outlives: a job that runs in a test was announced by a notice.
-	never = time.Hour
-)
+// never is an interval between polls that no test outlives: a job that runs in a test was announced by a notice.
+const never = time.Hour
 
 // world is a graphtest.World whose wake-ups are recorded.
 type world struct {
@@ -84,10 +81,10 @@ func (h *world) config() jobs.Config {
 	return jobs.Config{Graph: h.Graph, DB: h.DB, URL: h.URL, Clock: h.clock, Logger: slog.New(slog.NewTextHandler(h, nil))}
 }
 
-// start works jobs without ever polling.
-func (h *world) start() *jobs.Jobs {
+// start works jobs without ever polling, and of the periodic ones only those kinds.
+func (h *world) start(kinds ...string) *jobs.Jobs {
 	h.t.Helper()
-	running, err := jobs.StartPolling(context.Background(), h.config(), never)
+	running, err := jobs.StartPolling(context.Background(), h.config(), never, kinds...)
 	require.NoError(h.t, err)
 	h.t.Cleanup(func() { require.NoError(h.t, running.Stop(context.Background())) })
 	return running
@@ -119,12 +116,12 @@ func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
 	h.Sent(connected, absent)
 	h.Sent(absent, connected)
 	// Two processes: each job runs on one of them, and only notices announce it.
-	h.start()
-	h.start()
+	h.start("deliver")
+	h.start("deliver")
 	h.mu.Lock()
 	h.woken = nil
 	h.mu.Unlock()
-	require.Eventually(t, func() bool { return len(h.wokenSince()) >= 3 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(h.wokenSince()) >= 3 }, slack.TestWait, 10*time.Millisecond)
 	for _, id := range h.wokenSince() {
 		require.Equal(t, connected.ID, id)
 	}
@@ -135,19 +132,19 @@ func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
 func TestJobsOutliveALostDatabase(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	running := h.start()
+	running := h.start("deliver")
 	done := func() int64 {
 		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'deliver' AND state = 'completed'")
 	}
-	require.Eventually(t, func() bool { return done() > 0 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return done() > 0 }, slack.TestWait, 10*time.Millisecond)
 	restore := h.Outage()
-	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) != nil }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) != nil }, slack.TestWait, 10*time.Millisecond)
 	require.NoError(t, running.Healthy(context.Background()))
-	require.Eventually(t, func() bool { return h.logged("level=ERROR") }, patience, 10*time.Millisecond, "a job is looked for in vain")
+	require.Eventually(t, func() bool { return h.logged("level=ERROR") }, slack.TestWait, 10*time.Millisecond, "a job is looked for in vain")
 	restore()
-	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) == nil }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) == nil }, slack.TestWait, 10*time.Millisecond)
 	before := done()
-	require.Eventually(t, func() bool { return done() > before+1 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return done() > before+1 }, slack.TestWait, 10*time.Millisecond)
 }
 
 func TestStopIsFinal(t *testing.T) {
@@ -178,9 +175,9 @@ func TestEverythingIsCleanedUp(t *testing.T) {
 	h.Exec("INSERT INTO rate_windows VALUES ('messages', 'someone', stoa_now() - interval '1 day', 0, 1, '{1}')")
 	h.Exec("UPDATE messages SET expires_at = stoa_now()")
 	h.Exec("UPDATE tokens SET expires_at = stoa_now() - interval '8 days' WHERE bot_id = $1", one.ID)
-	h.start()
+	h.start("cleanup")
 	for _, table := range []string{"messages", "socket_leases", "rate_windows", "events WHERE message_id IS NOT NULL", "tokens WHERE bot_id = '" + one.ID.String() + "'"} {
-		require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM "+table) == 0 }, patience, 10*time.Millisecond, table)
+		require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM "+table) == 0 }, slack.TestWait, 10*time.Millisecond, table)
 	}
 }
 
@@ -189,11 +186,11 @@ func TestAnUnbalancedLedgerRaisesTheAlarm(t *testing.T) {
 	h := newWorld(t)
 	agent := h.Agent()
 	h.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", agent.ID)
-	h.start()
+	h.start("reconcile")
 	require.Eventually(t, func() bool {
 		return h.logged("level=ERROR msg=\"the ledger does not balance\" scope=new check=available_balance bot_id=" + agent.ID.String())
 	},
-		patience, 10*time.Millisecond)
+		slack.TestWait, 10*time.Millisecond)
 }
 
 func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
@@ -218,7 +215,7 @@ func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 	require.NoError(t, ask(nil))
 	require.Eventually(t, func() bool {
 		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'inspect' AND state = 'completed'") == 2
-	}, patience, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 }
 
 // What an agent does and what an operator does lead to credits without waiting for a period.
@@ -230,7 +227,7 @@ func TestRewardsAreGrantedByJobs(t *testing.T) {
 	h.Onboarding.Enqueue, h.Operator.Enqueue = enqueue, enqueue
 	earner, early := h.Agent(), h.Agent()
 	h.Exec("UPDATE bots SET email_verified_at = stoa_now()")
-	h.start()
+	h.start("rewards")
 	h.periodicRun("rewards")
 	bind := func(agent *graphtest.Agent) {
 		t.Helper()
@@ -242,7 +239,7 @@ func TestRewardsAreGrantedByJobs(t *testing.T) {
 		t.Helper()
 		require.Eventually(t, func() bool {
 			return h.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID) == 6_000_00
-		}, patience, 10*time.Millisecond)
+		}, slack.TestWait, 10*time.Millisecond)
 	}
 	bind(early)
 	operatorCtx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
@@ -259,7 +256,7 @@ func (h *world) periodicRun(kind string) {
 	h.t.Helper()
 	require.Eventually(h.t, func() bool {
 		return h.Count("SELECT count(*) FROM river_job WHERE kind = $1 AND state = 'completed'", kind) > 0
-	}, patience, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 }
 
 // What was written is in the indexes of the searches after a run of the job, so no search reads a long list.
@@ -267,7 +264,7 @@ func TestWrittenTextsAreMergedIntoTheIndexes(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
 	h.Agent()
-	h.start()
+	h.start("merge_search")
 	h.periodicRun("merge_search")
 	pages, err := search.Merge(t.Context(), h.DB.SQL)
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"stoa/graph/email"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 	"stoa/jobs"
 )
 
@@ -34,13 +35,13 @@ func TestMailIsTriedAgain(t *testing.T) {
 	const snoozed = `SELECT count(*) FROM river_job WHERE kind = 'send_mail' AND queue = 'mail' AND state = 'scheduled'
 		AND scheduled_at > now() + interval '3 seconds' AND attempt < max_attempts
 		AND NOT EXISTS (SELECT FROM jsonb_object_keys(args) k WHERE k <> 'mail_id')`
-	require.Eventually(t, func() bool { return h.Count(snoozed) == 1 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(snoozed) == 1 }, slack.TestWait, 10*time.Millisecond)
 	require.NoError(t, running.Stop(t.Context()))
 	require.Empty(t, box.To("ada@example.org"))
 	open.Store(true)
 	h.Exec("UPDATE river_job SET state = 'available', scheduled_at = now() WHERE kind = 'send_mail'")
 	h.start()
-	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM mails WHERE sent_at IS NOT NULL") == 1 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM mails WHERE sent_at IS NOT NULL") == 1 }, slack.TestWait, 10*time.Millisecond)
 	require.Len(t, box.To("ada@example.org"), 1)
 }
 
@@ -53,10 +54,10 @@ func TestRetriesGoByTheClockOfTheDatabase(t *testing.T) {
 	h.enqueueMail(&graphtest.Mailbox{Refuse: func(*email.Message) error { return errors.New("451 later") }})
 	config := h.config()
 	config.Clock = jobs.Ahead(time.Hour)
-	running, err := jobs.Start(t.Context(), config)
+	running, err := jobs.StartPolling(t.Context(), config, time.Second)
 	require.NoError(t, err)
 	const later = "SELECT count(*) FROM river_job WHERE kind = 'send_mail' AND state = 'scheduled' AND scheduled_at > now() + interval '1 hour'"
-	require.Eventually(t, func() bool { return h.Count(later) == 1 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(later) == 1 }, slack.TestWait, 10*time.Millisecond)
 	require.NoError(t, running.Stop(t.Context()))
 }
 
@@ -76,10 +77,10 @@ func TestTheJobOfADeadProcessIsRunAgain(t *testing.T) {
 	box := new(graphtest.Mailbox)
 	h.enqueueMail(box)
 	h.Exec("UPDATE river_job SET state = 'running', attempt = 1, attempted_at = now() - interval '61 seconds', attempted_by = '{dead}'")
-	running, err := jobs.Start(t.Context(), h.config())
+	running, err := jobs.StartPolling(t.Context(), h.config(), time.Second)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
-	require.Eventually(t, func() bool { return len(box.To("ada@example.org")) == 1 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(box.To("ada@example.org")) == 1 }, slack.TestWait, 10*time.Millisecond)
 }
 
 // enqueueMail asks for a mail to ada@example.org, which goes to a box.

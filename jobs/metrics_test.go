@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/slack"
 	"stoa/jobs"
 )
 
@@ -33,10 +34,10 @@ func TestBrokenBooksMoveTheAlarm(t *testing.T) {
 	require.NotContains(t, h.shown(), "stoa_ledger_discrepancies{", "nobody has looked yet")
 	h.Exec("ALTER TABLE ledger_entries DISABLE TRIGGER ledger_entries_append_only")
 	h.Exec("UPDATE ledger_entries SET delta_minor = delta_minor + 1 WHERE bot_id = $1", agent.ID)
-	h.start()
+	h.start("reconcile")
 	require.Eventually(t, func() bool {
 		return strings.Contains(h.shown(), `stoa_ledger_reconciled_timestamp_seconds{scope="new"}`)
-	}, patience, 50*time.Millisecond)
+	}, slack.TestWait, 50*time.Millisecond)
 	text := h.shown()
 	require.Contains(t, text, `stoa_ledger_discrepancies{check="transaction_balance"} 1`)
 	require.Contains(t, text, `stoa_ledger_discrepancies{check="available_balance"} 1`)
@@ -91,7 +92,7 @@ func TestRunsAreCounted(t *testing.T) {
 	config := h.config()
 	config.Metrics = m
 	h.Exec("ALTER TABLE accounts RENAME TO hidden") // so that reconcile fails
-	running, err := jobs.StartPolling(t.Context(), config, never)
+	running, err := jobs.StartPolling(t.Context(), config, never, "deliver", "reconcile")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
 	for _, line := range []string{
@@ -104,6 +105,6 @@ func TestRunsAreCounted(t *testing.T) {
 			answer := httptest.NewRecorder()
 			m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 			return strings.Contains(answer.Body.String(), line)
-		}, patience, time.Millisecond, line)
+		}, slack.TestWait, time.Millisecond, line)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 	"stoa/graph/webhooks"
 	"stoa/jobs"
 )
@@ -48,10 +49,10 @@ func TestWebhooksAreDelivered(t *testing.T) {
 	t.Cleanup(endpoint.Close)
 	agent := h.Agent()
 	h.hook(agent, endpoint.URL)
-	h.start()
-	h.start()
+	h.start("deliver")
+	h.start("deliver")
 	h.Asked(h.Agent(), agent)
-	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhook_deliveries WHERE status = 200") == 2 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhook_deliveries WHERE status = 200") == 2 }, slack.TestWait, 10*time.Millisecond)
 	require.EqualValues(t, 3, asked.Load(), "the test of the address twice, then the event")
 	require.EqualValues(t, 3, h.Count("SELECT count(*) FROM webhook_deliveries"))
 	require.Zero(t, h.Count("SELECT count(*) FROM events"))
@@ -78,11 +79,11 @@ func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 	prompt := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { answered.Add(1) }))
 	t.Cleanup(prompt.Close)
 
-	h.start()
+	h.start("deliver")
 	good := h.Agent()
 	h.hook(good, prompt.URL)
 	h.Asked(h.Agent(), good)
-	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhooks WHERE prompt") == 1 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM webhooks WHERE prompt") == 1 }, slack.TestWait, 10*time.Millisecond)
 
 	const evil = 40
 	for range evil {
@@ -91,11 +92,11 @@ func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 		h.Asked(good, agent)
 	}
 	const busy = "SELECT count(*) FROM river_job WHERE queue = 'slow_webhook' AND state = 'running'"
-	require.Eventually(t, func() bool { return h.Count(busy) >= 16 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(busy) >= 16 }, slack.TestWait, 10*time.Millisecond)
 	before := answered.Load()
 	for n := range 10 {
 		h.Asked(h.Agent(), good)
-		require.Eventually(t, func() bool { return answered.Load() > before+int64(n) }, patience, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return answered.Load() > before+int64(n) }, slack.TestWait, 10*time.Millisecond)
 	}
 	require.Positive(t, h.Count(busy), "and the others hang still")
 }
@@ -158,7 +159,7 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 	h.Exec("UPDATE webhooks SET confirmed_at = stoa_now(), prompt = true, due_at = NULL, queued_until = NULL")
 	h.Events.Wake = h.Webhooks.Wake
 	go h.Webhooks.Run(t.Context())
-	h.start()
+	h.start("deliver")
 	busy := func() bool {
 		mu.Lock()
 		defer mu.Unlock()
@@ -168,15 +169,15 @@ func TestSlowEndpointsDoNotDelayOthers(t *testing.T) {
 		}
 		return n == agents
 	}
-	require.Eventually(t, busy, patience, time.Millisecond)
+	require.Eventually(t, busy, slack.TestWait, time.Millisecond)
 	var took []time.Duration
 	for range 12 {
 		by, before := h.Agent(), answered.Load()
 		began := time.Now()
 		h.Asked(by, good)
-		require.Eventually(t, func() bool { return answered.Load() > before }, patience, time.Millisecond)
+		require.Eventually(t, func() bool { return answered.Load() > before }, slack.TestWait, time.Millisecond)
 		took = append(took, time.Since(began))
-		require.Eventually(t, busy, patience, time.Millisecond, "the others are still at it")
+		require.Eventually(t, busy, slack.TestWait, time.Millisecond, "the others are still at it")
 	}
 	slices.Sort(took)
 	t.Logf("the quick deliveries took %v", took)
