@@ -84,7 +84,9 @@ func TestIndexBombs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, refusedExpansion, scanPDF(file))
-			require.Equal(t, string(refusedExpansion), inspected(t, file, Portfolio).Reason)
+			if name == "plain" || !testing.Short() {
+				require.Equal(t, string(refusedExpansion), inspected(t, file, Portfolio).Reason)
+			}
 		})
 	}
 	sound := pdf(stream("/Type/XRef/Filter/FlateDecode"+shape, deflate(make([]byte, 36))), direct)
