@@ -15,6 +15,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 )
 
 // gate holds inspections back and counts how many run at once.
@@ -55,8 +56,8 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 		group.Go(func() { _, results[i] = w.send(agents[i%3], newForm(attachments.Order, picture(t, 8, 8))) })
 	}
 	pending := func() bool { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") == 10 }
-	require.Eventually(t, pending, time.Minute, 10*time.Millisecond)
-	require.Eventually(t, func() bool { return g.running.Load() == 2 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, pending, slack.TestWait, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, 10*time.Millisecond)
 
 	before, stored := w.usage(uuid.Nil), len(w.stored(t))
 	busy := newForm(attachments.Order, picture(t, 8, 8))
@@ -89,16 +90,16 @@ func TestFourOfAnAgentWait(t *testing.T) {
 		}
 	}
 	send(one, 2)
-	require.Eventually(t, func() bool { return g.running.Load() == 2 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, 10*time.Millisecond)
 	send(one, 4)
 	pending := func() int64 { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") }
-	require.Eventually(t, func() bool { return pending() == 6 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return pending() == 6 }, slack.TestWait, 10*time.Millisecond)
 	records := w.usage(one.ID)[2]
 	_, err := w.send(one, newForm(attachments.Order, picture(t, 8, 8)))
 	require.Positive(t, graphtest.RequireFault(t, err, fault.UploadBusy).Retry())
 	require.Equal(t, records, w.usage(one.ID)[2], "nothing is recorded")
 	send(other, 4)
-	require.Eventually(t, func() bool { return pending() == 10 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return pending() == 10 }, slack.TestWait, 10*time.Millisecond)
 	close(g.open)
 	group.Wait()
 }
@@ -119,7 +120,7 @@ func TestSlotsHoldAcrossProcesses(t *testing.T) {
 			require.NoError(t, err)
 		})
 	}
-	require.Eventually(t, func() bool { return g.running.Load() == 2 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, 10*time.Millisecond)
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM attachments WHERE lease_until > stoa_now()"))
 	close(g.open)
 	group.Wait()
@@ -178,5 +179,5 @@ func TestUploadThatTakesLongGoesOn(t *testing.T) {
 	_, err = w.Attachments.Attachment(agent.Ctx, attachments.AttachmentInput{AttachmentID: id.String()})
 	graphtest.RequireFault(t, err, fault.NotFound)
 	close(g.open)
-	require.Eventually(t, func() bool { _, err = w.send(agent, slow); return err == nil }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { _, err = w.send(agent, slow); return err == nil }, slack.TestWait, 20*time.Millisecond)
 }

@@ -19,6 +19,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 )
 
 // An upload whose worker dies: its lease runs out, and the next process brings it to its end while the client still waits.
@@ -33,7 +34,7 @@ func TestCrashedInspectionIsRecovered(t *testing.T) {
 		_, err := w.send(agent, f)
 		result <- err
 	}()
-	require.Eventually(t, func() bool { return w.pending() != uuid.Nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.pending() != uuid.Nil }, slack.TestWait, 10*time.Millisecond)
 	w.Exec("UPDATE attachments SET lease_id = gen_random_uuid(), lease_until = stoa_now() + interval '20 seconds', attempts = 1")
 	w.Attachments.Enqueue = enqueue
 
@@ -71,7 +72,7 @@ func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {
 		recovered, err := w.Attachments.Recover(context.Background())
 		require.NoError(t, err)
 		require.Equal(t, 1, recovered)
-		require.Eventually(t, func() bool { return w.pending() == uuid.Nil && len(w.stored(t)) == 0 }, time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return w.pending() == uuid.Nil && len(w.stored(t)) == 0 }, slack.TestWait, 10*time.Millisecond)
 		require.Equal(t, [3]int64{0, 0, lost}, w.usage(agent.ID))
 		require.Equal(t, [3]int64{0, 0, lost}, w.usage(uuid.Nil))
 	}
@@ -151,7 +152,7 @@ func TestResultOutlivesAnOutage(t *testing.T) {
 			restore()
 			require.Eventually(t, func() bool {
 				return w.Count("SELECT count(*) FROM attachments WHERE status = $1 AND lease_id IS NULL", map[string]string{"accepted": "ready", "rejected": "rejected"}[name]) == 1
-			}, time.Minute, 10*time.Millisecond)
+			}, slack.TestWait, 10*time.Millisecond)
 			require.EqualValues(t, 1, runs.Load())
 			require.Equal(t, int64(1), w.usage(agent.ID)[2])
 		})
@@ -179,7 +180,7 @@ func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 	restore()
 	require.Eventually(t, func() bool {
 		return w.Count("SELECT count(*) FROM attachments WHERE lease_id IS NULL AND attempts = 0") == 1
-	}, time.Minute, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 
 	restore = w.Outage()
 	result := make(chan error)
@@ -310,7 +311,7 @@ func TestUploadLargerThanAFileMayBe(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.PayloadTooLarge)
 	_, err = w.send(agent, newForm(attachments.Order, make([]byte, attachments.MaxFile)))
 	graphtest.RequireFault(t, err, fault.InvalidFile)
-	require.Eventually(t, func() bool { return len(w.stored(t)) == 0 }, time.Minute, time.Millisecond, "the answer may come first")
+	require.Eventually(t, func() bool { return len(w.stored(t)) == 0 }, slack.TestWait, time.Millisecond, "the answer may come first")
 }
 
 // The local copy of a file that is inspected has no name, so that none is left when its process dies.

@@ -17,6 +17,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 	"stoa/jobs"
 )
 
@@ -211,9 +212,9 @@ func TestCopiesTakeInspectionSlots(t *testing.T) {
 	for i, card := range []*attachments.Card{first, second} {
 		group.Go(func() { _, failures[i] = w.post(agent, "public", card.ID) })
 	}
-	require.Eventually(t, func() bool { return p.now.Load() == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return p.now.Load() == 1 }, slack.TestWait, 10*time.Millisecond)
 	group.Go(func() { _, failures[2] = w.send(agent, newForm(attachments.Order, picture(t, 8, 8))) })
-	require.Eventually(t, func() bool { return w.pending() != uuid.Nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.pending() != uuid.Nil }, slack.TestWait, 10*time.Millisecond)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now()"))
 	require.Zero(t, w.Count("SELECT count(*) FROM attachments WHERE lease_until > stoa_now()"), "the upload waits for the slot")
 	require.Zero(t, w.Count("SELECT count(*) FROM posts"), "no post is there before its copies")
@@ -291,7 +292,7 @@ func TestPublicationsThatWaitAreBounded(t *testing.T) {
 	}
 	done := make(chan error, 1)
 	go func() { _, err := w.post(other, "public", others.ID); done <- err }()
-	require.Eventually(t, func() bool { return p.now.Load() == 2 }, time.Minute, 10*time.Millisecond, "another agent's is made")
+	require.Eventually(t, func() bool { return p.now.Load() == 2 }, slack.TestWait, 10*time.Millisecond, "another agent's is made")
 	close(p.open)
 	require.NoError(t, <-done)
 	published := 0
@@ -361,7 +362,7 @@ func TestCopyIsMadeAfterACrash(t *testing.T) {
 	w.Attachments.Enqueue = func(context.Context, *db.Tx, db.Job) error { return nil } // its process dies
 	done := make(chan error, 1)
 	go func() { _, err := w.post(agent, "public", card.ID); done <- err }()
-	require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachment_copies") == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM attachment_copies") == 1 }, slack.TestWait, 10*time.Millisecond)
 	w.Exec("UPDATE attachment_copies SET lease_id = gen_random_uuid(), lease_until = stoa_now() + interval '20 seconds', attempts = 1, size_bytes = 1000")
 	require.NoError(t, w.Attachments.Store.WriteAll(t.Context(), attachments.PublishedKey(card.ID), []byte("half"), nil))
 	w.Attachments.Enqueue = enqueue

@@ -20,6 +20,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 )
 
 // begin begins an upload; announced is -1 if its length is unknown.
@@ -80,7 +81,7 @@ func (w *world) stall(t *testing.T, by *graphtest.Agent, uploads, announced, sen
 // with or without a Content-Length. Another agent can upload meanwhile, and no bytes stay when they end.
 func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 	t.Parallel()
-	const budget, size, stalled = 3_000_000, 900_000, 40
+	const budget, size, stalled = 3_000_000, 900_000, 12
 	for name, c := range map[string]struct {
 		quotas    limits.Quotas
 		announced int
@@ -235,7 +236,7 @@ func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 	restore := w.Outage()
 	draft.Discard()
 	restore()
-	require.Eventually(t, func() bool { return w.underWay() == 0 && len(w.stored(t)) == 0 }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return w.underWay() == 0 && len(w.stored(t)) == 0 }, slack.TestWait, 20*time.Millisecond)
 }
 
 // Any sequence of uploads that begin, grow, end, break off and die keeps within every budget: what is stored is reserved or

@@ -16,10 +16,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-const (
-	patience = 20 * time.Second
-	soon     = time.Millisecond
-)
+const soon = time.Millisecond
 
 func tell(t *testing.T, w *graphtest.World, list ...events.Event) {
 	t.Helper()

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 )
 
 // writer is a transaction that has written an event and waits to be ended.
@@ -118,7 +119,7 @@ func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 		require.Len(rt, seen, committed)
 		// With no transaction open the horizon catches up, and what lies behind it is not read again.
 		last := w.Count("SELECT coalesce(max(sequence), 0) FROM events")
-		require.Eventually(t, func() bool { advance(rt); return horizon.Settled >= last }, patience, soon)
+		require.Eventually(t, func() bool { advance(rt); return horizon.Settled >= last }, slack.TestWait, soon)
 		read(rt)
 		require.Zero(rt, read(rt))
 	})
@@ -141,5 +142,5 @@ func TestTheHorizonOfANewDatabaseIsNothing(t *testing.T) {
 		next, err := w.Events.Advance(t.Context(), horizon)
 		horizon = next
 		return err == nil && horizon.Settled == 1
-	}, patience, soon)
+	}, slack.TestWait, soon)
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/slack"
 )
 
 // Several processes append beside registrations, and some runs are cut off: there are as many entries as agents, none twice, and
@@ -55,7 +57,7 @@ func TestManyProcessesAppend(t *testing.T) {
 		}
 	}()
 	registering.Wait()
-	require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM log_queue") == 0 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM log_queue") == 0 }, slack.TestWait, 10*time.Millisecond)
 	stop()
 	group.Wait()
 	<-watched

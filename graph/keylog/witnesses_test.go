@@ -19,6 +19,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/graphtest"
 	"stoa/graph/keylog"
+	"stoa/graph/platform/slack"
 )
 
 // others are the witnesses of a log, as strangers run them: a test says what they answer. Each is known by its name.
@@ -218,7 +219,7 @@ func TestWhenWitnessesAreAsked(t *testing.T) {
 		_, err := w.KeyLog.Cosign(t.Context())
 		require.NoError(t, err)
 		return w.Count("SELECT count(*) FROM log_cosignatures WHERE witness = 'b' AND size = 2") == 1
-	}, patience, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 	w.Agent()
 	w.sequence()
 	asked := len(o.asked)
@@ -353,7 +354,7 @@ func TestAWitnessThatOnlySaysSo(t *testing.T) {
 		refused, err = w.KeyLog.Cosign(t.Context())
 		require.NoError(t, err)
 		return errors.Is(refused, keylog.ErrBehind)
-	}, patience, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 	require.ErrorContains(t, refused, "I know more")
 	_, err = w.KeyLog.Checkpoint(t.Context(), 1)
 	require.ErrorIs(t, err, keylog.ErrBehind)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
@@ -21,9 +20,6 @@ import (
 )
 
 const host = "stoa.example"
-
-// patience is how long a test waits for what must come.
-const patience = 5 * time.Minute
 
 // world is a server with a key log.
 type world struct {

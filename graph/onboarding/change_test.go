@@ -14,6 +14,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 	"stoa/graph/posts"
 )
 
@@ -205,7 +206,7 @@ func TestHalvesOfAConditionAtOnce(t *testing.T) {
 				return err
 			}
 			close(halfway)
-			require.Eventually(t, waiting, 10*time.Second, time.Millisecond)
+			require.Eventually(t, waiting, slack.TestWait, time.Millisecond)
 			return nil
 		})
 	})

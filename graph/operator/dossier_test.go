@@ -13,6 +13,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 )
 
@@ -252,7 +253,7 @@ func TestThePulseOfTables(t *testing.T) {
 	} {
 		before := changes("invitations")
 		o.Exec(change)
-		require.Eventually(t, func() bool { return changes("invitations") == before+1 }, time.Minute, 50*time.Millisecond, change)
+		require.Eventually(t, func() bool { return changes("invitations") == before+1 }, slack.TestWait, 50*time.Millisecond, change)
 	}
 	_, err := o.Operator.Pulse(context.Background())
 	require.ErrorIs(t, err, fault.New(fault.Unauthorized))

@@ -16,6 +16,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/graph/ratings"
 	"stoa/graph/receipts"
 	"stoa/rest/client/keylog"
@@ -263,7 +264,7 @@ func TestParticipantsThatGoAtOnce(t *testing.T) {
 	}()
 	require.Eventually(t, func() bool {
 		return w.Count("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND classid = 7062 AND NOT granted") == 1
-	}, time.Minute, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 	require.NoError(t, first.Commit())
 	require.NoError(t, <-second)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM receipts WHERE erased_at IS NOT NULL"))

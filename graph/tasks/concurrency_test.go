@@ -10,6 +10,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/graph/tasks"
 )
 
@@ -226,5 +227,5 @@ func (w *world) awaitWaiting(many int64) {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
 		return w.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == many
-	}, 10*time.Second, 5*time.Millisecond)
+	}, slack.TestWait, 5*time.Millisecond)
 }

@@ -197,20 +197,20 @@ func TestASilentEndpoint(t *testing.T) {
 	}
 }
 
-// However long the queue is, all of it reaches a new webhook, in its order, past events of other kinds.
+// A queue longer than a look (1000 events, 256 deliveries) reaches a new webhook as a whole, in its order, past events of other kinds.
 func TestALongQueue(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	e, agent := newEndpoint(t, nil), w.Agent()
 	w.Exec(`INSERT INTO events (id, created_at, recipient_id, kind, payload)
 		SELECT gen_random_uuid(), stoa_now() - interval '1 hour', $1, CASE WHEN n % 4 = 0 THEN 'order.changed' ELSE 'contact.blocked' END, '{}'
-		FROM generate_series(1, 4000) AS n`, agent.ID)
+		FROM generate_series(1, 1600) AS n`, agent.ID)
 	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"order.changed"}})
 	require.NoError(t, err)
 	w.tested(made.Webhook)
 	w.DeliverWebhooks()
-	require.Len(t, e.take(), 1000)
-	require.EqualValues(t, 3000, w.Count("SELECT count(*) FROM events"))
+	require.Len(t, e.take(), 400)
+	require.EqualValues(t, 1200, w.Count("SELECT count(*) FROM events"))
 	require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries"))
 	w.tell(agent)
 	made, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Kinds: []string{"contact.requested"}})

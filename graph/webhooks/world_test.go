@@ -15,6 +15,7 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/slack"
 	"stoa/graph/webhooks"
 )
 
@@ -25,7 +26,7 @@ type world struct {
 }
 
 // impatient is how long attempts take at most in tests of endpoints that hang.
-const impatient = time.Second
+var impatient = slack.Of(time.Second)
 
 func newWorld(t *testing.T) *world {
 	t.Helper()

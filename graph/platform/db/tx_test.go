@@ -14,6 +14,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 const insertAudit = `INSERT INTO audit_entries (id, created_at, operator, procedure, target, reason, details)
@@ -109,7 +110,7 @@ func TestLostCommitIsUnknown(t *testing.T) {
 		var pid int
 		require.NoError(t, tx.SQL.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid))
 		w.Exec("SELECT pg_terminate_backend($1)", pid)
-		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", pid) == 0 }, 30*time.Second, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM pg_stat_activity WHERE pid = $1", pid) == 0 }, slack.TestWait, 5*time.Millisecond)
 		return nil
 	})
 	require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code)
@@ -141,5 +142,5 @@ func TestNowIsTheDatabaseClock(t *testing.T) {
 	}
 	before := read()
 	w.Shift(48 * time.Hour)
-	require.WithinDuration(t, before.Add(48*time.Hour), read(), 5*time.Second)
+	require.WithinDuration(t, before.Add(48*time.Hour), read(), slack.TestWait)
 }

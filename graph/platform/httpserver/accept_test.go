@@ -11,6 +11,7 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 )
 
 const request = "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -58,7 +59,7 @@ func TestConnectionLimits(t *testing.T) {
 			open[0].send(request)
 			require.Equal(t, http.StatusOK, open[0].answer().StatusCode, "who is in stays in")
 			require.NoError(t, open[0].Close())
-			require.Eventually(t, func() bool { return served(t, s) }, patient, 10*time.Millisecond, "the place is not given back")
+			require.Eventually(t, func() bool { return served(t, s) }, slack.TestWait, 10*time.Millisecond, "the place is not given back")
 		})
 	}
 }
@@ -91,5 +92,5 @@ func TestHijackedConnectionsCount(t *testing.T) {
 	conn := <-taken
 	require.False(t, served(t, s))
 	require.NoError(t, conn.Close())
-	require.Eventually(t, func() bool { return served(t, s) }, patient, 10*time.Millisecond, "the place is not given back")
+	require.Eventually(t, func() bool { return served(t, s) }, slack.TestWait, 10*time.Millisecond, "the place is not given back")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 )
 
 // A client that does not take its answer at the least rate loses it.
@@ -36,7 +37,7 @@ func TestSlowReader(t *testing.T) {
 	select {
 	case err := <-failed:
 		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
-	case <-time.After(patient):
+	case <-time.After(slack.TestWait):
 		require.FailNow(t, "the answer is still being written")
 	}
 }
@@ -45,7 +46,7 @@ func TestSlowReader(t *testing.T) {
 func TestSlowHandler(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
-	timeouts.Answer = httpserver.Pace{Time: 200 * time.Millisecond, Bytes: 64 << 10}
+	timeouts.Answer = httpserver.Pace{Time: slack.Of(100 * time.Millisecond), Bytes: 64 << 10}
 	s := start(t, func(w http.ResponseWriter, _ *http.Request) {
 		for range 3 {
 			<-time.After(2 * timeouts.Answer.Time)

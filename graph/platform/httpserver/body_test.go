@@ -11,6 +11,7 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 )
 
 // A body that no handler reads and that does not arrive delays neither the answer nor the connection.
@@ -67,7 +68,7 @@ func TestBodyThatNeverComesAndNothingToSay(t *testing.T) {
 func TestSmallBodyKeepsTheConnection(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
-	timeouts.Drain = patient // on a busy machine it may come late
+	timeouts.Drain = slack.TestWait // on a busy machine it may come late
 	for name, handler := range map[string]http.HandlerFunc{"unread": ok, "read": readAll} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -11,6 +11,7 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 )
 
 // stopping begins a shutdown and waits until no connection is accepted any more.
@@ -24,7 +25,7 @@ func stopping(t *testing.T, s *httpserver.Server) <-chan error {
 			_ = conn.Close()
 		}
 		return err != nil
-	}, patient, 5*time.Millisecond, "the listener stays open")
+	}, slack.TestWait, 5*time.Millisecond, "the listener stays open")
 	return stopped
 }
 
@@ -32,7 +33,7 @@ func stopping(t *testing.T, s *httpserver.Server) <-chan error {
 func TestShutdownAnswersNewConnections(t *testing.T) {
 	t.Parallel()
 	timeouts := unbounded()
-	timeouts.Fresh = patient
+	timeouts.Fresh = slack.TestWait
 	s := start(t, ok, timeouts, httpserver.Config{})
 	fresh, later := dial(t, s), dial(t, s)
 	later.send(request)
@@ -54,7 +55,7 @@ func TestShutdownOfAnIdleServer(t *testing.T) {
 	require.Equal(t, http.StatusOK, idle.answer().StatusCode)
 	began := time.Now()
 	require.NoError(t, s.Shutdown(t.Context()))
-	require.Less(t, time.Since(began), 4*time.Second, "net/http alone waits 5 s for a silent connection")
+	require.Less(t, time.Since(began), slack.Of(4*time.Second), "net/http alone waits 5 s for a silent connection")
 	silent.ended()
 	idle.ended()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 )
 
 // A connection that was taken over is answered after its handler has returned, with the header of its request, and counts until then.
@@ -42,7 +43,7 @@ func TestTakenOver(t *testing.T) {
 	require.NotEmpty(t, a.Header.Get("Date"))
 	require.True(t, a.Close)
 	c.ended()
-	require.Eventually(t, func() bool { return served(t, s) }, patient, patient/1000)
+	require.Eventually(t, func() bool { return served(t, s) }, slack.TestWait, slack.TestWait/1000)
 }
 
 // An answer without an end goes on until the connection is closed.
@@ -53,7 +54,7 @@ func TestTakenOverForGood(t *testing.T) {
 		if err != nil {
 			return
 		}
-		conn.EndUnlessHeard(patient)
+		conn.EndUnlessHeard(slack.TestWait)
 		go func() {
 			defer conn.Close()
 			if conn.Begin(http.StatusOK, []byte("one\n")) == nil {

@@ -15,11 +15,9 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 	"stoa/graph/platform/web"
 )
-
-// patient is how long a test waits for what must come, on a busy machine.
-const patient = time.Minute
 
 // unbounded are timeouts that never come in a test, so that what ends has another reason.
 func unbounded() httpserver.Timeouts {
@@ -55,7 +53,7 @@ func dial(t *testing.T, s *httpserver.Server) *client {
 	conn, err := net.Dial("tcp", s.Address())
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(patient)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(slack.TestWait)))
 	return &client{conn.(*net.TCPConn), bufio.NewReader(conn), t}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/db/prepared"
+	"stoa/graph/platform/slack"
 )
 
 // world is one test's schema, with a plain lib/pq pool beside what it opens.
@@ -110,5 +111,5 @@ func kept(t testing.TB, on runner) map[string]int {
 // eventually waits for a condition that the server reaches by itself.
 func eventually(t testing.TB, what string, reached func() bool) {
 	t.Helper()
-	require.Eventually(t, reached, 20*time.Second, 5*time.Millisecond, what)
+	require.Eventually(t, reached, slack.TestWait, 5*time.Millisecond, what)
 }

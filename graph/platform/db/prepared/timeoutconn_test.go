@@ -11,6 +11,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db/prepared"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 // A server that takes what it is asked and says nothing is given up, whether or
@@ -42,7 +43,7 @@ func TestSilentServer(t *testing.T) {
 			}()
 			select {
 			case err = <-failed:
-			case <-time.After(time.Minute):
+			case <-time.After(slack.TestWait):
 				t.Fatal("the read never ended")
 			}
 			require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code, "%v", err)
@@ -126,7 +127,7 @@ func TestSilentServerWithinADeadline(t *testing.T) {
 			go func() { failed <- c.hang(ctx, db, tx) }()
 			select {
 			case err = <-failed:
-			case <-time.After(time.Minute):
+			case <-time.After(slack.TestWait):
 				t.Fatal("it never ended")
 			}
 			require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code, "%v", err)
