@@ -14,6 +14,7 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/slack"
 	"stoa/rest"
 )
 
@@ -23,7 +24,7 @@ func (s *site) raw(format string, args ...any) *answer {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(s.t, err)
 	defer conn.Close()
-	require.NoError(s.t, conn.SetDeadline(time.Now().Add(time.Minute)))
+	require.NoError(s.t, conn.SetDeadline(time.Now().Add(slack.TestWait)))
 	_, err = fmt.Fprintf(conn, format, args...)
 	require.NoError(s.t, err)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -9,59 +9,45 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/slack"
 	"stoa/rest"
 )
 
 // A database that is hung neither answers nor hangs up, and its driver does not heed the context.
 func TestReadinessDoesNotWaitForACheckThatHangs(t *testing.T) {
 	t.Parallel()
-	hang := make(chan struct{})
-	server := httptest.NewServer(rest.New(rest.Config{
-		Logger:   slog.New(slog.DiscardHandler),
-		Draining: new(atomic.Bool),
-		Checks: map[string]rest.Check{
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan struct{})
+		require.Equal(t, map[string]string{"database": "failing", "storage": "ok"}, unready(t, map[string]rest.Check{
 			"database": func(context.Context) error { <-hang; return nil },
 			"storage":  func(context.Context) error { return nil },
-		},
-	}))
-	t.Cleanup(server.Close)
-	t.Cleanup(func() { close(hang) })
-	require.Equal(t, map[string]string{"database": "failing", "storage": "ok"}, unready(t, server.URL))
+		}))
+		close(hang)
+	})
 }
 
 // A database that refuses new connections is named as the cause, since all else goes on for a while.
 func TestReadinessNamesRefusedConnections(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(rest.New(rest.Config{
-		Logger:   slog.New(slog.DiscardHandler),
-		Draining: new(atomic.Bool),
-		Checks: map[string]rest.Check{
-			"database": func(context.Context) error { return fmt.Errorf("%w: too many clients", db.ErrRefusesConnections) },
-		},
+	require.Equal(t, map[string]string{"database": "refuses_connections"}, unready(t, map[string]rest.Check{
+		"database": func(context.Context) error { return fmt.Errorf("%w: too many clients", db.ErrRefusesConnections) },
 	}))
-	t.Cleanup(server.Close)
-	require.Equal(t, map[string]string{"database": "refuses_connections"}, unready(t, server.URL))
 }
 
-// unready returns the checks of /readyz, which must be 503.
-func unready(t *testing.T, origin string) map[string]string {
+// unready returns what /readyz says of the checks, and requires it to be 503.
+func unready(t *testing.T, checks map[string]rest.Check) map[string]string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), slack.TestWait)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+"/readyz", http.NoBody)
-	require.NoError(t, err)
-	response, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusServiceUnavailable, response.StatusCode)
+	server := rest.New(rest.Config{Logger: slog.New(slog.DiscardHandler), Draining: new(atomic.Bool), Checks: checks})
+	got := httptest.NewRecorder()
+	server.ServeHTTP(got, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody))
+	require.Equal(t, http.StatusServiceUnavailable, got.Code)
 	var answer struct {
 		Checks map[string]string `json:"checks"`
 	}
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&answer))
+	require.NoError(t, json.NewDecoder(got.Body).Decode(&answer))
 	return answer.Checks
 }

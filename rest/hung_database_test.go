@@ -14,6 +14,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 	"stoa/rest"
 )
 
@@ -75,7 +76,7 @@ func TestHungDatabase(t *testing.T) {
 				group.Go(func() {
 					began := time.Now()
 					refused := s.send(r.method, r.path, one.Token, r.body)
-					require.Less(t, time.Since(began), 20*time.Second, r.path)
+					require.Less(t, time.Since(began), slack.TestWait, r.path)
 					refused.fault(http.StatusServiceUnavailable, fault.ServiceUnavailable)
 					require.NotEmpty(t, refused.header.Get("Retry-After"))
 				})
@@ -83,7 +84,7 @@ func TestHungDatabase(t *testing.T) {
 			group.Wait()
 			require.Eventually(t, func() bool {
 				return world.Count("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'hung' AND state <> 'idle' AND backend_type = 'client backend'") == 0
-			}, 20*time.Second, 20*time.Millisecond, "the statement was given up")
+			}, slack.TestWait, 20*time.Millisecond, "the statement was given up")
 			release()
 			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
 		})

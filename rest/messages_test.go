@@ -19,6 +19,7 @@ import (
 	"stoa/graph/messages"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 )
 
 const messagesPath = "/api/v1/messages"
@@ -252,14 +253,14 @@ func TestSendIsOneStatement(t *testing.T) {
 			_, err = conn.Write([]byte(header))
 			require.NoError(t, err)
 			counted := "SELECT coalesce(sum(total), 0) FROM rate_windows WHERE name = 'mutations' AND subject = $1"
-			require.Eventually(t, func() bool { return s.Count(counted, one.ID.String()) == 2 }, time.Minute, 5*time.Millisecond,
+			require.Eventually(t, func() bool { return s.Count(counted, one.ID.String()) == 2 }, slack.TestWait, 5*time.Millisecond,
 				"the sender is authenticated")
 			_, err = conn.Write(body)
 			require.NoError(t, err)
 		}
 		waiting := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
 			AND query LIKE '%stoa_send(%'`
-		require.Eventually(t, func() bool { return s.Count(waiting) == 1 }, time.Minute, 5*time.Millisecond)
+		require.Eventually(t, func() bool { return s.Count(waiting) == 1 }, slack.TestWait, 5*time.Millisecond)
 		require.Equal(t, together, s.Count(waiting+" AND query LIKE '%FROM tokens%'") == 1)
 		require.NoError(t, block.Rollback())
 		response, err := http.ReadResponse(bufio.NewReader(conn), nil)

@@ -21,6 +21,7 @@ import (
 	"stoa/graph/graphtest"
 	logs "stoa/graph/keylog"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/receipt"
 	"stoa/rest/resttest"
@@ -33,7 +34,7 @@ func (s *trade) receipt(by *graphtest.Agent, orderID any) map[string]any {
 	require.NoError(s.t, err)
 	require.Eventually(s.t, func() bool {
 		return s.Count("SELECT count(*) FROM receipts WHERE order_id = $1 AND jws IS NULL", orderID) == 0
-	}, time.Minute, 20*time.Millisecond)
+	}, slack.TestWait, 20*time.Millisecond)
 	return s.send("GET", "/api/v1/orders/"+orderID.(string)+"/receipt", by.Token, nil).ok(http.StatusOK)["receipt"].(map[string]any)
 }
 
@@ -220,7 +221,7 @@ func (s *site) checked(file []byte) (found *receipt.Verified) {
 		require.NoError(s.t, err)
 		found, err = receipt.Verify(file, receipt.Trust{Keys: trusted, Logs: []note.Verifier{s.logKey()}})
 		return err == nil
-	}, time.Minute, 50*time.Millisecond)
+	}, slack.TestWait, 50*time.Millisecond)
 	return found
 }
 

@@ -15,6 +15,7 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/readpool"
+	"stoa/graph/platform/slack"
 )
 
 // stuck is the number of connections that wait for a lock.
@@ -39,7 +40,7 @@ func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	for i := range answers {
 		group.Go(func() { answers[i] = s.send("GET", fmt.Sprintf("/api/v1/services?q=word%d", i), "", nil) })
 	}
-	require.Eventually(t, func() bool { return s.stuck() == readpool.Connections }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return s.stuck() == readpool.Connections }, slack.TestWait, 5*time.Millisecond)
 	for range 3 {
 		s.send("GET", "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)
 		s.send("GET", "/api/v1/tasks", agent.Token, nil).ok(http.StatusOK)

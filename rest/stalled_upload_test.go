@@ -18,6 +18,7 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 	"stoa/jobs"
 	"stoa/rest"
 )
@@ -93,7 +94,7 @@ func TestStalledUploads(t *testing.T) {
 				refused.fault(http.StatusTooManyRequests, fault.UploadBusy)
 				require.NotEmpty(t, refused.header.Get("Retry-After"))
 			}
-			require.Eventually(t, func() bool { return sizeOf(t, folder) > size }, time.Minute, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return sizeOf(t, folder) > size }, slack.TestWait, 10*time.Millisecond)
 			require.LessOrEqual(t, sizeOf(t, folder), int64(budget))
 			require.EqualValues(t, places, s.Count("SELECT count(*) FROM upload_reservations"))
 			s.attach(other, "order", pngOf(t, 8, 8))
@@ -103,7 +104,7 @@ func TestStalledUploads(t *testing.T) {
 			}
 			require.Eventually(t, func() bool {
 				return s.Count("SELECT count(*) FROM upload_reservations") == 0 && len(filesIn(t, folder)) == 2
-			}, time.Minute, 10*time.Millisecond)
+			}, slack.TestWait, 10*time.Millisecond)
 			s.attach(agent, "order", pngOf(t, 8, 8))
 		})
 	}

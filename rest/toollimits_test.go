@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 // An answer has at most 1 MiB, and next_before leads to the rest.
@@ -78,7 +79,7 @@ func TestToolCallsAtOnce(t *testing.T) {
 	require.Eventually(t, func() bool {
 		fifth = s.message(busy, call("me"))
 		return fifth.status != http.StatusOK
-	}, time.Minute, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 	fifth.fault(http.StatusTooManyRequests, fault.RateLimited)
 	require.Equal(t, "1", fifth.header.Get("Retry-After"))
 	require.Equal(t, http.StatusAccepted, s.message(busy, `{"jsonrpc":"2.0","method":"notifications/initialized"}`).status)

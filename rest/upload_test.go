@@ -20,6 +20,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 	"stoa/jobs"
 )
 
@@ -165,7 +166,7 @@ func TestUploadThatIsUnfinished(t *testing.T) {
 	require.Equal(t, map[string]any{"upload_id": "unfinished"}, repeat.fault(http.StatusConflict, fault.UploadUnavailable)["fields"])
 	require.NotEmpty(t, repeat.header.Get("Retry-After"))
 	close(open)
-	require.Eventually(t, func() bool { return s.post(agent.Token, form).status == http.StatusOK }, time.Minute, 50*time.Millisecond)
+	require.Eventually(t, func() bool { return s.post(agent.Token, form).status == http.StatusOK }, slack.TestWait, 50*time.Millisecond)
 }
 
 // A client that breaks off in the middle leaves nothing.

@@ -21,6 +21,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 	"stoa/graph/webhooks"
 )
 
@@ -217,7 +218,7 @@ func TestAcknowledgedByAWebhook(t *testing.T) {
 	require.Eventually(t, func() bool {
 		s.DeliverWebhooks()
 		return s.Count("SELECT count(*) FROM events WHERE recipient_id = $1", agent.ID) == 0
-	}, time.Minute, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 	s.tell(agent, 261)
 	for !strings.Contains(versions[len(versions)-1], `"version":261`) {
 		read(len(versions) + 1)

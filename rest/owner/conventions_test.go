@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/slack"
 	"stoa/rest"
 )
 
@@ -135,7 +136,7 @@ func TestFailures(t *testing.T) {
 		require.Equal(t, "2", refused.header.Get("Retry-After"))
 	}
 	away()
-	require.Eventually(t, func() bool { return w.get(mail.path).code == http.StatusOK }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.get(mail.path).code == http.StatusOK }, slack.TestWait, 10*time.Millisecond)
 
 	starting := w.config()
 	starting.Graph, starting.Starting = nil, true
@@ -155,7 +156,7 @@ func TestFailures(t *testing.T) {
 	require.Eventually(t, func() bool {
 		often = w.get(at + mail.path)
 		return often.code == http.StatusTooManyRequests
-	}, 10*time.Second, time.Millisecond)
+	}, slack.TestWait, time.Millisecond)
 	require.Equal(t, "That was too often", often.title())
 	require.Equal(t, "1", often.header.Get("Retry-After"))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 
 	"stoa/graph/graphtest"
 )
@@ -81,7 +82,7 @@ func TestBrokenServer(t *testing.T) {
 	w.failure("/tasks", http.StatusServiceUnavailable, "Stoa is not available at the moment", "service_unavailable")
 	require.NotEmpty(t, w.get("/").is(http.StatusServiceUnavailable).header.Get("Retry-After"))
 	away()
-	require.Eventually(t, func() bool { return w.get("/").status == http.StatusOK }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return w.get("/").status == http.StatusOK }, slack.TestWait, 10*time.Millisecond)
 
 	starting := w.config()
 	starting.Graph, starting.Starting = nil, true

@@ -9,6 +9,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 func TestAckingTwiceIsAnsweredTwice(t *testing.T) {
@@ -234,7 +235,7 @@ func TestAcksAreAnsweredOnceTheDatabaseIsBack(t *testing.T) {
 	conn.ack(id)
 	conn.ack(id)
 	conn.quiet()
-	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
 	require.Equal(t, 1013, p.dial(agent.Token).code())
 	restore()
 	conn.answer(id)

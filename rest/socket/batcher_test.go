@@ -3,9 +3,10 @@ package socket
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 )
@@ -13,48 +14,39 @@ import (
 // TestASingleRequestNeedsNoWorker shows that its caller runs the statement; requests that come meanwhile share one.
 func TestASingleRequestNeedsNoWorker(t *testing.T) {
 	t.Parallel()
-	const soon = time.Millisecond
-	began, goOn := make(chan int, 8), make(chan struct{})
-	b := newBatcher(8, func(_ context.Context, in []int) ([]int, error) {
-		began <- len(in)
-		<-goOn
-		return in, nil
+	synctest.Test(t, func(t *testing.T) {
+		began, goOn := make(chan int, 8), make(chan struct{})
+		b := newBatcher(8, func(_ context.Context, in []int) ([]int, error) {
+			began <- len(in)
+			<-goOn
+			return in, nil
+		})
+		sum := 0
+		var mu sync.Mutex
+		do := func(n int) {
+			out, err := b.do(t.Context(), n)
+			mu.Lock()
+			defer mu.Unlock()
+			if sum += out; err != nil {
+				t.Error(err)
+			}
+		}
+		go do(1)
+		require.Equal(t, 1, <-began)
+		for n := 2; n <= 4; n++ {
+			go do(n)
+		}
+		synctest.Wait()
+		require.Len(t, b.waiting, 3)
+		go b.work(t.Context())
+		require.Equal(t, 3, <-began)
+		close(goOn)
+		synctest.Wait()
+		require.Equal(t, 1+2+3+4, sum)
+		require.Zero(t, b.running)
+		do(5)
+		require.Equal(t, 1, <-began)
 	})
-	answers := make(chan int, 4)
-	do := func(n int) {
-		out, err := b.do(t.Context(), n)
-		if err != nil {
-			out = -1
-		}
-		answers <- out
-	}
-	go do(1)
-	require.Equal(t, 1, <-began)
-	for n := 2; n <= 4; n++ {
-		go do(n)
-	}
-	waiting := func(n int) func() bool {
-		return func() bool {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			return len(b.waiting) == n
-		}
-	}
-	require.Eventually(t, waiting(3), 10*time.Second, soon)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	go b.work(ctx)
-	require.Equal(t, 3, <-began)
-	close(goOn)
-	sum := 0
-	for range 4 {
-		sum += <-answers
-	}
-	require.Equal(t, 1+2+3+4, sum)
-	require.Zero(t, b.running)
-	go do(5)
-	require.Equal(t, 1, <-began)
-	require.Equal(t, 5, <-answers)
 }
 
 func TestAFailureReachesEveryRequest(t *testing.T) {

@@ -26,8 +26,5 @@ func (h *Hub) SetReleaseTimeout(d time.Duration) { h.releaseTimeout = d }
 // ChunksInMemory is how many sessions may hold events in memory at the same time.
 const ChunksInMemory = chunksInMemory
 
-// CommentInterval is how often a stream is sent a comment unless Config says otherwise.
-const CommentInterval = defaultPingInterval / 2
-
 // SetStreamLife changes how long a stream lasts. It must be called before streams open.
 func (h *Hub) SetStreamLife(d time.Duration) { h.streamLife = d }

@@ -9,6 +9,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 // newChat returns a process that is alone, and two friends without events.
@@ -43,7 +44,7 @@ func (p *process) handedOver(sender, recipient *graphtest.Agent, conns ...*clien
 			came = a
 		}
 		return p.hub.Fetched() == before
-	}, patience, time.Millisecond)
+	}, slack.TestWait, time.Millisecond)
 	return came
 }
 
@@ -67,7 +68,7 @@ func TestAMessageIsReadWhereThereAreOtherProcesses(t *testing.T) {
 	t.Parallel()
 	h, p, sender, recipient := newChat(t)
 	other := h.process()
-	require.Eventually(t, func() bool { return !p.hub.Alone() }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return !p.hub.Alone() }, slack.TestWait, time.Millisecond)
 	conn := p.dial(recipient.Token)
 	conn.quiet()
 	before := p.hub.Fetched()

@@ -16,6 +16,7 @@ import (
 	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/slack"
 	"stoa/rest/resttest"
 )
 
@@ -112,15 +113,15 @@ func benchmarkIdle(b *testing.B, address func(*process) string) {
 		said, err := bufio.NewReader(output).ReadString('\n')
 		require.NoError(b, err)
 		require.Equal(b, strconv.Itoa(agents*each)+"\n", said)
-		require.Eventually(b, func() bool { return p.hub.Stats().Open == agents*each }, patience, patience/1000)
-		require.Eventually(b, func() bool { return runtime.NumGoroutine() < agents*each+100 }, patience, patience/1000, "the first looks are done")
+		require.Eventually(b, func() bool { return p.hub.Stats().Open == agents*each }, slack.TestWait, slack.TestWait/1000)
+		require.Eventually(b, func() bool { return runtime.NumGoroutine() < agents*each+100 }, slack.TestWait, slack.TestWait/1000, "the first looks are done")
 		after := memory()
 		b.ReportMetric(float64(after.heap-before.heap)/(agents*each), "heap-B/connection")
 		b.ReportMetric(float64(after.stack-before.stack)/(agents*each), "stack-B/connection")
 		b.ReportMetric(float64(after.heap+after.stack-before.heap-before.stack)/(agents*each), "B/connection")
 		require.NoError(b, input.Close())
 		require.NoError(b, clients.Wait())
-		require.Eventually(b, func() bool { return p.hub.Stats().Open == 0 }, patience, patience/1000)
+		require.Eventually(b, func() bool { return p.hub.Stats().Open == 0 }, slack.TestWait, slack.TestWait/1000)
 	}
 }
 

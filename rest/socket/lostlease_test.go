@@ -8,6 +8,7 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 	"stoa/rest/socket"
 )
 
@@ -33,12 +34,12 @@ func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
 
 	refused := make(chan int)
 	go func() { refused <- p.dial(agent.Token).code() }()
-	require.Eventually(t, func() bool { return h.Count(locks) == 2 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(locks) == 2 }, slack.TestWait, time.Millisecond)
 	network.Tear()
 	require.Equal(t, 1013, <-refused)
-	require.Eventually(t, func() bool { return h.Count(closed) > 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(closed) > 0 }, slack.TestWait, time.Millisecond)
 	require.NoError(t, lock.Commit())
-	require.Eventually(t, func() bool { return h.Count(locks) == 0 }, patience, time.Millisecond)
-	require.Eventually(t, func() bool { return h.Count(leases) == 0 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(locks) == 0 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count(leases) == 0 }, slack.TestWait, 10*time.Millisecond)
 	p.dial(agent.Token).quiet()
 }

@@ -10,6 +10,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 // act is an order.changed event to an agent about what that agent or another one did.
@@ -50,11 +51,11 @@ func TestAPollThatLeavesOutOwnActsWaitsOn(t *testing.T) {
 	here.tellEvents(act(agent, agent, 1))
 	answered := make(chan reply, 1)
 	go func() { answered <- there.poll(agent.Token, "wait=50&version=2&own=false") }()
-	require.Eventually(t, func() bool { return there.hub.Stats().Open == 1 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return there.hub.Stats().Open == 1 }, slack.TestWait, time.Millisecond)
 	for version := 2; version < 40; version++ {
 		here.tellEvents(act(agent, agent, version))
 	}
-	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 0 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 0 }, slack.TestWait, time.Millisecond)
 	require.Empty(t, answered, "own acts do not answer a poll that waits")
 	require.Equal(t, 1, there.hub.Stats().Open)
 	here.tellEvents(act(agent, agent, 40), act(agent, other, 41))
@@ -100,7 +101,7 @@ func TestAStreamLeavesOutOwnActs(t *testing.T) {
 	require.Contains(t, string(conn.arrive().raw), `"version":1000`)
 	here.tellEvents(act(agent, agent, 1001), act(agent, other, 1002), act(agent, agent, 1003))
 	require.Equal(t, 1002, stream.event().version(t))
-	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, slack.TestWait, time.Millisecond)
 	require.Equal(t, []int{1000, 1002}, here.poll(agent.Token, "").page(t).versions())
 }
 
@@ -119,7 +120,7 @@ func TestAStreamResumesWithoutOwnActs(t *testing.T) {
 	resumed := p.stream(agent.Token, "?own=false", last.id)
 	p.tellEvents(act(agent, agent, 4), act(agent, other, 5))
 	require.Equal(t, 5, resumed.event().version(t))
-	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, patience, time.Millisecond)
+	require.Eventually(t, func() bool { return h.unacknowledged(agent) == 2 }, slack.TestWait, time.Millisecond)
 	require.Equal(t, []int{2, 5}, p.poll(agent.Token, "").page(t).versions())
 	resumed.leave()
 

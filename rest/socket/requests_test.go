@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
+	"stoa/graph/platform/slack"
 )
 
 // reply is an answer over HTTP.
@@ -102,7 +103,7 @@ func (p *process) polling(token string) <-chan reply {
 	p.t.Helper()
 	held, answered := p.hub.Stats().Open, make(chan reply, 1)
 	go func() { answered <- p.poll(token, "wait=50") }()
-	require.Eventually(p.t, func() bool { return p.hub.Stats().Open > held }, patience, time.Millisecond)
+	require.Eventually(p.t, func() bool { return p.hub.Stats().Open > held }, slack.TestWait, time.Millisecond)
 	return answered
 }
 
@@ -112,7 +113,7 @@ func await(t testing.TB, answered <-chan reply) reply {
 	select {
 	case r := <-answered:
 		return r
-	case <-time.After(patience):
+	case <-time.After(slack.TestWait):
 		require.Fail(t, "the poll was not answered")
 		return reply{}
 	}
@@ -215,7 +216,7 @@ func (r *reader) next() sent {
 	select {
 	case s := <-r.arrivals:
 		return s
-	case <-time.After(patience):
+	case <-time.After(slack.TestWait):
 		require.Fail(r.t, "nothing came")
 		return sent{}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 	"stoa/rest/socket"
 )
 
@@ -30,7 +31,7 @@ func (p *process) tellMuch(agent *graphtest.Agent) {
 // deaf connects and never reads; the system takes little on the client's behalf.
 func (p *process) deaf(agent *graphtest.Agent) {
 	p.t.Helper()
-	dialer := websocket.Dialer{HandshakeTimeout: patience, NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	dialer := websocket.Dialer{HandshakeTimeout: slack.TestWait, NetDialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 		small := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
 			return raw.Control(func(fd uintptr) {
 				_ = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, sendBuffer)
@@ -52,8 +53,8 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	p.tellMuch(agent)
 	p.deaf(agent)
 	// It frees the only slot, without a word from the client.
-	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM socket_leases") == 0 }, patience, 5*time.Millisecond)
-	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, patience, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return h.Count("SELECT count(*) FROM socket_leases") == 0 }, slack.TestWait, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, slack.TestWait, 5*time.Millisecond)
 	again := p.dial(agent.Token)
 	for range 16 {
 		require.NoError(t, again.arrive().err) // such a status is no event's
@@ -65,7 +66,7 @@ func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
 	p := h.process()
-	p.hub.SetWriteTimeout(10 * patience)
+	p.hub.SetWriteTimeout(10 * slack.TestWait)
 	agent, deaf := h.Agent(), h.Agent()
 	conn := p.dial(agent.Token)
 	conn.quiet()

@@ -23,13 +23,11 @@ import (
 	"stoa/graph/messages"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 	"stoa/rest"
 	"stoa/rest/resttest"
 	"stoa/rest/socket"
 )
-
-// patience is how long a test waits for what must come.
-const patience = 20 * time.Second
 
 // sendBuffer is how many bytes the system takes for a client of a process: few, so that a client that does not read is soon noticed.
 const sendBuffer = 4096
@@ -93,7 +91,7 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 		set(&config)
 	}
 	hub = socket.New(config)
-	hub.SetReleaseTimeout(patience) // else a busy database would make an end come before its slot is free
+	hub.SetReleaseTimeout(slack.TestWait) // else a busy database would make an end come before its slot is free
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- hub.Run(ctx) }()
@@ -124,13 +122,13 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 // linked waits until the process lets connections in.
 func (p *process) linked() {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool { return p.hub.Stats().Linked }, patience, time.Millisecond)
+	require.Eventually(p.t, func() bool { return p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
 }
 
 // alone waits until the process knows that there is no other.
 func (p *process) alone() {
 	p.t.Helper()
-	require.Eventually(p.t, p.hub.Alone, patience, time.Millisecond)
+	require.Eventually(p.t, p.hub.Alone, slack.TestWait, time.Millisecond)
 }
 
 // withoutPings is for tests that write to the connection beneath the library's: its answer to a ping leaves a deadline there.
@@ -175,7 +173,7 @@ func (p *process) dial(token string, subprotocols ...string) *client {
 
 func (p *process) dialWith(header http.Header, query string, subprotocols ...string) *client {
 	p.t.Helper()
-	dialer := websocket.Dialer{Subprotocols: subprotocols, HandshakeTimeout: patience}
+	dialer := websocket.Dialer{Subprotocols: subprotocols, HandshakeTimeout: slack.TestWait}
 	conn, response, err := dialer.Dial(p.url+query, header)
 	require.NoError(p.t, err)
 	require.NoError(p.t, response.Body.Close())
@@ -214,7 +212,7 @@ func (c *client) arrive() arrival {
 	select {
 	case a := <-c.arrivals:
 		return a
-	case <-time.After(patience):
+	case <-time.After(slack.TestWait):
 		require.Fail(c.t, "nothing came")
 		return arrival{}
 	}
@@ -273,7 +271,7 @@ func (c *client) answer(id string) {
 func (c *client) quiet() {
 	c.t.Helper()
 	text := uuid.NewString()
-	require.NoError(c.t, c.WriteControl(websocket.PingMessage, []byte(text), time.Now().Add(patience)))
+	require.NoError(c.t, c.WriteControl(websocket.PingMessage, []byte(text), time.Now().Add(slack.TestWait)))
 	a := c.arrive()
 	require.NoError(c.t, a.err)
 	require.Equal(c.t, text, a.pong, "%s", a.raw)
@@ -300,7 +298,7 @@ func (c *client) closed() *websocket.CloseError {
 // hangUp closes from the client's side and waits for the answer.
 func (c *client) hangUp() {
 	c.t.Helper()
-	require.NoError(c.t, c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(patience)))
+	require.NoError(c.t, c.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(slack.TestWait)))
 	require.Equal(c.t, websocket.CloseNormalClosure, c.code())
 	require.NoError(c.t, c.Close())
 }
@@ -331,7 +329,7 @@ func many(n int) []int {
 
 func (p *process) tellEvents(list ...events.Event) {
 	p.t.Helper()
-	patient := db.WithStatementTimeout(context.Background(), patience) // on a busy machine megabytes take longer than a request may
+	patient := db.WithStatementTimeout(context.Background(), slack.TestWait) // on a busy machine megabytes take longer than a request may
 	require.NoError(p.t, p.Events.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
 		return p.Events.Add(ctx, tx, list...)
 	}))

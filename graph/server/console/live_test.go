@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-)
 
-// patient is how long a test waits for what must come, on a busy machine.
-const patient = time.Minute
+	"stoa/graph/platform/slack"
+)
 
 // stream is the stream of a page that refreshes itself, as a browser opens it.
 type stream struct {
@@ -24,7 +23,7 @@ type stream struct {
 
 func (w *world) stream(tables string, headers ...string) *stream {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), patient)
+	ctx, cancel := context.WithTimeout(w.t.Context(), slack.TestWait)
 	w.t.Cleanup(cancel)
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.url+"/live?of="+tables, nil)
 	require.NoError(w.t, err)
@@ -77,7 +76,7 @@ func TestAPageGetsItsChanges(t *testing.T) {
 		case <-time.After(time.Second):
 			return false
 		}
-	}, patient, time.Millisecond)
+	}, slack.TestWait, time.Millisecond)
 	w.draining.Store(true)
 	require.False(t, other.next("event: changed"), "its tables have not changed; it ends with the process")
 	require.False(t, watched.next("nothing"))
@@ -131,7 +130,7 @@ func TestStreamsAreBounded(t *testing.T) {
 		again := w.stream("bots")
 		defer again.close()
 		return again.StatusCode == http.StatusOK
-	}, patient, 10*time.Millisecond)
+	}, slack.TestWait, 10*time.Millisecond)
 	head := w.send(http.MethodHead, "/live?of=bots", "", "Cookie", w.cookie, "Sec-Fetch-Site", "same-origin")
 	require.Equal(t, "text/event-stream", head.Header.Get("Content-Type"))
 }
