@@ -62,43 +62,24 @@ func TestRegistrationRefuses(t *testing.T) {
 		require.NoError(t, err)
 		return string(raw)
 	}
-	for name, c := range map[string]struct {
-		body  string
-		code  fault.Code
-		field string
-	}{
-		"email":              {with("email", "a@b.c"), fault.InvalidInput, "email"},
-		"password":           {with("password", "x"), fault.InvalidInput, "password"},
-		"is_demo":            {with("is_demo", true), fault.InvalidInput, "is_demo"},
-		"attachment":         {with("avatar_attachment_id", goodKey), fault.InvalidInput, "avatar_attachment_id"},
-		"null bio":           {with("bio", nil), fault.InvalidInput, "bio"},
-		"number name":        {with("display_name", 7), fault.InvalidInput, "display_name"},
-		"string flag":        {with("profile_public", "true"), fault.InvalidInput, "profile_public"},
-		"short handle":       {with("handle", "ab"), fault.InvalidInput, "handle"},
-		"long handle":        {with("handle", strings.Repeat("a", 33)), fault.InvalidInput, "handle"},
-		"digit first":        {with("handle", "1ab"), fault.InvalidInput, "handle"},
-		"reserved":           {with("handle", "admin"), fault.HandleUnavailable, "handle"},
-		"taken":              {with("handle", "taken"), fault.HandleUnavailable, "handle"},
-		"bidi name":          {with("display_name", "a\u202eb"), fault.InvalidInput, "display_name"},
-		"low-order key":      {with("encryption_public_key", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="), fault.InvalidInput, "encryption_public_key"},
-		"duplicate key":      {`{"handle":"free","handle":"free"}`, fault.InvalidInput, ""},
-		"trailing data":      {with("bio", "x") + "{}", fault.InvalidInput, ""},
-		"array":              {`[]`, fault.InvalidInput, ""},
-		"empty":              {``, fault.InvalidInput, ""},
-		"byte order mark":    {"\ufeff{}", fault.InvalidInput, ""},
-		"invalid UTF-8":      {"{\"bio\":\"\xff\"}", fault.InvalidInput, ""},
-		"lone surrogate":     {`{"bio":"\ud800"}`, fault.InvalidInput, ""},
-		"wrong case of name": {with("Bio", "x"), fault.InvalidInput, "Bio"},
-	} {
-		status := http.StatusBadRequest
-		if c.code == fault.HandleUnavailable {
-			status = http.StatusConflict
-		}
-		failure := s.send("POST", "/api/v1/bots/register", "", c.body).fault(status, c.code)
-		if c.field != "" {
-			require.Contains(t, failure["fields"], c.field, name)
-		}
-	}
+	const register = "/api/v1/bots/register"
+	s.refuses("", map[string]scenario{
+		"email":              {"POST", register, with("email", "a@b.c"), 400, fault.InvalidInput, "email"},
+		"password":           {"POST", register, with("password", "x"), 400, fault.InvalidInput, "password"},
+		"is_demo":            {"POST", register, with("is_demo", true), 400, fault.InvalidInput, "is_demo"},
+		"attachment":         {"POST", register, with("avatar_attachment_id", goodKey), 400, fault.InvalidInput, "avatar_attachment_id"},
+		"null bio":           {"POST", register, with("bio", nil), 400, fault.InvalidInput, "bio"},
+		"number name":        {"POST", register, with("display_name", 7), 400, fault.InvalidInput, "display_name"},
+		"string flag":        {"POST", register, with("profile_public", "true"), 400, fault.InvalidInput, "profile_public"},
+		"short handle":       {"POST", register, with("handle", "ab"), 400, fault.InvalidInput, "handle"},
+		"long handle":        {"POST", register, with("handle", strings.Repeat("a", 33)), 400, fault.InvalidInput, "handle"},
+		"digit first":        {"POST", register, with("handle", "1ab"), 400, fault.InvalidInput, "handle"},
+		"reserved":           {"POST", register, with("handle", "admin"), 409, fault.HandleUnavailable, "handle"},
+		"taken":              {"POST", register, with("handle", "taken"), 409, fault.HandleUnavailable, "handle"},
+		"bidi name":          {"POST", register, with("display_name", "a\u202eb"), 400, fault.InvalidInput, "display_name"},
+		"low-order key":      {"POST", register, with("encryption_public_key", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="), 400, fault.InvalidInput, "encryption_public_key"},
+		"wrong case of name": {"POST", register, with("Bio", "x"), 400, fault.InvalidInput, "Bio"},
+	})
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM bots"))
 }
 

@@ -46,9 +46,10 @@ func TestBoundsOfPages(t *testing.T) {
 			for _, n := range []int{1, most} {
 				get(name, strconv.Itoa(n)).ok(http.StatusOK)
 			}
-			for _, n := range []int{0, -1, most + 1} {
-				require.Contains(t, get(name, strconv.Itoa(n)).fault(http.StatusBadRequest, refused)["fields"], name, c.path)
+			for _, wrong := range []string{"0", "-1", strconv.Itoa(most + 1), "", "01", "x", "1.0", "1e1", " 1", "99999999999999999999"} {
+				require.Contains(t, get(name, wrong).fault(http.StatusBadRequest, refused)["fields"], name, "%s %q", c.path, wrong)
 			}
+			s.send("GET", "/api/v1"+c.path+"?"+name+"=1&"+name+"=1", agent.Token, nil).fault(http.StatusBadRequest, refused)
 		}
 		bounds(c.size, c.most, c.refused)
 		if c.deepest > 0 {
@@ -58,7 +59,10 @@ func TestBoundsOfPages(t *testing.T) {
 		for name, holds := range map[string]bool{"q": c.searched, "specialty": c.special} {
 			if holds {
 				get(name, strings.Repeat("ж", 160)).ok(http.StatusOK)
-				require.Contains(t, get(name, strings.Repeat("ж", 161)).fault(http.StatusBadRequest, fault.InvalidSearch)["fields"], name, c.path)
+				for _, wrong := range []string{url.QueryEscape(strings.Repeat("ж", 161)), "a&" + name + "=a", "%00", "%ff"} {
+					refused := s.send("GET", "/api/v1"+c.path+"?"+name+"="+wrong, agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidSearch)
+					require.Contains(t, refused["fields"], name, "%s %s", c.path, wrong)
+				}
 			}
 		}
 	}

@@ -72,7 +72,7 @@ func calls(tool *sdk.Tool, other uuid.UUID) []map[string]any {
 	tried := []map[string]any{{}, whole}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		for _, value := range odd {
-			tried = append(tried, changed(whole, map[string]any{name: value}), map[string]any{name: value})
+			tried = append(tried, changed(maps.Clone(whole), map[string]any{name: value}), map[string]any{name: value})
 		}
 	}
 	return tried
@@ -91,11 +91,16 @@ func TestDoorsRefuseAlike(t *testing.T) {
 		require.NoError(t, err)
 		tools = append(tools, tool)
 	}
-	for _, tool := range tools {
+	direct := &recordedDoor{site: s}
+	local := directModel(t, description, direct)
+	for n, tool := range tools {
 		agent := s.Agent() // one for each tool, below the limits of a minute
-		direct := &recordedDoor{site: s, token: agent.Token}
-		local, remote := directModel(t, description, direct), s.model(agent)
-		for _, arguments := range calls(tool, other) {
+		direct.token = agent.Token
+		remote := s.model(agent)
+		for i, arguments := range calls(tool, other) {
+			if testing.Short() && i%5 != n%5 {
+				continue
+			}
 			direct.last = nil
 			local.try(tool.Name, arguments)
 			if direct.last == nil || direct.last.status < http.StatusBadRequest {

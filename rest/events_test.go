@@ -108,9 +108,6 @@ func TestParametersOfEvents(t *testing.T) {
 		s.send(http.MethodGet, eventsPath+query, agent.Token, nil).ok(http.StatusOK)
 	}
 	s.send(http.MethodGet, streamPath+"?version=3", agent.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
-	s.send(http.MethodGet, eventsPath+"?wait=1", "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
-	s.send(http.MethodGet, streamPath, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
-	s.send(http.MethodPost, acksPath, "", map[string]any{"event_ids": []string{uuid.NewString()}}).fault(http.StatusUnauthorized, fault.Unauthorized)
 	suspended := s.Agent()
 	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
 	for _, path := range []string{eventsPath, streamPath} {

@@ -136,7 +136,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	agent, peer := s.customer, s.contractor
 	files := 100
 	if testing.Short() {
-		files = 10 // each is inspected in a process, which the race detector makes slow
+		files = 5 // each is inspected in a process
 	}
 	crowd(s, files, 5000)
 	s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": "public"}).ok(http.StatusCreated)

@@ -329,6 +329,9 @@ func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 		require.NotEmpty(t, lifecycleCases[route], route)
 		for i, c := range lifecycleCases[route] {
 			for state, reach := range states {
+				if testing.Short() && state != "trash" && state != "suspended" {
+					continue // an active one succeeds in every other test
+				}
 				t.Run(strings.ReplaceAll(route, "/", "·")+" "+state+" "+string(rune('a'+i)), func(t *testing.T) {
 					t.Parallel()
 					s := &trade{site: serve(t, restricting.World(t), rest.Config{})}

@@ -177,37 +177,29 @@ func TestOrderRepeats(t *testing.T) {
 	s.act(s.contractor, card, "accept", accept).fault(http.StatusConflict, fault.IdempotencyConflict)
 }
 
+// What only JSON can say; the rest of a body is checked by the domain.
 func TestOrderFaultsOfTheBody(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
 	for name, body := range map[string]any{
-		"no JSON": `{`, "no object": `[]`, "trailing": `{}{}`, "a name twice": `{"title":"a","title":"a"}`, "empty": s.terms(map[string]any{"title": ""}),
-		"unknown field": s.terms(map[string]any{"currency": "x"}), "null": `{"title":null}`, "amount as text": s.terms(map[string]any{"amount_minor": "1000"}),
+		"unknown field": s.terms(map[string]any{"currency": "x"}), "amount as text": s.terms(map[string]any{"amount_minor": "1000"}),
 		"amount with fraction": `{"amount_minor":1000.0}`, "amount with exponent": `{"amount_minor":1e3}`, "amount as boolean": s.terms(map[string]any{"amount_minor": true}),
-		"amount beyond 64 bits": `{"amount_minor":9223372036854775808}`, "total too large": s.terms(map[string]any{"amount_minor": 909090909092}),
-		"files as text": s.terms(map[string]any{"input_attachment_ids": "x"}), "file ids twice": s.terms(map[string]any{"input_attachment_ids": []uuid.UUID{uuid.Nil, uuid.Nil}}),
-		"a past deadline": s.terms(map[string]any{"deadline": "2020-01-01T00:00:00Z"}), "a local deadline": s.terms(map[string]any{"deadline": "2999-01-01T00:00:00"}),
-		"both parties": s.terms(map[string]any{"customer_id": uuid.New()}), "no confirmation": s.terms(map[string]any{"confirmed_total_minor": nil}),
+		"amount beyond 64 bits": `{"amount_minor":9223372036854775808}`, "files as text": s.terms(map[string]any{"input_attachment_ids": "x"}),
 	} {
 		s.send("POST", "/api/v1/orders", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
 		require.Zero(t, s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID), name)
 	}
-	for _, body := range []string{`{}`, `{"amount_minor":0}`, `{"amount_minor":"1"}`, `{"amount_minor":1,"x":1}`, `{"amount_minor":909090909092}`} {
+	for _, body := range []string{`{"amount_minor":"1"}`, `{"amount_minor":1,"x":1}`} {
 		s.send("POST", "/api/v1/orders/quote", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
 	}
 	card := s.offer(s.customer, s.terms(nil))
 	for _, wrong := range []map[string]any{
-		{"operation_id": nil}, {"operation_id": "x"}, {"expected_version": nil}, {"expected_version": 0}, {"expected_version": "1"},
-		{"reason": "x"}, {"result_text": "x"}, {"note": "x"}, {"result_attachment_ids": []string{"x"}}, {"confirmed_total_minor": "1100"},
+		{"expected_version": "1"}, {"expected_version": 1.5}, {"reason": "x"}, {"result_text": "x"}, {"note": "x"}, {"confirmed_total_minor": "1100"},
 	} {
 		s.act(s.contractor, card, "accept", wrong).fault(http.StatusBadRequest, fault.InvalidInput)
 	}
 	s.act(s.contractor, card, "cancel", map[string]any{"confirmed_total_minor": 1100}).fault(http.StatusBadRequest, fault.InvalidInput)
-	for _, reason := range []any{nil, "", strings.Repeat("x", 2001), "\x00"} {
-		s.act(s.contractor, card, "dispute", map[string]any{"reason": reason}).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
-	s.act(s.contractor, card, "deliver", nil).fault(http.StatusBadRequest, fault.InvalidInput)
-	s.send("POST", "/api/v1/orders/"+card["id"].(string)+"/accept", s.contractor.Token, nil).fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
+	s.act(s.contractor, card, "dispute", map[string]any{"reason": nil}).fault(http.StatusBadRequest, fault.InvalidInput)
 }
 
 func TestOrderPaths(t *testing.T) {
@@ -218,33 +210,21 @@ func TestOrderPaths(t *testing.T) {
 	outsider := s.Agent().Token
 	s.send("GET", path, outsider, nil).fault(http.StatusNotFound, fault.NotFound)
 	s.send("GET", "/api/v1/orders/"+uuid.NewString(), s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", "/api/v1/orders/x", s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
 	s.send("GET", "/api/v1/orders/"+strings.ToUpper(card["id"].(string)), s.customer.Token, nil).ok(http.StatusOK)
-	s.send("GET", path, "", nil).fault(http.StatusUnauthorized, fault.Unauthorized)
 	s.send("HEAD", path, s.customer.Token, nil).ok(http.StatusOK)
 	s.act(&graphtest.Agent{Token: outsider}, card, "cancel", nil).fault(http.StatusNotFound, fault.NotFound)
-	s.act(s.customer, map[string]any{"id": "x", "version": 1}, "cancel", nil).fault(http.StatusBadRequest, fault.InvalidID)
-	for _, action := range []string{"accept", "reject", "cancel", "start", "deliver", "complete", "dispute", "propose-refund", "approve-refund"} {
-		refused := s.send("GET", path+"/"+action, s.customer.Token, nil)
-		refused.fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-		require.Equal(t, "POST, OPTIONS", refused.header.Get("Allow"))
-		s.send("POST", path+"/"+action, "", `{}`).fault(http.StatusUnauthorized, fault.Unauthorized)
-	}
-	for _, action := range []string{"resume", "Accept", "propose_refund", "accept/"} {
+	for _, action := range []string{"resume", "Accept", "propose_refund"} {
 		s.act(s.customer, card, action, nil).fault(http.StatusNotFound, fault.NotFound)
 		s.send("GET", path+"/"+action, s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 	}
 	s.send("GET", "/api/v1/orders/quote", s.customer.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-	for _, query := range []string{"?page=0", "?page=1001", "?page=01", "?page=", "?page=1&page=1", "?page_size=51", "?page_size=x"} {
-		s.send("GET", "/api/v1/orders"+query, s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidPagination)
-	}
 	for _, query := range []string{"?state=", "?state=open", "?state=offered&state=offered"} {
 		s.send("GET", "/api/v1/orders"+query, s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
 	}
 	require.Len(t, s.send("GET", "/api/v1/orders?unknown=1&page=1&state=offered", s.customer.Token, nil).ok(http.StatusOK)["orders"], 1)
 }
 
-// Each code of §4.7 as a client meets it.
+// The codes of §4.7 that no story of graph/server meets.
 func TestOrderFaults(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -252,52 +232,17 @@ func TestOrderFaults(t *testing.T) {
 		code   fault.Code
 		send   func(s *trade) *answer
 	}{
-		"an order with a stranger": {http.StatusForbidden, fault.FriendshipRequired, func(s *trade) *answer {
-			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"contractor_id": s.Agent().ID}))
-		}},
-		"an order with oneself": {http.StatusForbidden, fault.FriendshipRequired, func(s *trade) *answer {
-			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"contractor_id": s.customer.ID}))
-		}},
-		"an order with nobody": {http.StatusNotFound, fault.NotFound, func(s *trade) *answer {
-			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"contractor_id": uuid.New()}))
-		}},
-		"another price": {http.StatusConflict, fault.PriceChanged, func(s *trade) *answer {
-			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"confirmed_total_minor": 1000}))
-		}},
 		"an unknown file": {http.StatusNotFound, fault.InvalidAttachment, func(s *trade) *answer {
 			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": []uuid.UUID{uuid.New()}}))
 		}},
-		"an order with an inactive agent": {http.StatusConflict, fault.ParticipantInactive, func(s *trade) *answer {
-			s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", s.contractor.ID)
-			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(nil))
-		}},
-		"a suspended caller": {http.StatusForbidden, fault.Forbidden, func(s *trade) *answer {
-			s.Exec("UPDATE bots SET suspended_at = now() WHERE id = $1", s.customer.ID)
-			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(nil))
-		}},
-		"accepting one's own offer": {http.StatusForbidden, fault.CounterpartyRequired, func(s *trade) *answer {
-			return s.act(s.customer, s.offer(s.customer, s.terms(nil)), "accept", map[string]any{"confirmed_total_minor": 1100})
-		}},
 		"the wrong role": {http.StatusForbidden, fault.Forbidden, func(s *trade) *answer {
 			return s.act(s.contractor, s.delivered(), "complete", nil)
-		}},
-		"approving one's own proposal": {http.StatusForbidden, fault.CounterpartyRequired, func(s *trade) *answer {
-			return s.act(s.customer, s.step(s.customer, s.delivered(), "propose-refund", map[string]any{"reason": "x"}), "approve-refund", nil)
-		}},
-		"a stale version": {http.StatusConflict, fault.VersionConflict, func(s *trade) *answer {
-			return s.act(s.contractor, s.delivered(), "start", map[string]any{"expected_version": 1})
 		}},
 		"the wrong state": {http.StatusConflict, fault.StateConflict, func(s *trade) *answer {
 			return s.act(s.contractor, s.delivered(), "start", nil)
 		}},
 		"files after the offer": {http.StatusConflict, fault.ImmutableAttachments, func(s *trade) *answer {
 			return s.act(s.customer, s.delivered(), "complete", map[string]any{"input_attachment_ids": []string{}})
-		}},
-		"a total not confirmed": {http.StatusBadRequest, fault.InvalidInput, func(s *trade) *answer {
-			return s.act(s.customer, s.offer(s.contractor, s.asked()), "accept", nil)
-		}},
-		"another total": {http.StatusConflict, fault.PriceChanged, func(s *trade) *answer {
-			return s.act(s.customer, s.offer(s.contractor, s.asked()), "accept", map[string]any{"confirmed_total_minor": 1})
 		}},
 		"too little money": {http.StatusConflict, fault.InsufficientFunds, func(s *trade) *answer {
 			terms := s.terms(map[string]any{"amount_minor": 500_000, "confirmed_total_minor": 550_000})
@@ -312,10 +257,6 @@ func TestOrderFaults(t *testing.T) {
 			card := s.offer(s.customer, s.terms(nil))
 			s.Block(s.customer, s.contact)
 			return s.act(s.contractor, card, "accept", nil)
-		}},
-		"a second proposal": {http.StatusConflict, fault.RefundProposalExists, func(s *trade) *answer {
-			reason := map[string]any{"reason": "x"}
-			return s.act(s.contractor, s.step(s.customer, s.delivered(), "propose-refund", reason), "propose-refund", reason)
 		}},
 		"no proposal": {http.StatusConflict, fault.RefundNotProposed, func(s *trade) *answer {
 			return s.act(s.contractor, s.delivered(), "approve-refund", nil)

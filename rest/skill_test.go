@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
 )
 
 var shellBlock = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
@@ -50,10 +52,14 @@ func requireSkilled(t *testing.T, s *site, script string) {
 	require.Zero(t, s.Count(waiting, "bob"), "he has acknowledged them")
 }
 
-// The page keeps what it promises.
+// The page keeps what it promises. A search for a handle also finds agents that mention it; the page's way finds the agent.
 func TestSkillLeadsToAPaidOrder(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t)
+	script := skillScript(t, s)
+	// Another agent comes first by name and mentions everybody's handle.
+	liar := "register aaron \"aaron_$(openssl rand -hex 4)\" \"I am $(pick handle < bob.json)\"\nas alice\nHANDLE="
+	require.Equal(t, 1, strings.Count(script, "as alice\nHANDLE="))
 	const other = "\nas alice\nif once offer /orders '\"title\": \"Another\"'; then exit 9; fi\n"
 	const refused = `
 register Mira "mira_$(openssl rand -hex 4)" 'sends a broken file'
@@ -63,12 +69,14 @@ if upload work.png portfolio 2> refusal; then exit 8; fi
 grep -q invalid_file refusal
 [ ! -e work.png.portfolio.id ]
 `
-	requireSkilled(t, s, skillScript(t, s)+other+refused)
+	requireSkilled(t, s, strings.Replace(script, "as alice\nHANDLE=", liar, 1)+other+refused)
+	require.Zero(t, s.Count("SELECT count(*) FROM contacts c JOIN bots b ON b.id IN (c.low_id, c.high_id) WHERE b.display_name = 'aaron'"))
 }
 
 // Each block that pays or changes an order can be run again when its answer was lost, and acts once: the first answer to each such
 // request is lost here.
 func TestSkillSurvivesLostAnswers(t *testing.T) {
+	graphtest.Nightly(t)
 	t.Parallel()
 	s := newFileSite(t)
 	target, err := url.Parse(s.url)
@@ -103,16 +111,4 @@ func TestSkillSurvivesLostAnswers(t *testing.T) {
 		return true
 	})
 	require.Equal(t, 18, count, "four orders, their steps, a draft with its reply, and a rating")
-}
-
-// A search for a handle also finds agents that mention it; the page's way finds the agent.
-func TestSkillFindsTheAgentItMeans(t *testing.T) {
-	t.Parallel()
-	s := newFileSite(t)
-	script := skillScript(t, s)
-	// Another agent comes first by name and mentions everybody's handle.
-	liar := "register aaron \"aaron_$(openssl rand -hex 4)\" \"I am $(pick handle < bob.json)\"\nas alice\nHANDLE="
-	require.Equal(t, 1, strings.Count(script, "as alice\nHANDLE="))
-	requireSkilled(t, s, strings.Replace(script, "as alice\nHANDLE=", liar, 1))
-	require.Zero(t, s.Count("SELECT count(*) FROM contacts c JOIN bots b ON b.id IN (c.low_id, c.high_id) WHERE b.display_name = 'aaron'"))
 }

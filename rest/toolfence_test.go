@@ -12,7 +12,6 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/graph/platform/text"
 )
 
@@ -28,14 +27,18 @@ var fenceFragments = []string{
 	"😀", "שלום", "مرحبا", "plain words",
 }
 
-// Three hundred texts of other agents, as names, titles and texts, come through the tools within fences that none of them ends.
+// Texts of other agents, as names, titles and texts, come through the tools within fences that none of them ends.
 func TestToolsFenceHostileTexts(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	author, reader := s.Agent(), s.Agent()
+	author, reader := s.Agent(), s.model(s.Agent())
 	random := rand.New(rand.NewPCG(3, 4))
 	texts := fenceFragments
-	for len(texts) < 300 {
+	enough := 300
+	if testing.Short() {
+		enough = len(texts)
+	}
+	for len(texts) < enough {
 		var made strings.Builder
 		for range 2 + random.IntN(8) {
 			made.WriteString(fenceFragments[random.IntN(len(fenceFragments))])
@@ -65,10 +68,10 @@ func TestToolsFenceHostileTexts(t *testing.T) {
 		if i%30 != 29 && i != len(texts)-1 {
 			continue
 		}
-		s.requireFenced(reader, mark, "find_agents", map[string]any{"bot_id": author.ID.String()})
+		reader.requireFenced(mark, "find_agents", map[string]any{"bot_id": author.ID.String()})
 		seen := 0
 		for page := 1; seen < i+1; page++ {
-			got := s.requireFenced(reader, mark, "find_services", map[string]any{"q": mark, "page": page, "page_size": 50})
+			got := reader.requireFenced(mark, "find_services", map[string]any{"q": mark, "page": page, "page_size": 50})
 			require.NotEmpty(t, got["services"])
 			seen += len(got["services"].([]any))
 		}
@@ -78,12 +81,10 @@ func TestToolsFenceHostileTexts(t *testing.T) {
 var fencedText = regexp.MustCompile(`<untrusted ([0-9a-f]{16})>(?s:(.*?))</untrusted ([0-9a-f]{16})>`)
 
 // requireFenced calls a tool whose answer holds texts with a mark, and requires that they are all within the fences of this call.
-func (s *site) requireFenced(as *graphtest.Agent, mark, tool string, arguments map[string]any) map[string]any {
-	s.t.Helper()
-	m := s.model(as)
-	result, err := m.session.CallTool(s.t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
-	require.NoError(s.t, err)
-	require.False(s.t, result.IsError, "%v", result.StructuredContent)
+func (m *model) requireFenced(mark, tool string, arguments map[string]any) map[string]any {
+	m.t.Helper()
+	result := m.try(tool, arguments)
+	require.False(m.t, result.IsError, "%v", result.StructuredContent)
 	content := result.StructuredContent.(map[string]any)
 	var walk func(at string, value any)
 	nonce, found := "", 0
@@ -91,7 +92,7 @@ func (s *site) requireFenced(as *graphtest.Agent, mark, tool string, arguments m
 		switch value := value.(type) {
 		case map[string]any:
 			for name, member := range value {
-				require.NotContains(s.t, name, mark)
+				require.NotContains(m.t, name, mark)
 				walk(at+"."+name, member)
 			}
 		case []any:
@@ -104,19 +105,19 @@ func (s *site) requireFenced(as *graphtest.Agent, mark, tool string, arguments m
 			}
 			found++
 			parts := fencedText.FindStringSubmatch(value)
-			require.NotNil(s.t, parts, "%s: %q", at, value)
-			require.Equal(s.t, value, parts[0], "%s: something is outside of the fence", at)
+			require.NotNil(m.t, parts, "%s: %q", at, value)
+			require.Equal(m.t, value, parts[0], "%s: something is outside of the fence", at)
 			if nonce == "" {
 				nonce = parts[1]
 			}
-			require.Equal(s.t, []string{nonce, nonce}, []string{parts[1], parts[3]}, "%s", at)
-			require.NotContains(s.t, parts[2], nonce)
-			require.NotRegexp(s.t, `(?i)<\s*/?\s*untrusted`, parts[2], "%s", at)
-			require.Negative(s.t, strings.IndexFunc(parts[2], text.Hidden), "%s hides something: %q", at, parts[2])
+			require.Equal(m.t, []string{nonce, nonce}, []string{parts[1], parts[3]}, "%s", at)
+			require.NotContains(m.t, parts[2], nonce)
+			require.NotRegexp(m.t, `(?i)<\s*/?\s*untrusted`, parts[2], "%s", at)
+			require.Negative(m.t, strings.IndexFunc(parts[2], text.Hidden), "%s hides something: %q", at, parts[2])
 		}
 	}
 	walk("", content)
-	require.Positive(s.t, found)
-	require.NotContains(s.t, result.Content[0].(*sdk.TextContent).Text, mark, "the line beside the data holds none of it")
+	require.Positive(m.t, found)
+	require.NotContains(m.t, result.Content[0].(*sdk.TextContent).Text, mark, "the line beside the data holds none of it")
 	return content
 }

@@ -10,12 +10,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/slack"
 )
 
 // An answer has at most 1 MiB, and next_before leads to the rest.
 func TestToolAnswersAreBounded(t *testing.T) {
+	graphtest.Nightly(t)
 	t.Parallel()
 	s := newSite(t)
 	customer := s.Agent()

@@ -102,7 +102,6 @@ func TestUploadChecksBeforeTheForm(t *testing.T) {
 		a.fault(http.StatusUnsupportedMediaType, fault.UnsupportedMediaType)
 	}
 	s.post(agent.Token, form).fault(http.StatusTooManyRequests, fault.WriteLimited)
-	s.send(http.MethodGet, "/api/v1/attachments", agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 }
 
 func TestUploadSizes(t *testing.T) {
@@ -110,7 +109,9 @@ func TestUploadSizes(t *testing.T) {
 	s := sharedFileSite(t)
 	agent := s.Agent()
 	for name, size := range map[string]int{"a file over 20 MiB": 20<<20 + 1, "a form over 21 MiB": 21 << 20, "far too much": 40 << 20} {
-		t.Log(name)
+		if t.Log(name); testing.Short() && size > 21<<20 {
+			continue
+		}
 		s.post(agent.Token, uploadForm("order", make([]byte, size))).fault(http.StatusRequestEntityTooLarge, fault.PayloadTooLarge)
 	}
 	body, contentType := encode(t, uploadForm("order", make([]byte, 22<<20)))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"testing"
 )
@@ -31,6 +32,7 @@ func Main(m *testing.M, scope Scope) int {
 		fmt.Fprintln(os.Stderr, "rest/openapi.yaml:", err)
 		return 1
 	}
+	debug.SetGCPercent(400) // a test program holds little, and would collect it for a quarter of its time
 	t := &Transport{Next: http.DefaultTransport, Description: description, Scope: scope}
 	http.DefaultTransport = t
 	code := m.Run()

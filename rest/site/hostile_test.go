@@ -32,7 +32,7 @@ var fragments = []string{
 	"[x]: https://a.example", "\\", "*bold*", "_it_", "~~x~~", "$x$", "1. one", "- one", "plain words",
 }
 
-// hostileTexts makes texts of one fragment each and of many.
+// hostileTexts makes texts of one fragment each and of many; with -short a fifth of them.
 func hostileTexts(n int) []string {
 	random := rand.New(rand.NewPCG(1, 2))
 	texts := slices.Clone(fragments)
@@ -46,7 +46,14 @@ func hostileTexts(n int) []string {
 		}
 		texts = append(texts, made.String())
 	}
-	return texts
+	if !testing.Short() {
+		return texts
+	}
+	var fifth []string
+	for i := 0; i < len(texts); i += 5 {
+		fifth = append(fifth, texts[i])
+	}
+	return fifth
 }
 
 // asLine is a text as far as a single line may hold it.

@@ -95,10 +95,10 @@ func TestPageWeight(t *testing.T) {
 	w := newWorld(t)
 	w.InspectWith(nil)
 	p := w.publish("zephyr", nil)
-	w.store(p.file, photograph(t, 1024, 768))
+	picture := photograph(t, 1024, 768)
+	w.store(p.file, picture)
 	for range 15 {
-		made := w.publish("zephyr", nil)
-		w.store(made.file, photograph(t, 1024, 768))
+		w.store(w.publish("zephyr", nil).file, picture)
 	}
 	style := len(w.get("/style.css").is(http.StatusOK).raw)
 	for _, path := range []string{"/", "/posts", "/@" + p.handle, "/posts/" + p.post.String(), "/search?q=zephyr"} {

@@ -2,6 +2,7 @@ package socket_test
 
 import (
 	"context"
+	"log/slog"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
+	"stoa/rest/socket"
 )
 
 func TestEventsReachTheConnectionsOfOtherProcesses(t *testing.T) {
@@ -235,16 +237,25 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 	p.dial(agent.Token).event(events.OrderChanged)
 }
 
+// warnings counts what a process logs, of the database at most one line a second.
+type warnings struct{ atomic.Int64 }
+
+// Write implements io.Writer.
+func (w *warnings) Write(line []byte) (int, error) {
+	w.Add(1)
+	return len(line), nil
+}
+
 // A load balancer sends clients again as soon as the database answers, and none of them is refused then.
 func TestWhoComesOnceTheDatabaseIsBackIsLetIn(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
-	p := h.process()
+	said := new(warnings)
+	p := h.process(func(c *socket.Config) { c.Logger = slog.New(slog.NewTextHandler(said, nil)) })
 	agent := h.Agent()
 	restore := h.Outage()
-	require.Eventually(t, func() bool { return !p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
-	const longEnough = 3500 * time.Millisecond // for pauses that double to become the longest
-	time.Sleep(longEnough)
+	require.Eventually(t, func() bool { return !p.hub.Stats().Linked && said.Load() > 3 }, slack.TestWait, time.Millisecond,
+		"pauses that double have become the longest")
 	restore()
 	p.tell(agent, 1)
 	p.dial(agent.Token).event(events.OrderChanged)
