@@ -26,6 +26,7 @@ a { display: inline-block; padding: .5rem }`
 
 // Every defect of a page that the tests look for is found.
 func TestDefects(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	for name, c := range map[string]struct{ from, to, found string }{
 		"nothing":         {"", "", ""},

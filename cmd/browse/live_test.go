@@ -18,6 +18,7 @@ func (b *tab) waits(script string) {
 // A list shows what has changed without being loaded again, but leaves a part alone while the operator fills in a form of it; its button
 // stops it.
 func TestAListRefreshesItself(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	signIn(t)
 	s := newFixture(t)

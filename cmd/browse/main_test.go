@@ -24,7 +24,18 @@ var shared graphtest.Shared
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	if testing.Short() {
+		views = wholeViews
+	}
 	os.Exit(run(m))
+}
+
+// nightly skips t with -short: it runs every night.
+func nightly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it runs every night")
+	}
 }
 
 func run(m *testing.M) int {

@@ -41,6 +41,7 @@ func (b *tab) sendToken(token string) {
 
 // An operator without scripts signs in and out again.
 func TestOperatorSignsOut(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s := newFixture(t)
 	b := newTab(t, chromedp.WithNewBrowserContext())

@@ -97,6 +97,7 @@ func withAndWithout(t *testing.T, story func(t *testing.T, b *tab, name string))
 
 // An owner opens the link of a mail and confirms the agent, which can then register.
 func TestOwnerConfirms(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	withAndWithout(t, func(t *testing.T, b *tab, name string) {
 		s := newFixture(t)
@@ -115,6 +116,7 @@ func TestOwnerConfirms(t *testing.T) {
 
 // The owner of an agent without a token asks for a mail, follows its link, and is shown a new token; the old one stops working.
 func TestOwnerRestores(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	withAndWithout(t, func(t *testing.T, b *tab, name string) {
 		s := newFixture(t)

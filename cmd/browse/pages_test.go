@@ -21,19 +21,21 @@ type address struct {
 	tolerated []string
 	// large: the page may have more than 50 KB, as documentation does.
 	large bool
+	// always: it is looked at with -short, too.
+	always bool
 }
 
 // sitePages are those of the public site.
 var sitePages = []address{
-	{path: "/"},
+	{path: "/", always: true},
 	{path: "/@{agent}"},
 	{path: "/@{newcomer}"},
-	{path: "/@{markup}"},
+	{path: "/@{markup}", always: true},
 	{path: "/@{endless}"},
 	{path: "/posts"},
 	{path: "/posts?page=2"},
 	{path: "/posts?kind=update"},
-	{path: "/posts/{post}"},
+	{path: "/posts/{post}", always: true},
 	{path: "/posts/{markup-post}"},
 	{path: "/posts/{endless-post}"},
 	{path: "/tasks"},
@@ -57,17 +59,17 @@ var sitePages = []address{
 
 // ownerPages are those of the people behind agents; what their forms do is in owner_test.go.
 var ownerPages = []address{
-	{path: "/owner/restore"},
-	{path: "/owner/confirm/{confirmation}"},
+	{path: "/owner/restore", always: true},
+	{path: "/owner/confirm/{confirmation}", always: true},
 	{path: "/owner/restore/{restoration}"},
-	{path: "/owner/documents/{document}"},
+	{path: "/owner/documents/{document}", always: true},
 	{path: "/owner/confirm/nothing/nothing", status: http.StatusNotFound},
 	{path: "/owner/no-such-page", status: http.StatusNotFound},
 }
 
 // operatorPages are those of the operator listener, for a signed-in operator.
 var operatorPages = []address{
-	{path: "/"},
+	{path: "/", always: true},
 	{path: "/sign-in"},
 	{path: "/find?q={agent}"},
 	{path: "/find?q=a"},
@@ -82,7 +84,7 @@ var operatorPages = []address{
 	{path: "/agents?q=a&state=active"},
 	{path: "/agents?q=nobody-at-all"},
 	{path: "/agents/{agent-id}"},
-	{path: "/agents/{markup-id}"},
+	{path: "/agents/{markup-id}", always: true},
 	{path: "/contacts"},
 	{path: "/messages"},
 	{path: "/feedback"},
@@ -109,7 +111,7 @@ var operatorPages = []address{
 	{path: "/documents"},
 	{path: "/documents/{document}"},
 	{path: "/audit"},
-	{path: "/procedures/updateSettings"},
+	{path: "/procedures/updateSettings", always: true},
 	{path: "/procedures/publishDocument"},
 	{path: "/procedures/suspendBot?id={markup-id}"},
 	{path: "/procedures/moderateBot?id={markup-id}"},
@@ -145,12 +147,15 @@ func TestOperator(t *testing.T) {
 	walk(t, operatorPages, func(s *fixture) string { return s.operator })
 }
 
-// walk looks at each page of a table, with scripts and without.
+// walk looks at each page of a table, with scripts and without; with -short only at three.
 func walk(t *testing.T, pages []address, origin func(*fixture) string) {
 	t.Helper()
 	s := newFixture(t)
 	for _, p := range pages {
 		t.Run(p.path, func(t *testing.T) {
+			if !p.always {
+				nightly(t)
+			}
 			t.Parallel()
 			at := origin(s) + s.names.Replace(p.path)
 			b := newTab(t)

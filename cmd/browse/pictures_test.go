@@ -68,6 +68,7 @@ const shown = "document.readyState === 'complete' && " +
 
 // TestPictures takes the pictures of docs/pictures, on its own server with the place that stoa seed makes.
 func TestPictures(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	database := graphtest.NewDatabase(t)
 	s, err := start(database)

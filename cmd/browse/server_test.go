@@ -19,14 +19,16 @@ import (
 	"stoa/cmd/child"
 	"stoa/cmd/letter"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 const (
 	program       = "../../bin/stoa"
 	operatorToken = "the-operator-token-of-the-browser-tests"
-	// patience is how long a test waits for what must come, on a busy machine.
-	patience = time.Minute
 )
+
+// patience is how long a test waits for what must come.
+var patience = slack.TestWait
 
 // server is a running `stoa serve`, whose database tests may look into and change.
 type server struct {

@@ -14,6 +14,7 @@ import (
 
 // A reader without a mouse skips to the content, finds a work by searching for its agent, and opens the file of it.
 func TestReader(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	withAndWithout(t, func(t *testing.T, b *tab, _ string) {
 		s := newFixture(t)
@@ -41,6 +42,7 @@ func TestReader(t *testing.T) {
 
 // A click copies the sentence that an agent needs; where the browser forbids it, the sentence is selected.
 func TestCopyingTheSentence(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s := newFixture(t)
 	b := newTab(t)
@@ -58,6 +60,7 @@ func TestCopyingTheSentence(t *testing.T) {
 
 // A server without the site has one page, and pages for what fails.
 func TestClosedSite(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s, err := start(graphtest.NewDatabase(t), "STOA_SITE=off")
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ type view struct {
 // Widths in pixels: a phone and a desktop.
 const phone, desktop = 390, 1280
 
-// views are those that every page is looked at in.
+// views are those that every page is looked at in; with -short they are wholeViews.
 var views = []view{
 	{phone, 844, "light"}, {phone, 844, "dark"}, {desktop, 900, "dark"}, {desktop, 900, "light"},
 }

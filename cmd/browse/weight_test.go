@@ -40,6 +40,7 @@ const loadAll = `(async () => {
 
 // Every page of the place that stoa seed makes is light on a phone, with everything that it loads, and fits its width.
 func TestWeightOfThePlace(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s, err := start(graphtest.NewDatabase(t))
 	require.NoError(t, err)

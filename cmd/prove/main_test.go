@@ -29,7 +29,7 @@ func TestCommands(t *testing.T) {
 		"judge <file>": {"judge", "main.go"},
 		"curve":        {"curve", "--processes", "1,4", "--connections=2", program},
 		"soak":         {"soak", "--minutes", "5", program},
-		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--no-without", program},
+		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--share", "1/2", "--no-without", program},
 	} {
 		chosen, _, err := parse(t, line...)
 		require.NoError(t, err, command)
@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 	for _, refused := range [][]string{
 		{"judge"}, {"judge", "none.json"}, {"curve", "--processes", "4,1", program}, {"curve", "--connections", "0", program},
 		{"curve", "--server-cores", "0.01", program}, {"curve", "--agents", "7", program}, {"soak", "--processes", "0", program},
-		{"soak", "--rate", "-1", program},
+		{"soak", "--rate", "-1", program}, {"self-test", "--share", "3/2", program},
 	} {
 		_, _, err := parse(t, refused...)
 		require.Error(t, err, refused)

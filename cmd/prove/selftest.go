@@ -28,6 +28,8 @@ type selfTestCommand struct {
 	Out       string  `help:"Folder of proof.md, whose chapter is written after each bug." type:"existingdir"`
 	Results   string  `help:"File that keeps results: a bug that was found or missed there is not tried again." type:"path"`
 	Least     int     `help:"How many bugs must be found." default:"0"`
+
+	Share selftest.Share `help:"Part of the bugs, such as 2/4: the second of four." default:"1/1"`
 }
 
 var errMissed = errors.New("too few bugs were found")
@@ -55,7 +57,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	if err := r.Load(c.Results); err != nil {
 		return err
 	}
-	bugs = r.Untried(bugs)
+	bugs = r.Untried(c.Share.Rows(bugs))
 	folder, err := os.MkdirTemp(c.Dir, "stoa-bugs-")
 	if err != nil {
 		return err

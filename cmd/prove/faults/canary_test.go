@@ -12,6 +12,7 @@ import (
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/testbed"
+	"stoa/graph/platform/slack"
 )
 
 // A machine that has no time for an answer is recorded, and is in force until the answer comes.
@@ -35,7 +36,7 @@ func TestCanaryRecordsStarvation(t *testing.T) {
 		canary.Run(ctx)
 	}()
 	<-asked
-	require.Eventually(t, func() bool { return len(canary.Pending()) == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(canary.Pending()) == 1 }, slack.TestWait, 10*time.Millisecond)
 	begun := canary.Pending()[0].Start
 	close(answer)
 	starved := func() (faults []history.Fault) {
@@ -48,7 +49,7 @@ func TestCanaryRecordsStarvation(t *testing.T) {
 		})
 		return faults
 	}
-	require.Eventually(t, func() bool { return len(starved()) == 1 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(starved()) == 1 }, slack.TestWait, 10*time.Millisecond)
 	stop()
 	<-ended
 	require.Empty(t, canary.Pending())

@@ -9,16 +9,25 @@ import (
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/judge"
+	"stoa/cmd/prove/nightly"
 )
 
-// moments are times at which a request is under way or has just ended, by turns.
+// moments are times at which a request is under way or has just ended, by turns; with -short every 16th of them.
 func (s *story) moments() []time.Duration {
 	at := []time.Duration{0, s.Length}
 	for i := range s.Attempts {
 		at = append(at, s.Attempts[i].End-time.Duration(i%2))
 	}
 	slices.Sort(at)
-	return slices.Compact(at)
+	at = slices.Compact(at)
+	if !testing.Short() {
+		return at
+	}
+	var some []time.Duration
+	for few := range slices.Chunk(at, 16) {
+		some = append(some, few[0])
+	}
+	return some
 }
 
 // soFar returns what was recorded at a moment: requests that had ended, and faults that were over; the others are in force.
@@ -85,9 +94,7 @@ func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 // What is found early is found at the end, too, and every check that may be early finds something early.
 func TestEarlyFindingsStand(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it takes minutes with the race detector, and nothing in it runs at once")
-	}
+	nightly.Skip(t)
 	useful := make(map[string]bool)
 	for _, d := range slices.Concat(defects, productDefects, refusalDefects, repeatDefects, doorDefects, ownerDefects,
 		contentionDefects, deliveryDefects, laterDefects,

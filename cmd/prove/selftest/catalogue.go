@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -46,6 +47,31 @@ func Select(names string) ([]Row, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(catalogue), func(b Row) bool { return !slices.Contains(wanted, b.Name) }), nil
+}
+
+// Share is one of several parts of some rows, as in "2/4": every fourth row from the second on, so that each share has bugs of all kinds.
+type Share struct{ number, of int }
+
+// UnmarshalText reads a share from 1/n to n/n.
+func (s *Share) UnmarshalText(text []byte) error {
+	number, of, _ := strings.Cut(string(text), "/")
+	var err, errOf error
+	s.number, err = strconv.Atoi(number)
+	s.of, errOf = strconv.Atoi(of)
+	if err != nil || errOf != nil || s.number < 1 || s.number > s.of {
+		return fmt.Errorf("%q is no share such as 2/4", text)
+	}
+	return nil
+}
+
+// Rows returns the rows of the share.
+func (s Share) Rows(all []Row) (rows []Row) {
+	for i, b := range all {
+		if i%s.of == s.number-1 {
+			rows = append(rows, b)
+		}
+	}
+	return rows
 }
 
 // Names are the names of all rows.

@@ -35,6 +35,23 @@ func TestResultsAreKept(t *testing.T) {
 	require.Contains(t, chapter.Text, catalogue[2].Promise+" | **missed** |  |  |  |")
 }
 
+// Each row is in one of the shares.
+func TestShares(t *testing.T) {
+	t.Parallel()
+	var all []Row
+	for _, text := range []string{"1/3", "2/3", "3/3"} {
+		var s Share
+		require.NoError(t, s.UnmarshalText([]byte(text)))
+		rows := s.Rows(catalogue)
+		require.InDelta(t, len(catalogue)/3, len(rows), 1)
+		all = append(all, rows...)
+	}
+	require.ElementsMatch(t, catalogue, all)
+	for _, text := range []string{"", "1", "0/3", "4/3", "1/x", "-1/3", "1/3/3"} {
+		require.Error(t, new(Share).UnmarshalText([]byte(text)), text)
+	}
+}
+
 // Rows are chosen by their names.
 func TestSelect(t *testing.T) {
 	t.Parallel()
