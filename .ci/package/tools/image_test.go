@@ -61,6 +61,7 @@ func TestAnArchiveIsOneImageForDockerAndOCI(t *testing.T) {
 
 // The script sends what lies in the folder, whatever version the repository has, and asks if the folder has two.
 func TestThePushOfAFolder(t *testing.T) {
+	nightly(t)
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
 	t.Setenv("VERSION", "")
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))

@@ -15,6 +15,14 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 )
 
+// nightly skips t with -short: it runs every night.
+func nightly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it runs every night")
+	}
+}
+
 func write(t *testing.T, path, content string) string {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o750))
@@ -23,6 +31,7 @@ func write(t *testing.T, path, content string) string {
 }
 
 func TestSignaturesAreMinisigns(t *testing.T) {
+	nightly(t)
 	public, secret, err := minisign.GenerateKey(nil)
 	require.NoError(t, err)
 	encrypted, err := minisign.EncryptKey("a password", secret)
@@ -172,6 +181,7 @@ func describeAndSign(t *testing.T, folder, key string) {
 
 // A release that is whole passes, and each damage is refused, also by someone who has the key.
 func TestDamagedReleasesAreRefused(t *testing.T) {
+	nightly(t)
 	_, err := exec.LookPath("minisign")
 	require.NoError(t, err, ".ci/setup package installs minisign")
 	verify := func(folder, key string) (string, error) {
