@@ -52,7 +52,7 @@ test: build ## Run the tests of the server and of its Go client on a throw-away 
 	@$(CLUSTER) sh -c '$(TESTS) $(TESTFLAGS) ./... && cd rest/client && $(TESTS) $(TESTFLAGS) ./...'
 
 tools: build ## Build bench, browse, prove and the tools of packages, and run their short tests
-	@$(CLUSTER) .ci/tools
+	@.ci/tools
 
 typescript: build ## Build the TypeScript client and test it against the server
 	@.ci/setup test
