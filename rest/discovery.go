@@ -9,10 +9,13 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 
 	_ "embed"
+
+	"golang.org/x/net/idna"
 
 	"stoa/rest/mcp"
 	"stoa/rest/npm"
@@ -145,16 +148,23 @@ func hostOf(origin string) string {
 	if err != nil {
 		return "localhost"
 	}
-	return u.Hostname()
+	return cmp.Or(u.Hostname(), "localhost")
 }
 
-// ToolsName is the name of the tools' server at an origin, in its card and in the protocol: the labels of the host turned round, as a card
-// wants it.
+// ToolsName is the name of the tools' server at an origin, in its card and in the protocol: the labels of the host turned round, in the
+// characters that the registry of the protocol allows. An IPv6 address has hyphens instead of colons.
 func ToolsName(origin string) string {
-	labels := strings.Split(hostOf(cmp.Or(origin, localOrigin)), ".")
+	host := hostOf(cmp.Or(origin, localOrigin))
+	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
+		host = ascii
+	}
+	labels := strings.Split(unregistrable.ReplaceAllString(host, "-"), ".")
 	slices.Reverse(labels)
 	return strings.Join(labels, ".") + "/stoa"
 }
+
+// unregistrable are the characters of a host that the name of a server may not have.
+var unregistrable = regexp.MustCompile(`[^a-zA-Z0-9.-]`)
 
 // serverCard is the card of the Model Context Protocol: where the tools are, and how a token is sent.
 func (s *server) serverCard() any {

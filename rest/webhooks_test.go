@@ -160,7 +160,7 @@ func TestPublishedKeysVerifyDeliveries(t *testing.T) {
 	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
 	agent := s.Agent()
 	address, received := newReceiver(t, http.StatusOK)
-	hook := s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address}).ok(http.StatusCreated)
+	hook := s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": address, "signing": "v1a"}).ok(http.StatusCreated)
 	s.Asked(s.Agent(), agent)
 	s.DeliverWebhooks()
 	require.Contains(t, string((<-received).body), `"type":"webhook.test"`)

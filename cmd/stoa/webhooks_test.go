@@ -87,7 +87,7 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 	}, noLimits...)
 	first := startServer(t, settings...)
 	alice, bob := register(t, first), register(t, first)
-	require.NoError(t, alice.Post(t.Context(), "/webhooks", map[string]string{"url": endpoint.URL}, http.StatusCreated, new(any)))
+	require.NoError(t, alice.Post(t.Context(), "/webhooks", map[string]string{"url": endpoint.URL, "signing": "v1a"}, http.StatusCreated, new(any)))
 	require.NoError(t, bob.Post(t.Context(), "/contacts/requests", map[string]string{"recipient_id": alice.ID}, http.StatusCreated, new(any)))
 	require.Eventually(t, func() bool { return len(endpoint.received()) == 1 }, testTimeout, time.Millisecond)
 	require.Len(t, polled(t, alice), 1, "it is not acknowledged")

@@ -28,7 +28,7 @@ var (
 	errFragment  = errors.New("must not hold a fragment")
 	errKinds     = errors.New("must name at least one kind of event, each once")
 	errKind      = errors.New("must name kinds of events, such as message.created")
-	errSigning   = errors.New("must be v1a or v1")
+	errSigning   = errors.New("must be v1 or v1a")
 	errState     = errors.New("must be active or paused")
 	errUnchanged = errors.New("or kinds or own or state is required")
 )
@@ -40,7 +40,7 @@ type CreateInput struct {
 	Kinds []string `json:"kinds"`
 	// Own is true unless sent.
 	Own *bool `json:"own"`
-	// Signing is v1a unless sent.
+	// Signing is v1 unless sent.
 	Signing *string `json:"signing"`
 }
 
@@ -57,7 +57,7 @@ func (in CreateInput) check(loopback bool) (host string, kinds []string, signing
 		kinds = events.Kinds()
 	}
 	wrong.Add("kinds", checkKinds(kinds))
-	signing = webhook.SigningV1a
+	signing = webhook.SigningV1
 	if in.Signing != nil {
 		if signing = webhook.Signing(*in.Signing); webhook.SigningValidator(signing) != nil {
 			wrong.Add("signing", errSigning)

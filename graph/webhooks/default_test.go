@@ -1,0 +1,31 @@
+package webhooks_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/webhooks"
+)
+
+// A webhook is signed with its secret unless v1a is asked for: the libraries of Standard Webhooks know no other way.
+func TestSecretSignsUnlessAskedOtherwise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e, agent := newEndpoint(t, nil), w.Agent()
+	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL})
+	require.NoError(t, err)
+	require.Equal(t, "v1", made.Webhook.Signing)
+	require.NotNil(t, made.Secret)
+	w.tested(made.Webhook)
+	w.tell(agent)
+	w.DeliverWebhooks()
+	got := e.take()
+	require.Len(t, got, 1)
+	require.True(t, got[0].verifies(t, *made.Secret))
+
+	byKey, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1a")})
+	require.NoError(t, err)
+	require.Nil(t, byKey.Secret)
+}
