@@ -234,12 +234,12 @@ func TestTaskResponseRepeats(t *testing.T) {
 		require.Equal(t, first, respond(same).ok(http.StatusOK)["response"])
 	}
 	for _, changed := range []map[string]any{{"text": "I "}, {"text": "I", "amount_minor": 1001}} {
-		respond(changed).fault(http.StatusConflict, fault.IdempotencyConflict)
+		respond(changed).fault(http.StatusConflict, fault.StateConflict)
 	}
 	s.choose(task, choice(first, 1100)).ok(http.StatusCreated)
 	first["state"] = "selected"
 	require.Equal(t, first, respond(map[string]any{"text": "I"}).ok(http.StatusOK)["response"])
-	respond(map[string]any{"text": "You"}).fault(http.StatusConflict, fault.IdempotencyConflict)
+	respond(map[string]any{"text": "You"}).fault(http.StatusConflict, fault.StateConflict)
 	require.EqualValues(t, 1, s.see(nil, task)["response_count"])
 }
 

@@ -63,11 +63,14 @@ type ResponseCard struct {
 	TaskID uuid.UUID   `json:"task_id"`
 	Bot    *bots.Brief `json:"bot"`
 	Text   string      `json:"text"`
-	// AmountMinor is the reward asked for, in minor units.
+	// AmountMinor is the reward asked for, in minor units, TotalMinor what the customer pays if it selects the response.
 	AmountMinor int64 `json:"amount_minor"`
+	FeeMinor    int64 `json:"fee_minor"`
+	TotalMinor  int64 `json:"total_minor"`
 	// State is open, selected, declined or withdrawn.
 	State     string    `json:"state"`
 	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // OwnResponseCard is a response as its author lists it, with the task.
@@ -124,7 +127,7 @@ func newCard(s *snapshot) *Card {
 
 func newResponseCard(r *responseRow) *ResponseCard {
 	return &ResponseCard{
-		ID: r.ID, TaskID: r.TaskID, Bot: r.Bot.Card(), Text: r.Text, AmountMinor: r.AmountMinor,
-		State: string(r.State), CreatedAt: r.CreatedAt,
+		ID: r.ID, TaskID: r.TaskID, Bot: r.Bot.Card(), Text: r.Text, AmountMinor: r.AmountMinor, FeeMinor: r.FeeMinor, TotalMinor: r.TotalMinor,
+		State: string(r.State), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }

@@ -46,6 +46,7 @@ func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*Resp
 		if !beforeDeadline.holds(s) {
 			return fault.New(beforeDeadline.refusal)
 		}
+		r.FeeMinor, r.TotalMinor, r.UpdatedAt = price.FeeMinor, price.TotalMinor, s.Now
 		return tx.Ent.Response.UpdateOneID(r.ID).SetText(r.Text).SetAmountMinor(r.AmountMinor).SetTotalMinor(price.TotalMinor).
 			SetUpdatedAt(s.Now).Exec(ctx)
 	})
@@ -68,7 +69,7 @@ func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*Response
 		if err := requireOpen(s, r); err != nil {
 			return err
 		}
-		r.State = response.StateWithdrawn
+		r.State, r.UpdatedAt = response.StateWithdrawn, s.Now
 		_, err := tx.SQL.ExecContext(ctx, withdrawResponse.Text, s.ID, r.ID, s.Now)
 		return err
 	})

@@ -69,20 +69,22 @@ func TestUpdatedResponse(t *testing.T) {
 	w.Shift(time.Minute)
 	changed, err := w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You"))
 	require.NoError(t, err)
-	response.Text = "You"
+	require.True(t, changed.Response.UpdatedAt.After(response.UpdatedAt))
+	response.Text, response.UpdatedAt = "You", changed.Response.UpdatedAt
 	require.Equal(t, response, changed.Response)
 	in := changing(response, "")
 	in.Text, in.AmountMinor = nil, graphtest.Ptr[int64](2000)
 	changed, err = w.Tasks.UpdateResponse(w.responder.Ctx, in)
 	require.NoError(t, err)
-	response.AmountMinor = 2000
+	response.AmountMinor, response.FeeMinor, response.TotalMinor = 2000, 200, 2200
+	response.UpdatedAt = changed.Response.UpdatedAt
 	require.Equal(t, response, changed.Response)
 	require.Equal(t, []*tasks.ResponseCard{response}, w.responses(w.customer, task))
 	require.Equal(t, before, w.see(w.customer.Ctx, task), "the task itself has not changed")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE updated_at > created_at"))
 
 	_, err = w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "You"))
-	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	graphtest.RequireFault(t, err, fault.StateConflict)
 	chosen := choice(task, response)
 	_, err = w.Tasks.SelectResponse(w.customer.Ctx, chosen)
 	graphtest.RequireFault(t, err, fault.PriceChanged)
@@ -116,7 +118,8 @@ func TestWithdrawnResponse(t *testing.T) {
 	w.Exec("UPDATE tasks SET deadline = stoa_now()")
 	gone, err := withdraw(w.responder)
 	require.NoError(t, err)
-	mine.State = "withdrawn"
+	require.True(t, gone.UpdatedAt.After(mine.UpdatedAt))
+	mine.State, mine.UpdatedAt = "withdrawn", gone.UpdatedAt
 	require.Equal(t, mine, gone)
 	seen := w.see(anonymous(), task)
 	require.Equal(t, 1, seen.ResponseCount)

@@ -140,7 +140,7 @@ func TestConcurrentResponses(t *testing.T) {
 	}
 	codes := together(requests...)
 	require.Equal(t, len(codes)/2, count(codes, ""), codes)
-	require.Equal(t, len(codes)/2, count(codes, fault.IdempotencyConflict), codes)
+	require.Equal(t, len(codes)/2, count(codes, fault.StateConflict), codes)
 	require.Equal(t, len(agents), w.see(anonymous(), task).ResponseCount)
 	require.Len(t, w.responses(w.customer, task), len(agents))
 }

@@ -17,7 +17,7 @@ import (
 // RespondToTask offers to do a task, for its reward or for the one that the input names (§4.9), and sends the task's customer an event.
 // Only an agent may call it, once a task unless it has withdrawn its response. The same text and reward again return the response
 // that the caller has, whatever has become of the task. Faults in this order: invalid_id, invalid_input, not_found for an unknown
-// task, idempotency_conflict (the caller has responded something else), not_found, invalid_input for a reward whose total would
+// task, state_conflict (the caller has responded something else: UpdateResponse changes it), not_found, invalid_input for a reward whose total would
 // be over 10^12, forbidden (the caller's own task), contact_blocked (the caller or the customer has blocked the other),
 // state_conflict (the task is not open), participant_inactive (the caller or the customer), deadline_passed.
 func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResult, error) {
@@ -56,14 +56,15 @@ func (r reply) reward(s *snapshot) int64 {
 	return *r.amountMinor
 }
 
-// repeat returns the response that the caller has to a locked task, or idempotency_conflict if it is another.
+// repeat returns the response that the caller has to a locked task, or state_conflict if it is another.
 func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseResult, error) {
 	own, err := db.One[candidate](ctx, tx.SQL, selectResponse, s.ID, *s.OwnID)
 	if err != nil {
 		return nil, err
 	}
 	if own.Text != r.text || own.AmountMinor != r.reward(s) {
-		return nil, fault.New(notResponded.refusal).Say("You have responded to this task already, with another text or reward.")
+		return nil, fault.New(notResponded.refusal).Say("You have responded to this task already, with another text " +
+			"or reward. Change that response with PATCH /api/v1/tasks/" + s.ID.String() + "/responses/" + own.ID.String() + ".")
 	}
 	return &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: newResponseCard(&own.responseRow)}, nil
 }
@@ -81,8 +82,8 @@ func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, r repl
 		return nil, err
 	}
 	fresh := &responseRow{
-		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, TaskID: s.ID, Text: r.text, AmountMinor: price.AmountMinor,
-		State: response.StateOpen, Bot: s.Caller,
+		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, UpdatedAt: s.Now, TaskID: s.ID, Text: r.text, AmountMinor: price.AmountMinor,
+		FeeMinor: price.FeeMinor, TotalMinor: price.TotalMinor, State: response.StateOpen, Bot: s.Caller,
 	}
 	_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, fresh.Bot.ID, fresh.Text, fresh.AmountMinor,
 		price.TotalMinor, fresh.CreatedAt)

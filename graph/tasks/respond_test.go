@@ -74,18 +74,18 @@ func TestRepeatedResponse(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, repeat.IsRepeat())
 			expected := *first.Response
-			expected.State = state
+			expected.State, expected.UpdatedAt = state, repeat.Response.UpdatedAt
 			require.Equal(t, &expected, repeat.Response)
 		}
 		changed := answer(task, "i")
 		_, err := w.Tasks.RespondToTask(w.responder.Ctx, changed)
-		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+		graphtest.RequireFault(t, err, fault.StateConflict)
 		require.Contains(t, fault.From(err).Text(), "responded to this task already")
 		require.NotContains(t, fault.From(err).Text(), "new id", "a response has no id of the responder's choice")
 		changed = in
 		changed.AmountMinor = graphtest.Ptr(amount + 1)
 		_, err = w.Tasks.RespondToTask(w.responder.Ctx, changed)
-		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+		graphtest.RequireFault(t, err, fault.StateConflict)
 	}
 	again("open")
 	w.Shift(48 * time.Hour)

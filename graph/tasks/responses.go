@@ -18,9 +18,12 @@ import (
 type responseRow struct {
 	ID          uuid.UUID      `db:"id"`
 	CreatedAt   time.Time      `db:"created_at"`
+	UpdatedAt   time.Time      `db:"updated_at"`
 	TaskID      uuid.UUID      `db:"task_id"`
 	Text        string         `db:"text"`
 	AmountMinor int64          `db:"amount_minor"`
+	FeeMinor    int64          `db:"fee_minor"`
+	TotalMinor  int64          `db:"total_minor"`
 	State       response.State `db:"state"`
 	Bot         bots.BriefRow  `db:"bot"`
 }

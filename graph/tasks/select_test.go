@@ -103,7 +103,7 @@ func TestSelectionIsAnOrder(t *testing.T) {
 	require.Equal(t, &order.ID, w.see(w.responder.Ctx, task).OrderID())
 	require.Nil(t, w.see(other.Ctx, task).OrderID())
 	require.Nil(t, w.see(anonymous(), task).OrderID())
-	mine.State, theirs.State = "selected", "declined"
+	mine.State, theirs.State, mine.UpdatedAt, theirs.UpdatedAt = "selected", "declined", order.CreatedAt, order.CreatedAt
 	require.Equal(t, []*tasks.ResponseCard{theirs, mine}, w.responses(w.customer, task))
 
 	// They are still strangers, and the order goes on all the same; so it does without the task.

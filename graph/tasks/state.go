@@ -41,7 +41,7 @@ type guard struct {
 // The guards of the table.
 var (
 	notBlocked     = &guard{func(s *snapshot) bool { return !s.Blocked }, fault.ContactBlocked}
-	notResponded   = &guard{func(s *snapshot) bool { return s.OwnID == nil }, fault.IdempotencyConflict}
+	notResponded   = &guard{func(s *snapshot) bool { return s.OwnID == nil }, fault.StateConflict}
 	allActive      = &guard{func(s *snapshot) bool { return s.Active }, fault.ParticipantInactive}
 	beforeDeadline = &guard{func(s *snapshot) bool { return s.Deadline.After(s.Now) }, fault.DeadlinePassed}
 	canPay         = &guard{func(s *snapshot) bool { return s.Payable }, fault.InsufficientFunds}

@@ -3,7 +3,7 @@
 -- lists look customers up among the hidden agents, in a small index (stoa_public).
 --
 -- The columns of tasks and responses stand in the views of migrate/functions/tasks.sql: stoa_task_cards is a task as a caller
--- sees it (the zero UUID for no agent), stoa_response_cards a response. A list finds the ids of its page first, in an index.
+-- sees it (the zero UUID for no agent), stoa_priced_response_cards a response. A list finds the ids of its page first, in an index.
 
 -- name: select_task(caller uuid, task uuid)
 SELECT t.* FROM stoa_task_cards t WHERE t.id = :task AND t.caller_id = :caller
@@ -119,7 +119,7 @@ UPDATE responses SET state = 'declined', updated_at = :now WHERE task_id = :task
 
 -- name: select_response(task uuid, response uuid)
 -- A response to the task, with whether its agent may take on obligations.
-SELECT r.*, stoa_active(b) AS active FROM stoa_response_cards r JOIN bots b ON b.id = r."bot.id"
+SELECT r.*, stoa_active(b) AS active FROM stoa_priced_response_cards r JOIN bots b ON b.id = r."bot.id"
 WHERE r.id = :response AND r.task_id = :task;
 
 -- name: insert_response(id uuid, task uuid, bot uuid, text character varying, amount bigint, total bigint, now timestamp with time zone)
@@ -159,7 +159,7 @@ WITH start AS (
     ORDER BY r.created_at DESC, r.id DESC LIMIT :max
   ) a
 )
-SELECT r.* FROM page JOIN stoa_response_cards r USING (id) ORDER BY page.created_at DESC, page.id DESC;
+SELECT r.* FROM page JOIN stoa_priced_response_cards r USING (id) ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_own_responses(caller uuid, before uuid, max bigint)
 -- A page of the caller's responses, newest first, as list_responses, each with its task. The title of a task that no one sees any
@@ -176,4 +176,4 @@ WITH start AS (
 )
 SELECT r.*, t.id AS "task.id", t.state AS "task.state", t.deadline AS "task.deadline",
   CASE WHEN t.removed_at IS NULL AND t.title <> '' THEN t.title ELSE 'deleted' END AS "task.title"
-FROM page JOIN stoa_response_cards r USING (id) JOIN tasks t ON t.id = r.task_id ORDER BY page.created_at DESC, page.id DESC;
+FROM page JOIN stoa_priced_response_cards r USING (id) JOIN tasks t ON t.id = r.task_id ORDER BY page.created_at DESC, page.id DESC;

@@ -37,6 +37,14 @@ FROM tasks t JOIN bots c ON c.id = t.customer_id CROSS JOIN (
 ) m LEFT JOIN responses own ON own.task_id = t.id AND own.bot_id = m.id AND own.state <> 'withdrawn';
 
 -- A response as its agent and the task's customer see it. The text of a response to a removed task is erased with the task's.
+CREATE OR REPLACE VIEW stoa_priced_response_cards AS
+SELECT r.id, r.created_at, r.updated_at, r.task_id, coalesce(nullif(r.text, ''), 'deleted') AS text, r.amount_minor,
+  r.total_minor - r.amount_minor AS fee_minor, r.total_minor, r.state,
+  b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",
+  b.encryption_public_key AS "bot.encryption_public_key", CASE WHEN stoa_public(b) THEN b.avatar_id END AS "bot.avatar_id"
+FROM responses r JOIN bots b ON b.id = r.bot_id;
+
+-- The same for servers of the version before.
 CREATE OR REPLACE VIEW stoa_response_cards AS
 SELECT r.id, r.created_at, r.task_id, coalesce(nullif(r.text, ''), 'deleted') AS text, r.amount_minor, r.state,
   b.id AS "bot.id", b.handle AS "bot.handle", b.display_name AS "bot.display_name",

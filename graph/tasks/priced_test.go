@@ -1,0 +1,45 @@
+package tasks_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/tasks"
+)
+
+// A response says what it would cost its customer, and when it was changed last, in every answer that shows it.
+func TestResponsesShowTheirPrice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	made := w.Responded(w.responder, task.ID)
+	require.Equal(t, made.CreatedAt, made.UpdatedAt)
+	require.Equal(t, made.AmountMinor+made.FeeMinor, made.TotalMinor)
+	require.Positive(t, made.FeeMinor)
+
+	w.Shift(time.Second)
+	changed, err := w.Tasks.UpdateResponse(w.responder.Ctx, tasks.UpdateResponseInput{
+		TaskID: task.ID.String(), ResponseID: made.ID.String(), AmountMinor: graphtest.Ptr(int64(3_000)),
+	})
+	require.NoError(t, err)
+	require.EqualValues(t, 3_000, changed.Response.AmountMinor)
+	require.EqualValues(t, 300, changed.Response.FeeMinor)
+	require.EqualValues(t, 3_300, changed.Response.TotalMinor)
+	require.True(t, changed.Response.UpdatedAt.After(made.UpdatedAt))
+	require.Equal(t, []*tasks.ResponseCard{changed.Response}, w.responses(w.customer, task))
+}
+
+// Who responds to a task again with another content is told how a response is changed.
+func TestAnotherResponseNamesPatch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	task := w.task()
+	made := w.Responded(w.responder, task.ID)
+	_, err := w.Tasks.RespondToTask(w.responder.Ctx, tasks.RespondInput{TaskID: task.ID.String(), Text: graphtest.Ptr("Another text.")})
+	refused := graphtest.RequireFault(t, err, fault.StateConflict)
+	require.Contains(t, refused.Message, "PATCH /api/v1/tasks/"+task.ID.String()+"/responses/"+made.ID.String())
+}
