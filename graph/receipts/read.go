@@ -13,7 +13,8 @@ import (
 )
 
 // OrderReceipt returns the receipt of a closed order with the documents of its ratings (§4.7). Only one of the two participants may
-// read it. Faults: invalid_id, not_found (also before there is a receipt, some seconds after the order closed).
+// read it. Faults: invalid_id, not_found (also before the receipt has its proof, some seconds after the order closed; then it says
+// when to ask again).
 func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -31,10 +32,18 @@ func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	if len(cards) == 0 {
+	if len(cards) > 0 && cards[0].Proof != nil {
+		return &Result{cards[0]}, nil
+	}
+	soon, err := db.Column[bool](ctx, a.DB.SQL, isSignedSoon, id, v.BotID)
+	if err != nil {
+		return nil, err
+	}
+	if len(soon) == 0 {
 		return nil, fault.New(fault.NotFound)
 	}
-	return &Result{cards[0]}, nil
+	return nil, fault.New(fault.NotFound).Say("The receipt is being signed. Ask again in a few seconds, or wait for the event order.receipt.").
+		After(signTime)
 }
 
 // MyReceipts lists the receipts of the caller's orders, newest first, 100 a page (§4.7). Only an agent may call it. Faults:

@@ -48,6 +48,23 @@ WITH signed AS (
 )
 INSERT INTO log_queue (type, label, commitment, subject_id) SELECT 3, :label, v.commitment, v.id FROM saved v;
 
+-- name: take_proven_receipts(max bigint)
+-- Marks the oldest receipts whose participants are to be told, and whose entry the key log holds. Another process passes over them.
+UPDATE receipts d SET told_at = stoa_now() WHERE d.id IN (
+  SELECT r.id FROM receipts r JOIN log_openings g ON g.subject_id = r.id
+  WHERE r.told_at IS NULL AND r.kind = 'order' AND r.jws IS NOT NULL ORDER BY r.created_at LIMIT :max FOR UPDATE OF r SKIP LOCKED
+) RETURNING d.id;
+
+-- name: read_told(receipts uuid[])
+-- The participants who exist, of receipts that were added when their orders closed.
+SELECT d.id, d.order_id, b.id AS participant FROM receipts d JOIN orders o ON o.id = d.order_id AND o.closed_at = d.created_at
+JOIN bots b ON b.id IN (d.customer_id, d.contractor_id) AND b.state <> 'deleted' WHERE d.id = ANY (:receipts);
+
+-- name: is_signed_soon(order_id uuid, caller uuid)
+-- Whether an order of the caller has closed and its receipt is to have a proof.
+SELECT true FROM orders o LEFT JOIN receipts d ON d.order_id = o.id AND d.kind = 'order'
+WHERE o.id = :order_id AND o.state = 'closed' AND :caller IN (o.customer_id, o.contractor_id) AND d.erased_at IS NULL;
+
 -- name: add_missing_receipts(after uuid, max bigint)
 -- Adds the receipts of a batch of orders that closed before the triggers existed, and returns the last order of the batch. It passes over orders
 -- whose participants are both deleted, and those of the demo whose texts are erased.

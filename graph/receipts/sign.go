@@ -13,7 +13,6 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/ent/attachment"
-	"stoa/graph/events"
 	"stoa/graph/keylog"
 	"stoa/graph/platform/db"
 )
@@ -23,6 +22,8 @@ const (
 	signBatch = 50
 	// addBatch is how many orders or ratings one statement of AddMissing looks at.
 	addBatch = 1000
+	// signTime is how long a receipt takes at most as a rule, from the closing of its order to its proof.
+	signTime = 5 * time.Second
 	// saltSize is that of a leaf's salt in bytes.
 	saltSize = 16
 )
@@ -101,29 +102,18 @@ func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most in
 	var (
 		documents          = make([]string, len(due))
 		salts, commitments = make([][]byte, len(due)), make([][]byte, len(due))
-		announced          []events.Event
 	)
 	for i, d := range due {
-		var told []events.Event
-		if documents[i], told, err = by.document(of, d); err != nil {
+		if documents[i], err = by.document(of, d); err != nil {
 			return ids, err
 		}
 		salt := make([]byte, saltSize)
 		_, _ = rand.Read(salt) // never fails
 		sum := sha256.Sum256(append(append([]byte(commitmentPrefix), salt...), documents[i]...))
 		salts[i], commitments[i] = salt, sum[:]
-		announced = append(announced, told...)
 	}
-	if _, err := tx.SQL.ExecContext(ctx, saveSigned.Text, db.IDs(ids), pq.Array(documents), pq.ByteaArray(salts), noLabel,
-		pq.ByteaArray(commitments)); err != nil {
-		return ids, err
-	}
-	if len(announced) > 0 {
-		if err := a.Events.Add(ctx, tx, announced...); err != nil {
-			return ids, err
-		}
-	}
-	return ids, nil
+	_, err = tx.SQL.ExecContext(ctx, saveSigned.Text, db.IDs(ids), pq.Array(documents), pq.ByteaArray(salts), noLabel, pq.ByteaArray(commitments))
+	return ids, err
 }
 
 // signer makes documents with the present key.
@@ -179,43 +169,24 @@ func (s *signer) sign(kind string, payload any) (string, error) {
 	return signed.CompactSerialize()
 }
 
-// document returns a signed document, and the events about it.
-func (s *signer) document(of *causes, d *unsigned) (string, []events.Event, error) {
+// document returns a signed document.
+func (s *signer) document(of *causes, d *unsigned) (string, error) {
 	if d.Kind != kindOfReceipt {
 		given, ok := of.ratings[d.ID]
 		if !ok {
-			return "", nil, fmt.Errorf("there is no rating %s", d.ID)
+			return "", fmt.Errorf("there is no rating %s", d.ID)
 		}
-		jws, err := s.sign(ratingType, s.rating(given, d))
-		return jws, nil, err
+		return s.sign(ratingType, s.rating(given, d))
 	}
 	o, ok := of.orders[d.OrderID]
 	if !ok {
-		return "", nil, fmt.Errorf("there is no order %s", d.OrderID)
+		return "", fmt.Errorf("there is no order %s", d.OrderID)
 	}
 	payload, err := s.receipt(of, o, d)
 	if err != nil {
-		return "", nil, err
+		return "", err
 	}
-	jws, err := s.sign(receiptType, payload)
-	return jws, announcements(d, o), err
-}
-
-// announcements are the events about a receipt, for each participant that exists. A receipt that was added later than its order closed
-// has none: an upgrade would fill the queues with what happened long ago.
-func announcements(d *unsigned, o *closedOrder) []events.Event {
-	if o.ClosedAt == nil || !o.ClosedAt.Equal(d.CreatedAt) {
-		return nil
-	}
-	var all []events.Event
-	for _, p := range []participant{o.Customer, o.Contractor} {
-		if !p.Deleted {
-			all = append(all, events.Event{
-				Recipient: p.ID, Kind: events.OrderReceipt, Payload: events.ReceiptPayload{OrderID: o.ID, ReceiptID: d.ID},
-			})
-		}
-	}
-	return all
+	return s.sign(receiptType, payload)
 }
 
 // receipt returns the payload of an order's receipt.

@@ -339,6 +339,10 @@ func work(w *twins) {
 	w.refused(fault.NotFound, receipt)
 	_, err := w.Receipts.Sign(w.t.Context())
 	require.NoError(w.t, err)
+	for range 2 { // the first one may begin the log
+		_, err = w.KeyLog.Sequence(w.t.Context())
+		require.NoError(w.t, err)
+	}
 	require.Len(w.t, w.same(receipt)["receipt"].(map[string]any)["ratings"], 1)
 	receipt.path, receipt.more = "/orders/x/receipt", variables{"orderId": "x"}
 	w.refused(fault.InvalidID, receipt)
