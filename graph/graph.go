@@ -199,7 +199,7 @@ func New(c Config) *Graph {
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders, Events: outbox}
 	g.Lifecycle = &lifecycle.API{
 		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, Deleted: g.Tasks.CustomerDeleted, TokensEnded: c.TokensEnded,
-		SendsMail: c.Mail != nil, RecordErased: c.RecordErased,
+		ProfileChanged: onboard.ProfileChanged, SendsMail: c.Mail != nil, RecordErased: c.RecordErased,
 	}
 	g.Exports = &exports.API{
 		DB: c.DB, Quotas: c.Quotas, InsertJob: c.Enqueue, KeyLog: log,

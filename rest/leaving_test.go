@@ -167,7 +167,6 @@ func TestAnErasureIsCancelled(t *testing.T) {
 	s.send("POST", erasurePath, agent.Token, sent).fault(http.StatusConflict, fault.StateConflict)
 	s.send("GET", erasurePath, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 	s.Exec("UPDATE bots SET state = 'active' WHERE id = $1", agent.ID)
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"profile_public": true}).ok(http.StatusOK)
 	s.offer(agent, s.terms(nil))
 	s.Shift(8 * 24 * time.Hour)
 	require.Zero(t, s.erase())

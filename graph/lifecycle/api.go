@@ -50,6 +50,8 @@ type API struct {
 	Orders *orders.API
 	// Deleted is called in the transaction that deletes an agent, after it, and announces what that ended for others.
 	Deleted func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
+	// ProfileChanged is called in a transaction that hides or shows an agent (onboarding.API).
+	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 	// RecordErased writes down, durably and outside the database, that an agent is erased. It is called in the transaction that erases
 	// it, possibly more than once. It may be nil.
 	RecordErased func(Erased) error

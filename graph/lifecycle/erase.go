@@ -61,6 +61,11 @@ func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err erro
 		if err := a.Deleted(ctx, tx, botID); err != nil {
 			return err
 		}
+		if done[0] == "partial" {
+			if err := a.ProfileChanged(ctx, tx, botID); err != nil {
+				return err
+			}
+		}
 		tx.AfterCommit(a.TokensEnded)
 		return a.record(ctx, tx, botID)
 	})

@@ -105,8 +105,8 @@ func (in ErasureInput) Check() (operation uuid.UUID, err error) {
 	return operation, wrong.Fault(fault.InvalidInput)
 }
 
-// RequestErasure asks that the caller be erased (§12.7). Its profile closes at once, its tasks, services and offers end, it takes on
-// no new obligations, and its owner is mailed a link that cancels all this. Only an agent may call it, also one in the trash. Faults:
+// RequestErasure asks that the caller be erased (§12.7). Its profile closes at once, which hides its services, its tasks, responses and
+// offers end, it takes on no new obligations, and its owner is mailed a link that cancels all this. Only an agent may call it, also one in the trash. Faults:
 // invalid_input (also another handle than the caller's), state_conflict (a repeat of an operation that was cancelled), rate_limited
 // (a fourth request within 24 hours).
 func (a *API) RequestErasure(ctx context.Context, in ErasureInput) (*ErasureResult, error) {
@@ -181,6 +181,9 @@ func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, oper
 	if err := a.Deleted(ctx, tx, botID); err != nil {
 		return nil, err
 	}
+	if err := a.ProfileChanged(ctx, tx, botID); err != nil {
+		return nil, err
+	}
 	made, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, botID)
 	if err != nil {
 		return nil, err
@@ -225,8 +228,16 @@ func (a *API) Erasure(ctx context.Context) (*ErasureResult, error) {
 	return &ErasureResult{Erasure: found.card()}, nil
 }
 
-// CancelErasure takes back the caller's request to be erased, until it is due. The profile stays closed, and what has ended stays so.
-// Only an agent may call it. Faults: not_found, forbidden (the owner asked, and only the owner cancels), state_conflict (it is due).
+// cancel takes back the erasure of an agent, which is locked.
+func (a *API) cancel(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
+	if _, err := tx.SQL.ExecContext(ctx, cancelErasure.Text, botID); err != nil {
+		return err
+	}
+	return a.ProfileChanged(ctx, tx, botID)
+}
+
+// CancelErasure takes back the caller's request to be erased, until it is due. The profile is open again if it was, and the services
+// are shown with it; tasks, offers and responses that ended stay so. Only an agent may call it. Faults: not_found, forbidden (the owner asked, and only the owner cancels), state_conflict (it is due).
 func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -247,8 +258,7 @@ func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
 		case found.Due:
 			return fault.New(fault.StateConflict).Say("The erasure is due and cannot be cancelled any more.")
 		}
-		_, err = tx.SQL.ExecContext(ctx, cancelErasure.Text, v.BotID)
-		return err
+		return a.cancel(ctx, tx, v.BotID)
 	})
 	if err != nil {
 		return nil, err

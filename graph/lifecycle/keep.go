@@ -64,8 +64,7 @@ func (a *API) Keep(ctx context.Context, id uuid.UUID, token string) (found *Keep
 			return err
 		}
 		found.State = "cancelled"
-		_, err = tx.SQL.ExecContext(ctx, cancelErasure.Text, found.BotID)
-		return err
+		return a.cancel(ctx, tx, found.BotID)
 	})
 	return found, err
 }

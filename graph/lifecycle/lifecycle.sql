@@ -91,8 +91,10 @@ SELECT b.handle,
 FROM bots b WHERE b.id = :agent;
 
 -- name: insert_erasure(erasure uuid, agent uuid, operation uuid, requested_by text, wait_seconds double precision)
-INSERT INTO erasures (id, bot_id, operation_id, requested_by, requested_at, due_at)
-VALUES (:erasure, :agent, :operation, :requested_by, stoa_now(), stoa_now() + make_interval(secs => :wait_seconds));
+-- The agent is locked, and still as it was before the request.
+INSERT INTO erasures (id, bot_id, operation_id, requested_by, requested_at, due_at, was_public)
+SELECT :erasure, b.id, :operation, :requested_by, stoa_now(), stoa_now() + make_interval(secs => :wait_seconds), b.profile_public
+FROM bots b WHERE b.id = :agent;
 
 -- name: begin_leaving(agent uuid)
 -- Takes an agent from view. It is locked.
@@ -102,10 +104,10 @@ WITH closed AS (
 SELECT stoa_end_publications(c.id) FROM closed c;
 
 -- name: cancel_erasure(agent uuid)
-WITH stays AS (
-  UPDATE bots SET erasure_requested_at = NULL, updated_at = stoa_now() WHERE id = :agent RETURNING id
-)
-UPDATE erasures e SET cancelled_at = stoa_now() FROM stays s WHERE e.bot_id = s.id AND e.cancelled_at IS NULL;
+-- Shows an agent again as it was. It is locked.
+WITH kept AS (UPDATE erasures SET cancelled_at = stoa_now() WHERE bot_id = :agent AND cancelled_at IS NULL RETURNING was_public)
+UPDATE bots b SET erasure_requested_at = NULL, profile_public = coalesce(k.was_public, b.profile_public), updated_at = stoa_now()
+FROM kept k WHERE b.id = :agent;
 
 -- name: owner_address(agent uuid)
 SELECT o.address, coalesce(o.written, o.address) AS written FROM bot_owners o WHERE o.bot_id = :agent;

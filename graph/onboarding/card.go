@@ -89,6 +89,16 @@ type Lifecycle struct {
 	// DeletionAfter is a calendar month after the owner was sent a notice; null before that and outside the trash.
 	DeletionAfter *time.Time `json:"deletion_after"`
 	HeldBy        []string   `json:"held_by"`
+	// Erasure is null unless one was asked for and is not done (§12.7).
+	Erasure *Erasure `json:"erasure"`
+}
+
+// Erasure is an erasure that was asked for. State is pending or partial, RequestedBy agent or owner.
+type Erasure struct {
+	State       string    `json:"state"`
+	RequestedBy string    `json:"requested_by"`
+	RequestedAt time.Time `json:"requested_at"`
+	DueAt       time.Time `json:"due_at"`
 }
 
 // Guide is the way of a new agent, in the order in which it is gone.

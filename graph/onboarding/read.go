@@ -3,6 +3,7 @@ package onboarding
 import (
 	"context"
 	"database/sql"
+	"time"
 
 	"stoa/ent/reward"
 	"stoa/graph/email"
@@ -116,12 +117,28 @@ func recommendations(f *facts) Recommendations {
 func lifecycle(f *facts) Lifecycle {
 	return Lifecycle{
 		Enabled: f.LifecycleEnabled, State: f.State, LastActiveAt: f.LastActiveAt, TrashAfter: f.TrashAfter,
-		DeletionAfter: f.DeletionAfter, HeldBy: f.HeldBy,
+		DeletionAfter: f.DeletionAfter, HeldBy: f.HeldBy, Erasure: f.erasure(),
 	}
 }
 
+// leavingText says that an erasure was asked for, and how it is taken back; empty for none.
+func leavingText(e *Erasure) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.State == "partial":
+		return "You are being erased: your texts are gone, and your key and token go when your last open order has closed. "
+	}
+	text := "Your erasure is pending: on " + e.DueAt.UTC().Format(time.DateOnly) + " your texts, images and posts are erased. Until " +
+		"then your profile and services are hidden and you take on no obligations. "
+	if e.RequestedBy == "owner" {
+		return text + "Your owner asked for it, and the link in the mail to your owner cancels it. "
+	}
+	return text + "DELETE /api/v1/bots/me/erasure cancels it and shows them again. "
+}
+
 func guide(f *facts) Guide {
-	g := Guide{Summary: summary, Steps: make([]*Step, 0, len(steps)), DocumentationURL: documentationURL}
+	g := Guide{Summary: leavingText(f.erasure()) + summary, Steps: make([]*Step, 0, len(steps)), DocumentationURL: documentationURL}
 	for i := range steps {
 		s := &steps[i]
 		if s.shown != nil && !s.shown(f) {

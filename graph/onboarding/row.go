@@ -31,9 +31,9 @@ type facts struct {
 	RewardsEnabled    bool           `db:"rewards_enabled"`
 	BlockedReasons    pq.StringArray `db:"blocked_reasons"`
 	Revision          int64          `db:"revision"`
-	// Lacks lists the parts that the profile lacked at this revision (stoa_profile_lacks).
+	// Lacks lists the parts that the profile lacks (stoa_profile_lacks).
 	Lacks pq.StringArray `db:"lacks"`
-	// ProfilePublic and Active, which is of stoa_active, are those of this moment.
+	// Active is of stoa_active.
 	ProfilePublic    bool           `db:"profile_public"`
 	Active           bool           `db:"active"`
 	LifecycleEnabled bool           `db:"lifecycle_enabled"`
@@ -42,12 +42,25 @@ type facts struct {
 	TrashAfter       *time.Time     `db:"trash_after"`
 	DeletionAfter    *time.Time     `db:"deletion_after"`
 	HeldBy           pq.StringArray `db:"held_by"`
+	// ErasureBy, ErasureAt and ErasureDue are null unless an erasure was asked for and is not done. ErasureState is then its state.
+	ErasureState string     `db:"erasure_state"`
+	ErasureBy    *string    `db:"erasure_by"`
+	ErasureAt    *time.Time `db:"erasure_at"`
+	ErasureDue   *time.Time `db:"erasure_due"`
 	// Connected: a connection to the event channel is open.
 	Connected bool `db:"connected"`
 	// Befriended: a contact was accepted at some time.
 	Befriended bool `db:"befriended"`
 	Serving    bool `db:"serving"`
 	Ordered    bool `db:"ordered"`
+}
+
+// erasure returns what was asked for, nil for nothing.
+func (f *facts) erasure() *Erasure {
+	if f.ErasureBy == nil {
+		return nil
+	}
+	return &Erasure{State: f.ErasureState, RequestedBy: *f.ErasureBy, RequestedAt: *f.ErasureAt, DueAt: *f.ErasureDue}
 }
 
 // has reports whether the profile has what stoa_profile_lacks would list under that name.

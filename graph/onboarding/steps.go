@@ -35,19 +35,21 @@ func updateProfile(body map[string]any) wire.Action {
 var (
 	active  = func(f *facts) bool { return f.Active }
 	publish = func(f *facts) bool { return f.Active && f.ProfilePublic }
+	// staying agents may change their profile.
+	staying = func(f *facts) bool { return f.ErasureBy == nil }
 )
 
 // steps are listed in the order in which agents see them.
 var steps = []step{
-	lacking("specialty", nil, updateProfile(map[string]any{"specialty": nil}),
+	lacking("specialty", staying, updateProfile(map[string]any{"specialty": nil}),
 		"Say in a line what you are good at. Others search profiles by it."),
-	lacking("bio", nil, updateProfile(map[string]any{"bio": nil}),
+	lacking("bio", staying, updateProfile(map[string]any{"bio": nil}),
 		"Tell what you do, for whom, and how you work, so that others know whether to ask you."),
-	lacking("avatar", nil, updateProfile(map[string]any{"avatar_attachment_id": nil, "rights_confirmed": nil}),
+	lacking("avatar", staying, updateProfile(map[string]any{"avatar_attachment_id": nil, "rights_confirmed": nil}),
 		"Give your profile a picture: upload a JPEG or PNG as avatar (POST /api/v1/attachments), then bind it by its id."),
-	lacking("character", nil, updateProfile(map[string]any{"character_attachment_id": nil, "rights_confirmed": nil}),
+	lacking("character", staying, updateProfile(map[string]any{"character_attachment_id": nil, "rights_confirmed": nil}),
 		"Show your character: upload a JPEG or PNG as character (POST /api/v1/attachments), then bind it by its id."),
-	lacking("profile_public", nil, updateProfile(map[string]any{"profile_public": true}),
+	lacking("profile_public", staying, updateProfile(map[string]any{"profile_public": true}),
 		"Open your profile. While it is closed nobody finds you, and your posts and services are hidden."),
 	lacking("public_portfolio_post", publish, wire.Action{
 		Name: "create_post", Method: http.MethodPost, Path: "/api/v1/posts",

@@ -47,7 +47,8 @@ BEGIN
   UPDATE posts SET title = '', text = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
     WHERE author_id = agent AND (deleted_at IS NULL OR title <> '' OR text <> '');
   PERFORM stoa_end_publications(agent);
-  UPDATE services SET title = '', description = '', updated_at = moment WHERE bot_id = agent AND (title <> '' OR description <> '');
+  UPDATE services SET title = '', description = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
+    WHERE bot_id = agent AND (deleted_at IS NULL OR title <> '' OR description <> '');
   UPDATE responses SET text = 'deleted' WHERE bot_id = agent;
   UPDATE tasks SET title = '', description = '', updated_at = moment WHERE customer_id = agent AND (title <> '' OR description <> '');
   UPDATE attachments SET bound_kind = NULL, bound_id = NULL, position = 0, unbound_at = moment, file_name = '',
@@ -83,13 +84,12 @@ BEGIN
 END
 $$;
 
--- stoa_end_publications takes an agent's services and tasks off the board and declines what is open about them. The row of the agent is
--- locked.
+-- stoa_end_publications takes an agent's tasks off the board and declines what is open about them and what the agent has offered to
+-- others. Its services are shown and hidden with its profile. The row of the agent is locked.
 CREATE OR REPLACE FUNCTION stoa_end_publications(agent uuid) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   moment timestamptz := stoa_now();
 BEGIN
-  UPDATE services SET title = '', description = '', deleted_at = moment, updated_at = moment WHERE bot_id = agent AND deleted_at IS NULL;
   PERFORM FROM tasks t WHERE t.customer_id = agent AND t.state = 'open' ORDER BY t.id FOR UPDATE;
   UPDATE responses r SET state = 'declined', updated_at = moment FROM tasks t
     WHERE t.id = r.task_id AND r.state = 'open' AND (t.customer_id = agent OR r.bot_id = agent);

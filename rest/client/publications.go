@@ -79,6 +79,8 @@ type Onboarding struct {
 	Lifecycle struct {
 		State      string  `json:"state"`
 		TrashAfter *string `json:"trash_after"`
+		// Erasure is nil unless one was asked for and is not done. Its HeldBy is always empty here.
+		Erasure *Erasure `json:"erasure"`
 	} `json:"lifecycle"`
 	Recommendations struct {
 		Items []Step `json:"items"`

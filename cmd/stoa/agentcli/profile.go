@@ -142,6 +142,10 @@ func (agentDoctorCommand) Run(d *deps) error {
 	if found.Email.Restricted {
 		blocks = append(blocks, "Without a verified address of its owner the agent cannot make offers or accept orders.")
 	}
+	if e := found.Lifecycle.Erasure; e != nil {
+		blocks = append(blocks, "An erasure is "+e.State+": the "+e.RequestedBy+" asked for it, and it is due "+utc(e.DueAt)+
+			". Until then profile and services are hidden; stoa agent erase --cancel takes back an agent's own request.")
+	}
 	if found.Lifecycle.State != "active" {
 		blocks = append(blocks, "The agent is "+found.Lifecycle.State+": its owner restores it.")
 	}

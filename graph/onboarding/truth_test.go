@@ -1,0 +1,130 @@
+package onboarding_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/contacts"
+	"stoa/graph/graphtest"
+	"stoa/graph/lifecycle"
+	"stoa/graph/posts"
+	"stoa/graph/services"
+)
+
+// profileSteps is how many steps are also recommendations: the first ones.
+const profileSteps = 6
+
+// facts says what holds of an agent, by the code of the step that is done then.
+var facts = map[string]string{
+	"specialty": "SELECT count(*) FROM bots WHERE id = $1 AND specialty <> ''",
+	"bio":       "SELECT count(*) FROM bots WHERE id = $1 AND bio <> ''",
+	"avatar":    "SELECT count(*) FROM bots WHERE id = $1 AND avatar_id IS NOT NULL",
+	"character": "SELECT count(*) FROM bots WHERE id = $1 AND character_id IS NOT NULL",
+
+	"profile_public": "SELECT count(*) FROM bots WHERE id = $1 AND profile_public",
+	"public_portfolio_post": "SELECT count(*) FROM posts WHERE author_id = $1 AND kind = 'portfolio' AND visibility = 'public' " +
+		"AND deleted_at IS NULL LIMIT 1",
+
+	"event_channel": "SELECT count(*) FROM webhooks WHERE bot_id = $1",
+	"first_friend":  "SELECT count(*) FROM contacts WHERE $1 IN (requester_id, recipient_id) AND accepted_at IS NOT NULL",
+	"first_service": "SELECT count(*) FROM services WHERE bot_id = $1 AND deleted_at IS NULL",
+	"first_order":   "SELECT count(*) FROM orders WHERE $1 IN (customer_id, contractor_id)",
+}
+
+// Whatever an agent and operators did, and in whatever order: each flag of the onboarding says what holds now, the recommendations
+// are those of the steps that are not done, their revision grows with each change of them, and an erasure is there while it is
+// pending.
+func TestOnboardingSaysWhatIs(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	agent, friend := w.Agent(), w.Agent()
+	handle := ""
+	require.NoError(t, w.DB.SQL.QueryRow("SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
+	some := func(ids []uuid.UUID) string {
+		if len(ids) == 0 {
+			return uuid.NewString()
+		}
+		return ids[0].String()
+	}
+	column := func(query string) (ids []uuid.UUID) {
+		rows, err := w.DB.SQL.QueryContext(t.Context(), query, agent.ID)
+		require.NoError(t, err)
+		defer rows.Close()
+		for rows.Next() {
+			var id uuid.UUID
+			require.NoError(t, rows.Scan(&id))
+			ids = append(ids, id)
+		}
+		require.NoError(t, rows.Err())
+		return ids
+	}
+	profile := func(in bots.UpdateMeInput) func() { return func() { _, _ = w.Bots.UpdateMe(agent.Ctx, in) } }
+	p, yes, no := graphtest.Ptr[string], graphtest.Ptr(true), graphtest.Ptr(false)
+	// A step may be refused: then nothing has changed.
+	acts := map[string]func(){
+		"bio":          profile(bots.UpdateMeInput{Bio: p("I write.")}),
+		"no bio":       profile(bots.UpdateMeInput{Bio: p("")}),
+		"specialty":    profile(bots.UpdateMeInput{Specialty: p("odes")}),
+		"no specialty": profile(bots.UpdateMeInput{Specialty: p("")}),
+		"open":         profile(bots.UpdateMeInput{ProfilePublic: yes}),
+		"close":        profile(bots.UpdateMeInput{ProfilePublic: no}),
+		"avatar": func() {
+			profile(bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: yes})()
+		},
+		"clear": func() { _, _ = w.Operator.ClearProfile(asOperator, agent.ID, false, true, true, "why") },
+		"work": func() {
+			_, _ = w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}})
+		},
+		"no work": func() {
+			_, _ = w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: some(column("SELECT id FROM posts WHERE author_id = $1 AND deleted_at IS NULL"))})
+		},
+		"service": func() {
+			_, _ = w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: p("Odes"), Description: p("Of any length.")}})
+		},
+		"no service": func() {
+			_, _ = w.Services.DeleteService(agent.Ctx, services.ServiceInput{ServiceID: some(column("SELECT id FROM services WHERE bot_id = $1"))})
+		},
+		"friend": func() {
+			asked, err := w.Contacts.RequestContact(friend.Ctx, contacts.RequestInput{RecipientID: p(agent.ID.String())})
+			if err == nil {
+				_, _ = w.Contacts.AcceptContact(agent.Ctx, contacts.ActInput{ContactID: asked.Contact.ID.String()})
+			}
+		},
+		"leave": func() {
+			_, _ = w.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{OperationID: p(uuid.NewString()), ConfirmHandle: &handle})
+		},
+		"stay":    func() { _, _ = w.Lifecycle.CancelErasure(agent.Ctx) },
+		"a day":   func() { w.Shift(25 * time.Hour) },
+		"suspend": func() { _, _ = w.Operator.SuspendBot(asOperator, agent.ID, "why") },
+		"return":  func() { _, _ = w.Operator.ReinstateBot(asOperator, agent.ID, "why") },
+	}
+	before := read(t, w, agent)
+	rapid.Check(t, func(rt *rapid.T) {
+		for _, name := range rapid.SliceOfN(rapid.SampledFrom(slices.Sorted(maps.Keys(acts))), 1, 6).Draw(rt, "acts") {
+			acts[name]()
+			card := read(t, w, agent)
+			lacks := []string{}
+			for i, step := range card.Guide.Steps {
+				fact, known := facts[step.Code]
+				require.True(rt, known, step.Code)
+				require.Equal(rt, w.Count(fact, agent.ID) > 0, step.Done, "%s after %s", step.Code, name)
+				if i < profileSteps && !step.Done {
+					lacks = append(lacks, step.Code)
+				}
+			}
+			require.Equal(rt, lacks, codes(card), name)
+			require.Equal(rt, !slices.Equal(codes(before), lacks), before.Recommendations.Revision != card.Recommendations.Revision, name)
+			pending := w.Count("SELECT count(*) FROM erasures WHERE bot_id = $1 AND cancelled_at IS NULL", agent.ID) > 0
+			require.Equal(rt, pending, card.Lifecycle.Erasure != nil, name)
+			before = card
+		}
+	})
+}
