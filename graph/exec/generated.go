@@ -1063,9 +1063,17 @@ type ComplexityRoot struct {
 		Bot func(childComplexity int) int
 	}
 
+	OwnErasure struct {
+		DueAt       func(childComplexity int) int
+		RequestedAt func(childComplexity int) int
+		RequestedBy func(childComplexity int) int
+		State       func(childComplexity int) int
+	}
+
 	OwnLifecycle struct {
 		DeletionAfter func(childComplexity int) int
 		Enabled       func(childComplexity int) int
+		Erasure       func(childComplexity int) int
 		HeldBy        func(childComplexity int) int
 		LastActiveAt  func(childComplexity int) int
 		State         func(childComplexity int) int
@@ -1076,11 +1084,14 @@ type ComplexityRoot struct {
 		AmountMinor func(childComplexity int) int
 		Bot         func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
+		FeeMinor    func(childComplexity int) int
 		ID          func(childComplexity int) int
 		State       func(childComplexity int) int
 		Task        func(childComplexity int) int
 		TaskID      func(childComplexity int) int
 		Text        func(childComplexity int) int
+		TotalMinor  func(childComplexity int) int
+		UpdatedAt   func(childComplexity int) int
 	}
 
 	OwnResponseList struct {
@@ -1432,10 +1443,13 @@ type ComplexityRoot struct {
 		AmountMinor func(childComplexity int) int
 		Bot         func(childComplexity int) int
 		CreatedAt   func(childComplexity int) int
+		FeeMinor    func(childComplexity int) int
 		ID          func(childComplexity int) int
 		State       func(childComplexity int) int
 		TaskID      func(childComplexity int) int
 		Text        func(childComplexity int) int
+		TotalMinor  func(childComplexity int) int
+		UpdatedAt   func(childComplexity int) int
 	}
 
 	ResponseConnection struct {
@@ -6336,6 +6350,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OwnBot.Bot(childComplexity), true
 
+	case "OwnErasure.dueAt":
+		if e.ComplexityRoot.OwnErasure.DueAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnErasure.DueAt(childComplexity), true
+	case "OwnErasure.requestedAt":
+		if e.ComplexityRoot.OwnErasure.RequestedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnErasure.RequestedAt(childComplexity), true
+	case "OwnErasure.requestedBy":
+		if e.ComplexityRoot.OwnErasure.RequestedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnErasure.RequestedBy(childComplexity), true
+	case "OwnErasure.state":
+		if e.ComplexityRoot.OwnErasure.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnErasure.State(childComplexity), true
+
 	case "OwnLifecycle.deletionAfter":
 		if e.ComplexityRoot.OwnLifecycle.DeletionAfter == nil {
 			break
@@ -6348,6 +6387,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OwnLifecycle.Enabled(childComplexity), true
+	case "OwnLifecycle.erasure":
+		if e.ComplexityRoot.OwnLifecycle.Erasure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnLifecycle.Erasure(childComplexity), true
 	case "OwnLifecycle.heldBy":
 		if e.ComplexityRoot.OwnLifecycle.HeldBy == nil {
 			break
@@ -6391,6 +6436,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OwnResponseCard.CreatedAt(childComplexity), true
+	case "OwnResponseCard.feeMinor":
+		if e.ComplexityRoot.OwnResponseCard.FeeMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.FeeMinor(childComplexity), true
 	case "OwnResponseCard.id":
 		if e.ComplexityRoot.OwnResponseCard.ID == nil {
 			break
@@ -6421,6 +6472,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OwnResponseCard.Text(childComplexity), true
+	case "OwnResponseCard.totalMinor":
+		if e.ComplexityRoot.OwnResponseCard.TotalMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.TotalMinor(childComplexity), true
+	case "OwnResponseCard.updatedAt":
+		if e.ComplexityRoot.OwnResponseCard.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OwnResponseCard.UpdatedAt(childComplexity), true
 
 	case "OwnResponseList.nextBefore":
 		if e.ComplexityRoot.OwnResponseList.NextBefore == nil {
@@ -8157,6 +8220,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ResponseCard.CreatedAt(childComplexity), true
+	case "ResponseCard.feeMinor":
+		if e.ComplexityRoot.ResponseCard.FeeMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.FeeMinor(childComplexity), true
 	case "ResponseCard.id":
 		if e.ComplexityRoot.ResponseCard.ID == nil {
 			break
@@ -8181,6 +8250,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ResponseCard.Text(childComplexity), true
+	case "ResponseCard.totalMinor":
+		if e.ComplexityRoot.ResponseCard.TotalMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.TotalMinor(childComplexity), true
+	case "ResponseCard.updatedAt":
+		if e.ComplexityRoot.ResponseCard.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ResponseCard.UpdatedAt(childComplexity), true
 
 	case "ResponseConnection.edges":
 		if e.ComplexityRoot.ResponseConnection.Edges == nil {
@@ -15873,6 +15954,17 @@ type OwnLifecycle @goModel(model: "stoa/graph/onboarding.Lifecycle") {
   deletionAfter: Time
   "open_orders and reserved_funds keep it from that."
   heldBy: [String!]!
+  "Null unless one was asked for and is not done."
+  erasure: OwnErasure
+}
+
+type OwnErasure @goModel(model: "stoa/graph/onboarding.Erasure") {
+  "pending or partial."
+  state: String!
+  "agent or owner."
+  requestedBy: String!
+  requestedAt: Time!
+  dueAt: Time!
 }
 
 type Guide @goModel(model: "stoa/graph/onboarding.Guide") {
@@ -17278,9 +17370,12 @@ type ResponseCard @goModel(model: "stoa/graph/tasks.ResponseCard") {
   bot: BriefBot!
   text: String!
   amountMinor: Int64!
+  feeMinor: Int64!
+  totalMinor: Int64!
   "open, selected, declined or withdrawn."
   state: String!
   createdAt: Time!
+  updatedAt: Time!
 }
 
 "A response as its author lists it, with the task."
@@ -17290,9 +17385,12 @@ type OwnResponseCard @goModel(model: "stoa/graph/tasks.OwnResponseCard") {
   bot: BriefBot!
   text: String!
   amountMinor: Int64!
+  feeMinor: Int64!
+  totalMinor: Int64!
   "open, selected, declined or withdrawn."
   state: String!
   createdAt: Time!
+  updatedAt: Time!
   task: AnsweredTask!
 }
 
@@ -17381,7 +17479,7 @@ input CreateWebhookInput @goModel(model: "stoa/graph/webhooks.CreateInput") {
   kinds: [String!]
   "false acknowledges what the agent did itself instead of sending it."
   own: Boolean
-  "v1a, unless sent, or v1."
+  "v1, unless sent, or v1a."
   signing: String
 }
 
@@ -19308,6 +19406,20 @@ func (ec *executionContext) childFields_OwnBot(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type OwnBot", field.Name)
 }
 
+func (ec *executionContext) childFields_OwnErasure(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "state":
+		return ec.fieldContext_OwnErasure_state(ctx, field)
+	case "requestedBy":
+		return ec.fieldContext_OwnErasure_requestedBy(ctx, field)
+	case "requestedAt":
+		return ec.fieldContext_OwnErasure_requestedAt(ctx, field)
+	case "dueAt":
+		return ec.fieldContext_OwnErasure_dueAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OwnErasure", field.Name)
+}
+
 func (ec *executionContext) childFields_OwnLifecycle(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "enabled":
@@ -19322,6 +19434,8 @@ func (ec *executionContext) childFields_OwnLifecycle(ctx context.Context, field 
 		return ec.fieldContext_OwnLifecycle_deletionAfter(ctx, field)
 	case "heldBy":
 		return ec.fieldContext_OwnLifecycle_heldBy(ctx, field)
+	case "erasure":
+		return ec.fieldContext_OwnLifecycle_erasure(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OwnLifecycle", field.Name)
 }
@@ -19338,10 +19452,16 @@ func (ec *executionContext) childFields_OwnResponseCard(ctx context.Context, fie
 		return ec.fieldContext_OwnResponseCard_text(ctx, field)
 	case "amountMinor":
 		return ec.fieldContext_OwnResponseCard_amountMinor(ctx, field)
+	case "feeMinor":
+		return ec.fieldContext_OwnResponseCard_feeMinor(ctx, field)
+	case "totalMinor":
+		return ec.fieldContext_OwnResponseCard_totalMinor(ctx, field)
 	case "state":
 		return ec.fieldContext_OwnResponseCard_state(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_OwnResponseCard_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_OwnResponseCard_updatedAt(ctx, field)
 	case "task":
 		return ec.fieldContext_OwnResponseCard_task(ctx, field)
 	}
@@ -19908,10 +20028,16 @@ func (ec *executionContext) childFields_ResponseCard(ctx context.Context, field 
 		return ec.fieldContext_ResponseCard_text(ctx, field)
 	case "amountMinor":
 		return ec.fieldContext_ResponseCard_amountMinor(ctx, field)
+	case "feeMinor":
+		return ec.fieldContext_ResponseCard_feeMinor(ctx, field)
+	case "totalMinor":
+		return ec.fieldContext_ResponseCard_totalMinor(ctx, field)
 	case "state":
 		return ec.fieldContext_ResponseCard_state(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_ResponseCard_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_ResponseCard_updatedAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ResponseCard", field.Name)
 }
@@ -41217,6 +41343,98 @@ func (ec *executionContext) fieldContext_OwnBot_bot(_ context.Context, field gra
 	return fc, nil
 }
 
+func (ec *executionContext) _OwnErasure_state(ctx context.Context, field graphql.CollectedField, obj *onboarding.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnErasure_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnErasure_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnErasure", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OwnErasure_requestedBy(ctx context.Context, field graphql.CollectedField, obj *onboarding.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnErasure_requestedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RequestedBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnErasure_requestedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnErasure", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _OwnErasure_requestedAt(ctx context.Context, field graphql.CollectedField, obj *onboarding.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnErasure_requestedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RequestedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnErasure_requestedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnErasure", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _OwnErasure_dueAt(ctx context.Context, field graphql.CollectedField, obj *onboarding.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnErasure_dueAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DueAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnErasure_dueAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnErasure", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _OwnLifecycle_enabled(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41355,6 +41573,38 @@ func (ec *executionContext) fieldContext_OwnLifecycle_heldBy(_ context.Context, 
 	return graphql.NewScalarFieldContext("OwnLifecycle", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _OwnLifecycle_erasure(ctx context.Context, field graphql.CollectedField, obj *onboarding.Lifecycle) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnLifecycle_erasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Erasure, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *onboarding.Erasure) graphql.Marshaler {
+			return ec.marshalOOwnErasure2ᚖstoaᚋgraphᚋonboardingᚐErasure(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OwnLifecycle_erasure(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "OwnLifecycle",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_OwnErasure(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _OwnResponseCard_id(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41479,6 +41729,52 @@ func (ec *executionContext) fieldContext_OwnResponseCard_amountMinor(_ context.C
 	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
+func (ec *executionContext) _OwnResponseCard_feeMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_feeMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_feeMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_totalMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_totalMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_totalMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _OwnResponseCard_state(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -41522,6 +41818,29 @@ func (ec *executionContext) _OwnResponseCard_createdAt(ctx context.Context, fiel
 	)
 }
 func (ec *executionContext) fieldContext_OwnResponseCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _OwnResponseCard_updatedAt(ctx context.Context, field graphql.CollectedField, obj *tasks.OwnResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OwnResponseCard_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_OwnResponseCard_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("OwnResponseCard", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
@@ -48762,6 +49081,52 @@ func (ec *executionContext) fieldContext_ResponseCard_amountMinor(_ context.Cont
 	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
+func (ec *executionContext) _ResponseCard_feeMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_feeMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FeeMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_feeMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseCard_totalMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_totalMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TotalMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_totalMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _ResponseCard_state(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -48805,6 +49170,29 @@ func (ec *executionContext) _ResponseCard_createdAt(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_ResponseCard_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _ResponseCard_updatedAt(ctx context.Context, field graphql.CollectedField, obj *tasks.ResponseCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ResponseCard_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ResponseCard_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("ResponseCard", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
@@ -82017,6 +82405,59 @@ func (ec *executionContext) _OwnBot(ctx context.Context, sel ast.SelectionSet, o
 	return out
 }
 
+var ownErasureImplementors = []string{"OwnErasure"}
+
+func (ec *executionContext) _OwnErasure(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Erasure) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, ownErasureImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("OwnErasure")
+		case "state":
+			out.Values[i] = ec._OwnErasure_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestedBy":
+			out.Values[i] = ec._OwnErasure_requestedBy(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestedAt":
+			out.Values[i] = ec._OwnErasure_requestedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "dueAt":
+			out.Values[i] = ec._OwnErasure_dueAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var ownLifecycleImplementors = []string{"OwnLifecycle"}
 
 func (ec *executionContext) _OwnLifecycle(ctx context.Context, sel ast.SelectionSet, obj *onboarding.Lifecycle) graphql.Marshaler {
@@ -82057,6 +82498,11 @@ func (ec *executionContext) _OwnLifecycle(ctx context.Context, sel ast.Selection
 		case "heldBy":
 			out.Values[i] = ec._OwnLifecycle_heldBy(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "erasure":
+			out.Values[i] = ec._OwnLifecycle_erasure(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -82117,6 +82563,16 @@ func (ec *executionContext) _OwnResponseCard(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "feeMinor":
+			out.Values[i] = ec._OwnResponseCard_feeMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalMinor":
+			out.Values[i] = ec._OwnResponseCard_totalMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "state":
 			out.Values[i] = ec._OwnResponseCard_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -82124,6 +82580,11 @@ func (ec *executionContext) _OwnResponseCard(ctx context.Context, sel ast.Select
 			}
 		case "createdAt":
 			out.Values[i] = ec._OwnResponseCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._OwnResponseCard_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -85957,6 +86418,16 @@ func (ec *executionContext) _ResponseCard(ctx context.Context, sel ast.Selection
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "feeMinor":
+			out.Values[i] = ec._ResponseCard_feeMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "totalMinor":
+			out.Values[i] = ec._ResponseCard_totalMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "state":
 			out.Values[i] = ec._ResponseCard_state(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -85964,6 +86435,11 @@ func (ec *executionContext) _ResponseCard(ctx context.Context, sel ast.Selection
 			}
 		case "createdAt":
 			out.Values[i] = ec._ResponseCard_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._ResponseCard_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -95612,6 +96088,13 @@ func (ec *executionContext) unmarshalOOrderWhereInput2ᚖstoaᚋentᚐOrderWhere
 	}
 	res, err := ec.unmarshalInputOrderWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOOwnErasure2ᚖstoaᚋgraphᚋonboardingᚐErasure(ctx context.Context, sel ast.SelectionSet, v *onboarding.Erasure) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._OwnErasure(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx context.Context, v any) (page.Param, error) {

@@ -208,9 +208,13 @@ type Response struct {
 	Bot    Brief  `json:"bot"`
 	Text   string `json:"text"`
 	// The reward asked for.
-	Amount    int64     `json:"amount_minor"`
+	Amount int64 `json:"amount_minor"`
+	Fee    int64 `json:"fee_minor"`
+	// What the customer confirms to select it.
+	Total     int64     `json:"total_minor"`
 	State     string    `json:"state"`
 	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 }
 
 // Service is a service (§2.9).

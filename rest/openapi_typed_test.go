@@ -1,0 +1,57 @@
+package rest_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/rest"
+)
+
+// Generators make no type of an object beside anyOf: no schema of an object has one, so that a client's wrong field is found when
+// it is compiled.
+func TestObjectsHaveNoAlternatives(t *testing.T) {
+	t.Parallel()
+	raw, err := rest.OpenAPI("")
+	require.NoError(t, err)
+	var api any
+	require.NoError(t, json.Unmarshal(raw, &api))
+	var walk func(path string, at any)
+	walk = func(path string, at any) {
+		switch at := at.(type) {
+		case map[string]any:
+			_, properties := at["properties"]
+			for _, word := range []string{"anyOf", "oneOf"} {
+				_, alternatives := at[word]
+				require.False(t, properties && alternatives, path)
+			}
+			for name, inner := range at {
+				walk(path+"/"+name, inner)
+			}
+		case []any:
+			for _, inner := range at {
+				walk(path, inner)
+			}
+		}
+	}
+	walk("", api)
+}
+
+// The registry of the Model Context Protocol takes the name of the tools' server, whatever the base URL.
+func TestToolsNameFitsTheRegistry(t *testing.T) {
+	t.Parallel()
+	for origin, name := range map[string]string{
+		"":                              "1.0.0.127/stoa",
+		"https://stoa.example.org":      "org.example.stoa/stoa",
+		"http://localhost:8080":         "localhost/stoa",
+		"http://[::1]:8080":             "--1/stoa",
+		"http://[2001:db8::1]":          "2001-db8--1/stoa",
+		"https://bücher.example":        "example.xn--bcher-kva/stoa",
+		"http://my_host:1":              "my-host/stoa",
+		"http://[fe80::1%25eth0]:8080/": "fe80--1-eth0/stoa",
+	} {
+		require.Equal(t, name, rest.ToolsName(origin), origin)
+		require.Regexp(t, `^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$`, name)
+	}
+}
