@@ -197,6 +197,7 @@ func New(c Config) *Graph {
 		ProfileChanged: onboard.ProfileChanged, InsertJob: c.Enqueue, LeaveTrash: g.Bots.LeaveTrash, SendsMail: c.Mail != nil,
 	}
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders, Events: outbox}
+	g.Contacts.Blocked = g.Tasks.Blocked
 	g.Lifecycle = &lifecycle.API{
 		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, Deleted: g.Tasks.CustomerDeleted, TokensEnded: c.TokensEnded,
 		ProfileChanged: onboard.ProfileChanged, SendsMail: c.Mail != nil, RecordErased: c.RecordErased,

@@ -100,10 +100,16 @@ func TestResponseChanges(t *testing.T) {
 		patch(s.one, body).fault(http.StatusBadRequest, fault.InvalidInput)
 	}
 	patch(s.one, map[string]any{"amount_minor": 1_000_000_000_000}).fault(http.StatusBadRequest, fault.InvalidInput)
+	patched := func(body map[string]any) map[string]any {
+		done := patch(s.one, body).ok(http.StatusOK)["response"].(map[string]any)
+		require.Greater(t, done["updated_at"], response["updated_at"])
+		response["updated_at"] = done["updated_at"]
+		return done
+	}
 	response["text"] = "You\nand I"
-	require.Equal(t, response, patch(s.one, map[string]any{"text": "You\nand I"}).ok(http.StatusOK)["response"])
-	response["amount_minor"] = 2000.0
-	require.Equal(t, response, patch(s.one, map[string]any{"amount_minor": 2000}).ok(http.StatusOK)["response"])
+	require.Equal(t, response, patched(map[string]any{"text": "You\nand I"}))
+	response["amount_minor"], response["fee_minor"], response["total_minor"] = 2000.0, 200.0, 2200.0
+	require.Equal(t, response, patched(map[string]any{"amount_minor": 2000}))
 	require.Contains(t, s.send("GET", pathOf(task)+"/responses", s.customer.Token, nil).ok(http.StatusOK)["responses"], any(response))
 
 	patch(s.customer, map[string]any{"text": "x"}).fault(http.StatusForbidden, fault.Forbidden)

@@ -140,7 +140,8 @@ func TestTaskResponses(t *testing.T) {
 	}
 	require.Equal(t, map[string]any{"responses": []any{}, "next_before": nil}, responses(s.customer))
 	one := s.respond(s.one, task, map[string]any{"text": "I scan.\nAlways.", "amount_minor": 1005})
-	require.Equal(t, []string{"amount_minor", "bot", "created_at", "id", "state", "task_id", "text"}, slices.Sorted(maps.Keys(one)))
+	require.Equal(t, []string{"amount_minor", "bot", "created_at", "fee_minor", "id", "state", "task_id", "text", "total_minor", "updated_at"},
+		slices.Sorted(maps.Keys(one)))
 	contains(t, one, map[string]any{"amount_minor": 1005.0, "state": "open", "task_id": task["id"], "text": "I scan.\nAlways."})
 	require.Equal(t, s.one.ID.String(), one["bot"].(map[string]any)["id"])
 	require.Equal(t, []any{}, s.see(s.one, task)["actions"], "one response a task")
@@ -189,7 +190,7 @@ func TestTaskFromSelectionToPayment(t *testing.T) {
 	require.Equal(t, order["id"], s.see(s.one, task)["order_id"])
 	require.NotContains(t, s.see(s.other, task), "order_id")
 	require.NotContains(t, s.see(nil, task), "order_id")
-	one["state"], other["state"] = "selected", "declined"
+	one["state"], other["state"], one["updated_at"], other["updated_at"] = "selected", "declined", order["created_at"], order["created_at"]
 	require.Equal(t, []any{other, one}, s.send("GET", pathOf(task)+"/responses", s.customer.Token, nil).ok(http.StatusOK)["responses"])
 
 	trading := &trade{site: s.site, customer: s.customer, contractor: s.one}
@@ -236,8 +237,8 @@ func TestTaskResponseRepeats(t *testing.T) {
 	for _, changed := range []map[string]any{{"text": "I "}, {"text": "I", "amount_minor": 1001}} {
 		respond(changed).fault(http.StatusConflict, fault.StateConflict)
 	}
-	s.choose(task, choice(first, 1100)).ok(http.StatusCreated)
-	first["state"] = "selected"
+	chosen := s.choose(task, choice(first, 1100)).ok(http.StatusCreated)["order"].(map[string]any)
+	first["state"], first["updated_at"] = "selected", chosen["created_at"]
 	require.Equal(t, first, respond(map[string]any{"text": "I"}).ok(http.StatusOK)["response"])
 	respond(map[string]any{"text": "You"}).fault(http.StatusConflict, fault.StateConflict)
 	require.EqualValues(t, 1, s.see(nil, task)["response_count"])

@@ -21,7 +21,8 @@ func (a *API) AcceptContact(ctx context.Context, in ActInput) (*ContactResult, e
 	return a.act(ctx, accept, in)
 }
 
-// BlockContact ends a contact permanently, and the announcements of its messages that were not acknowledged (§3.2, §4.4). Either
+// BlockContact ends a contact permanently, and with it the announcements of its messages that were not acknowledged and the open
+// responses of the two to each other's tasks (§3.2, §4.4). Either
 // of its agents may call it, in any state; a repeat returns the blocked contact. Faults: invalid_id, not_found (not a contact of
 // the caller).
 func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, error) {
@@ -94,6 +95,9 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 			return nil, err
 		}
 		tx.AfterCommit(func() { a.Events.Withdrawn([]uuid.UUID{c.RequesterID, c.RecipientID}) })
+		if err := a.Blocked(ctx, tx, c.RequesterID, c.RecipientID); err != nil {
+			return nil, err
+		}
 	}
 	return c, a.notify(ctx, tx, callerID, c, next.event)
 }

@@ -7,7 +7,10 @@
 package contacts
 
 import (
+	"context"
 	"embed"
+
+	"github.com/google/uuid"
 
 	"stoa/graph/bots"
 	"stoa/graph/events"
@@ -31,4 +34,6 @@ type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
 	Events *events.API
+	// Blocked is called in the transaction in which one of two agents blocks the other, and ends what is open between them.
+	Blocked func(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error
 }

@@ -13,7 +13,7 @@ import (
 
 // BlockBot blocks an agent permanently, whether or not the two have a contact (§4.4). A contact that they have is blocked as
 // BlockContact does it; between strangers a blocked contact is made, which only the caller requested and which is announced to
-// neither. Any agent may call it, also one that may not take on obligations; a repeat returns the blocked contact. Faults in this
+// neither. Open responses of the two to each other's tasks are declined. Any agent may call it, also one that may not take on obligations; a repeat returns the blocked contact. Faults in this
 // order: invalid_id, self_contact, not_found (the agent is unknown or deleted).
 func (a *API) BlockBot(ctx context.Context, in BlockInput) (*ContactResult, error) {
 	v, err := viewer.RequireAgent(ctx)
@@ -52,6 +52,9 @@ func (a *API) blockPair(ctx context.Context, tx *db.Tx, callerID uuid.UUID, othe
 		return nil, err
 	}
 	if made != nil {
+		if err := a.Blocked(ctx, tx, callerID, other.ID); err != nil {
+			return nil, err
+		}
 		return &ContactResult{Contact: newCard(callerID, made, other.Card())}, nil
 	}
 	c, err := tx.Ent.Contact.Query().Where(ofPair(callerID, other.ID)).ForUpdate().Only(ctx)

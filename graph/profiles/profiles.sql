@@ -51,7 +51,8 @@ WHERE b.id = ANY (:bots) AND stoa_public(b) ORDER BY array_position(:bots, b.id)
 -- name: list_profiles(caller uuid, skip bigint, max bigint)
 /* plan per value */
 WITH page AS MATERIALIZED (
-  SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b WHERE stoa_public(b)
+  SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM bots b
+  WHERE stoa_public(b) AND b.id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
   ORDER BY name, handle OFFSET :skip LIMIT :max
 )
 SELECT :profile_card
@@ -83,6 +84,7 @@ walk AS MATERIALIZED (
   SELECT DISTINCT ON (name, handle) id, name, handle FROM (
     SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found FROM (
       SELECT * FROM bots b WHERE stoa_public(b) AND (SELECT true FROM probe)
+        AND b.id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
       ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
     ) b CROSS JOIN LATERAL (
       SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
@@ -117,7 +119,7 @@ page AS MATERIALIZED (
     SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
     UNION ALL
     (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
-       SELECT * FROM hits WHERE seen
+       SELECT * FROM hits WHERE seen AND id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
        ORDER BY name, handle
      ) hit
      CROSS JOIN LATERAL (
@@ -148,6 +150,7 @@ walk AS MATERIALIZED (
   SELECT DISTINCT ON (name, handle) id, name, handle FROM (
     SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found FROM (
       SELECT * FROM bots b WHERE stoa_public(b) AND (SELECT true FROM probe)
+        AND b.id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
       ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
     ) b CROSS JOIN LATERAL (SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS found) line
     ORDER BY name, handle LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
@@ -164,7 +167,8 @@ page AS MATERIALIZED (
   SELECT id, name, handle FROM (
     SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
     UNION ALL
-    (SELECT id, name, handle FROM hits WHERE seen ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
+    (SELECT id, name, handle FROM hits WHERE seen AND id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
+     ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
   ) found ORDER BY name, handle OFFSET :skip LIMIT :max
 )
 SELECT :profile_card

@@ -19,12 +19,13 @@ func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*Service
 		if refused != nil {
 			return refused
 		}
-		statement, args := listServices, []any{n.Offset(), n.Limit()}
+		caller := viewer.From(ctx).BotID
+		statement, args := listServices, []any{caller, n.Offset(), n.Limit()}
 		switch {
 		case bot != nil:
 			statement, args = listAgentServices, []any{*bot, q, n.Offset(), n.Limit()}
 		case q != "":
-			statement, args = searchServices.For(n, q)
+			statement, args = searchServices.For(n, caller, q)
 		}
 		rows, err := db.All[row](ctx, on, statement, args...)
 		if err != nil {

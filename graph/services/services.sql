@@ -9,11 +9,12 @@ SELECT s.* FROM stoa_service_cards s WHERE s.id = :service;
 -- name: select_public_service(service uuid)
 SELECT s.* FROM stoa_service_cards s WHERE s.id = :service AND s.shown;
 
--- name: list_services(skip bigint, max bigint)
+-- name: list_services(caller uuid, skip bigint, max bigint)
 /* plan per value */
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM services r
   WHERE r.deleted_at IS NULL AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+    AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
@@ -29,7 +30,7 @@ WITH page AS MATERIALIZED (
 SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
 ORDER BY page.created_at DESC, page.id DESC;
 
--- name: search_services(q text, skip integer, max integer)
+-- name: search_services(caller uuid, q text, skip integer, max integer)
 /* plan per value */
 -- The package comment of search explains how the text is found. probe and walk read the list in its order; hits are the rows that
 -- the index of q-grams finds. The ORDER BY of each level is that of its input, so that the planner keeps it and every level stops
@@ -39,7 +40,8 @@ WITH needle AS MATERIALIZED (SELECT lower(:q) AS folded),
 probe AS MATERIALIZED (
   SELECT r.id FROM (SELECT r.* FROM services r WHERE r.deleted_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 64) r
   WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-    AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL LIMIT 1
+    AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+    AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k) LIMIT 1
 ),
 walk AS MATERIALIZED (
   SELECT r.id, r.created_at FROM (
@@ -48,6 +50,7 @@ walk AS MATERIALIZED (
   ) r
   WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
     AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+    AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
   ORDER BY r.created_at DESC, r.id DESC LIMIT (:skip::integer + :max::integer)
 ),
 rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
@@ -66,6 +69,7 @@ page AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT r.* FROM services r WHERE r.id = hit.id OFFSET 0) r
      WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
        AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+       AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
      ORDER BY hit.created_at DESC, hit.id DESC LIMIT (:skip::integer + :max::integer))
   ) found ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )

@@ -52,3 +52,17 @@ func (a *API) CustomerDeleted(ctx context.Context, tx *db.Tx, customer uuid.UUID
 	}
 	return a.announceDeclined(ctx, tx, found)
 }
+
+// Blocked ends the open responses of two agents to each other's tasks, in the transaction in which one blocks the other, and announces
+// them as declined (§3.2). A response or a selection that comes at the same time waits, and then sees the block. Only package contacts
+// calls it.
+func (a *API) Blocked(ctx context.Context, tx *db.Tx, one, other uuid.UUID) error {
+	if _, err := tx.SQL.ExecContext(ctx, lockOpenTasks.Text, one, other); err != nil {
+		return err
+	}
+	found, err := db.All[settled](ctx, tx.SQL, declineBetween, one, other)
+	if err != nil {
+		return err
+	}
+	return a.announceDeclined(ctx, tx, found)
+}

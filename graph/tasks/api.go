@@ -36,6 +36,8 @@ var (
 	listOpenOf       = statements.Named("list_open_tasks_of")
 	listReferences   = statements.Named("list_open_tasks")
 	selectTerms      = statements.Named("select_terms")
+	lockOpenTasks    = statements.Named("lock_open_tasks")
+	declineBetween   = statements.Named("decline_between")
 	closeTask        = statements.Named("close_task")
 	selectResponse   = statements.Named("select_response")
 	insertResponse   = statements.Named("insert_response")

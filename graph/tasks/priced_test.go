@@ -33,7 +33,7 @@ func TestResponsesShowTheirPrice(t *testing.T) {
 	require.Equal(t, []*tasks.ResponseCard{changed.Response}, w.responses(w.customer, task))
 }
 
-// Who responds to a task again with another content is told how a response is changed.
+// The refusal of another response to the same task says how a response is changed.
 func TestAnotherResponseNamesPatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

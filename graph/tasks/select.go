@@ -19,7 +19,7 @@ import (
 // event. The two need not be friends. Only the task's customer may call it; operation_id makes it idempotent as it does an
 // order's actions. Faults in this order: invalid_id, invalid_input, the stored result of an identical request or
 // idempotency_conflict, not_found (also for everyone else's tasks, and for a response that is withdrawn or to another task),
-// state_conflict, participant_inactive (either of the two), deadline_passed, price_changed, insufficient_funds, ledger_conflict.
+// contact_blocked (one of the two has blocked the other), state_conflict, participant_inactive (either of the two), deadline_passed, price_changed, insufficient_funds, ledger_conflict.
 func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.OrderResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -67,8 +67,9 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, c choice, orderID uuid.UUID
 type candidate struct {
 	responseRow
 
-	// Active: the agent may take on new obligations.
-	Active bool `db:"active"`
+	// Active: the agent may take on new obligations. Blocked: it or the customer has blocked the other.
+	Active  bool `db:"active"`
+	Blocked bool `db:"blocked"`
 }
 
 // agree checks a choice for a locked task of the caller's.
@@ -80,9 +81,12 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal
 	if by.State == response.StateWithdrawn {
 		return nil, fault.New(fault.NotFound)
 	}
-	s.Active = s.Active && by.Active
+	s.Active, s.Blocked = s.Active && by.Active, by.Blocked
 	if err := transitionOf(Select).check(s); err != nil {
 		return nil, err
+	}
+	if by.State != response.StateOpen {
+		return nil, fault.New(fault.StateConflict).Say("The response is " + string(by.State) + ", no longer open.")
 	}
 	price, err := orders.Price(by.AmountMinor, s.FeeBps)
 	if err != nil {

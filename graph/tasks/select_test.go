@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/contacts"
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/fault"
@@ -128,18 +127,6 @@ func TestASelectionMayBeRefunded(t *testing.T) {
 	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.customer))
 	require.Equal(t, "selected", w.see(anonymous(), task).State, "the task stays given away")
 	w.reconciled()
-}
-
-// A response from before a block may still be selected.
-func TestASelectionAfterABlock(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	task := w.task()
-	response := w.Responded(w.responder, task.ID)
-	w.Block(w.responder, w.Asked(w.customer, w.responder))
-	w.Selected(w.customer, task, response.ID)
-	_, err := w.Contacts.RequestContact(w.customer.Ctx, contacts.RequestInput{RecipientID: ptr(w.responder.ID.String())})
-	graphtest.RequireFault(t, err, fault.ContactBlocked)
 }
 
 // body is an answer as it goes over the wire.

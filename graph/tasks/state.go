@@ -70,8 +70,8 @@ var transitions = []transition{
 		guards: []*guard{notResponded, allActive, beforeDeadline}, body: []string{"text"},
 	},
 	{
-		action: Select, path: "select", who: theCustomer, to: task.StateSelected, guards: []*guard{allActive, beforeDeadline, canPay},
-		body: []string{"operation_id", "response_id", "confirmed_total_minor"},
+		action: Select, path: "select", who: theCustomer, related: notBlocked, to: task.StateSelected,
+		guards: []*guard{allActive, beforeDeadline, canPay}, body: []string{"operation_id", "response_id", "confirmed_total_minor"},
 	},
 	{action: Close, path: "close", who: theCustomer, to: task.StateClosed},
 }

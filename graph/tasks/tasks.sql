@@ -26,6 +26,7 @@ WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM tasks r
   WHERE r.state = :state AND r.removed_at IS NULL
     AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
+    AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :caller
@@ -73,7 +74,8 @@ probe AS MATERIALIZED (
     SELECT r.* FROM tasks r WHERE r.state = :state AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 64
   ) r
   WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL LIMIT 1
+    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
+    AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k) LIMIT 1
 ),
 walk AS MATERIALIZED (
   SELECT r.id, r.created_at FROM (
@@ -82,6 +84,7 @@ walk AS MATERIALIZED (
   ) r
   WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
     AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
+    AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
   ORDER BY r.created_at DESC, r.id DESC LIMIT (:skip::integer + :max::integer)
 ),
 rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
@@ -100,6 +103,7 @@ page AS MATERIALIZED (
      CROSS JOIN LATERAL (SELECT r.* FROM tasks r WHERE r.id = hit.id OFFSET 0) r
      WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
        AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
+       AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
      ORDER BY hit.created_at DESC, hit.id DESC LIMIT (:skip::integer + :max::integer))
   ) found ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
@@ -118,9 +122,21 @@ WITH closed AS (UPDATE tasks SET state = 'closed', updated_at = :now WHERE id = 
 UPDATE responses SET state = 'declined', updated_at = :now WHERE task_id = :task AND state = 'open' RETURNING id, task_id, bot_id;
 
 -- name: select_response(task uuid, response uuid)
--- A response to the task, with whether its agent may take on obligations.
-SELECT r.*, stoa_active(b) AS active FROM stoa_priced_response_cards r JOIN bots b ON b.id = r."bot.id"
+-- A response to the task, with whether its agent may take on obligations, and whether it or the customer has blocked the other.
+SELECT r.*, stoa_active(b) AS active, EXISTS (SELECT FROM contacts c WHERE c.state = 'blocked'
+  AND c.low_id = least(b.id, t.customer_id) AND c.high_id = greatest(b.id, t.customer_id)) AS blocked
+FROM stoa_priced_response_cards r JOIN bots b ON b.id = r."bot.id" JOIN tasks t ON t.id = r.task_id
 WHERE r.id = :response AND r.task_id = :task;
+
+-- name: lock_open_tasks(one uuid, other uuid)
+-- Waits for what is being decided on the open tasks of two agents, such as a response of the one to a task of the other.
+SELECT t.id FROM tasks t WHERE t.customer_id IN (:one, :other) AND t.state = 'open' ORDER BY t.id FOR UPDATE;
+
+-- name: decline_between(one uuid, other uuid)
+-- Declines the open responses of two agents to each other's tasks.
+UPDATE responses r SET state = 'declined', updated_at = stoa_now() FROM tasks t
+WHERE t.id = r.task_id AND r.state = 'open' AND (t.customer_id, r.bot_id) IN ((:one::uuid, :other::uuid), (:other, :one))
+RETURNING r.id, r.task_id, r.bot_id;
 
 -- name: insert_response(id uuid, task uuid, bot uuid, text character varying, amount bigint, total bigint, now timestamp with time zone)
 WITH counted AS (UPDATE tasks SET response_count = response_count + 1, updated_at = :now WHERE id = :task)

@@ -290,7 +290,7 @@ func (r *run) judgeTask(a *history.Attempt, f *Finding) {
 }
 
 // judgeResponses compares the states that the customer of a task sees with the attempts to end it: a selection declines the others,
-// and so does the end of the task.
+// and so does the end of the task, or a block.
 func (r *run) judgeResponses(a *history.Attempt, f *Finding) {
 	body, ok := answerOf[struct{ Responses []struct{ ID, State string } }](a, f)
 	if !ok || r.customers[a.Subject] != a.Agent {
@@ -308,7 +308,9 @@ func (r *run) judgeResponses(a *history.Attempt, f *Finding) {
 		if response.ID == chosen {
 			expected = selected
 		}
-		if over && response.State != expected || !may && response.State != open || response.State == withdrawn {
+		made := r.announced.responses[response.ID]
+		blocked := response.State == "declined" && made != nil && r.mayBeBlocked(made.Agent, a.Agent, a)
+		if !blocked && (over && response.State != expected || !may && response.State != open) || response.State == withdrawn {
 			f.violatedf("%s shows response %s as %s", describe(a), response.ID, response.State)
 		}
 	}

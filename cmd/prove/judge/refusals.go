@@ -49,6 +49,7 @@ var refusals = map[string]map[string]allowance{
 	history.OrderApproveRefund: orderRefusals("refund_not_proposed", "counterparty_required"),
 	history.TaskSelect: {
 		"state_conflict": (*run).taskMayBeOver, "not_found": (*run).selectedMayBeWithdrawn, "insufficient_funds": (*run).moneyMayBeShort,
+		"contact_blocked": (*run).selectedMayBeBlocked,
 	},
 
 	history.OrderRate:  {"state_conflict": (*run).mayBeRated},
@@ -209,7 +210,12 @@ func (r *run) taskMayBeOver(a *history.Attempt) bool {
 }
 
 func (r *run) responseMayBeOver(a *history.Attempt) bool {
-	return r.product.mayBeOver(a.Of, a.End, "") || r.product.mayBeWithdrawn(a.Subject, a.End)
+	return r.product.mayBeOver(a.Of, a.End, "") || r.product.mayBeWithdrawn(a.Subject, a.End) || r.customerMayBlock(a)
+}
+
+func (r *run) selectedMayBeBlocked(a *history.Attempt) bool {
+	made := r.announced.responses[sent(a).ResponseID]
+	return made != nil && r.mayBeBlocked(made.Agent, a.Agent, a)
 }
 
 func (r *run) selectedMayBeWithdrawn(a *history.Attempt) bool {
