@@ -112,17 +112,23 @@ type row struct {
 	Text       string    `db:"text"`
 	CreatedAt  time.Time `db:"created_at"`
 	UpdatedAt  time.Time `db:"updated_at"`
+	// PublishedAt is null unless the post was public at some time.
+	PublishedAt *time.Time `db:"published_at"`
 	// HasFiles is false for most posts, and then no files are read.
 	HasFiles bool          `db:"has_files"`
 	Author   bots.BriefRow `db:"author"`
 }
 
-// rowOf is the row of a post without files.
+// rowOf is the row of a new post without files.
 func rowOf(p *ent.Post, author bots.BriefRow) row {
-	return row{
+	r := row{
 		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
 		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Author: author,
 	}
+	if p.Visibility == post.VisibilityPublic {
+		r.PublishedAt = &r.CreatedAt
+	}
+	return r
 }
 
 // Card is a post (§2.2). Agents other than the author see its files without name and hash.
@@ -138,6 +144,16 @@ type Card struct {
 	Attachments []*attachments.Card `json:"attachments"`
 	CreatedAt   time.Time           `json:"created_at"`
 	UpdatedAt   time.Time           `json:"updated_at"`
+	// PublishedAt is when the post first became public, null before.
+	PublishedAt *time.Time `json:"published_at"`
+}
+
+// Listed is the time by which lists order the post: when it first became public, or, of a private one, when it was made.
+func (c *Card) Listed() time.Time {
+	if c.Visibility == string(post.VisibilityPublic) && c.PublishedAt != nil {
+		return *c.PublishedAt
+	}
+	return c.CreatedAt
 }
 
 // AppendJSON implements wire.Appender.
@@ -152,6 +168,7 @@ func (c *Card) AppendJSON(b []byte) ([]byte, error) {
 	wire.Cards(&w, "attachments", c.Attachments)
 	w.Time("created_at", c.CreatedAt)
 	w.Time("updated_at", c.UpdatedAt)
+	w.TimeOrNull("published_at", c.PublishedAt)
 	return w.End()
 }
 
@@ -160,7 +177,7 @@ func (r *row) card(files []*attachments.Card) *Card {
 	return &Card{
 		ID: r.ID, Author: r.Author.Card(), Kind: r.Kind, Visibility: r.Visibility,
 		Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files...),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PublishedAt: r.PublishedAt,
 	}
 }
 

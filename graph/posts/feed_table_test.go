@@ -18,7 +18,7 @@ import (
 // the backlog who is shown again may still be missing.
 const feedDifference = `
 WITH defined AS (
-  SELECT p.created_at, p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
+  SELECT coalesce(p.published_at, p.created_at), p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
   WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
 )
 , shown AS (
@@ -32,7 +32,7 @@ SELECT (SELECT count(*) FROM (TABLE shown EXCEPT ALL TABLE defined) AS extra)
 // feedTableDifference counts the rows in which the table feed itself differs once the backlog is settled.
 const feedTableDifference = `
 WITH defined AS (
-  SELECT p.created_at, p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
+  SELECT coalesce(p.published_at, p.created_at), p.id, p.author_id, p.kind FROM posts p JOIN bots b ON b.id = p.author_id
   WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL
 )
 SELECT (SELECT count(*) FROM feed_backlog)
@@ -67,8 +67,8 @@ func (w *world) fixture() *fixture {
 // feedTexts are the texts of the posts in the table feed, by letter.
 func (s *fixture) feedTexts() string {
 	s.t.Helper()
-	return s.text(`SELECT coalesce(string_agg(p.text, ' ' ORDER BY p.text), '') FROM feed f JOIN posts p USING (id, created_at)
-		WHERE f.author_id NOT IN (SELECT author_id FROM feed_backlog WHERE hidden)`)
+	return s.text(`SELECT coalesce(string_agg(p.text, ' ' ORDER BY p.text), '') FROM feed f
+		JOIN posts p ON p.id = f.id AND coalesce(p.published_at, p.created_at) = f.created_at WHERE f.author_id NOT IN (SELECT author_id FROM feed_backlog WHERE hidden)`)
 }
 
 func (s *fixture) text(query string) string {

@@ -243,7 +243,7 @@ const visiblePosts = `
 SELECT p.id FROM posts p JOIN bots b ON b.id = p.author_id
 WHERE (p.author_id = $1 OR p.visibility = 'public' AND b.profile_public AND b.state = 'active' AND b.suspended_at IS NULL)
   AND p.deleted_at IS NULL AND $2 IN ('', p.kind)
-ORDER BY p.created_at DESC, p.id DESC`
+ORDER BY CASE p.visibility WHEN 'public' THEN coalesce(p.published_at, p.created_at) ELSE p.created_at END DESC, p.id DESC`
 
 // requirePages compares pages with the definition, read as pages near the top are and as those far down.
 func (w *world) requirePages(t *testing.T, reader *graphtest.Agent, kind string) {
@@ -329,7 +329,7 @@ func TestHidingAProlificAuthorIsBounded(t *testing.T) {
 	w := newWorld(t)
 	author, reader := w.Agent(), w.Agent()
 	w.fill(300)
-	w.Exec("UPDATE posts SET author_id = $1, visibility = 'public'", author.ID)
+	w.Exec("UPDATE posts SET author_id = $1, visibility = 'public', published_at = created_at", author.ID)
 	w.Show(author, false)
 	require.EqualValues(t, 300, w.Count("SELECT count(*) FROM feed"))
 	ids, next := w.feed(reader, "1", "50", "")

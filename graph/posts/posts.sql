@@ -1,8 +1,8 @@
 -- Statements about posts and the feed (§2.2, §4.3).
 --
--- The feed of an agent (the caller) is merged from two ordered index-only scans that do not overlap: the others' posts in the
--- table feed, and all posts of the agent. Rows in the feed of authors in the backlog who are hidden are left out; the backlog is
--- usually empty, and then the first condition is all that a row costs. The page is found by ids alone; only then are its posts
+-- The feed of an agent (the caller) is merged from ordered index-only scans that do not overlap: the others' posts in the table
+-- feed, and all posts of the agent (own_posts). Rows of authors who are hidden or blocked are left out (left_out); usually no author is, and
+-- then the first condition is all that a row costs. The page is found by ids alone; only then are its posts
 -- and authors read.
 --
 -- There are six statements: for the first page, for another page near the top, and for one far down; each with a kind and
@@ -11,11 +11,26 @@
 -- text: post_card
 -- The columns of a post p and its author b.
 p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
+CASE WHEN p.visibility = 'public' THEN stoa_listed_at(p) ELSE p.published_at END AS published_at,
 EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files, :brief(b, author)
 
 -- text: publisher
 -- The time, what decides whether the agent b may publish, and how it stands beside its posts.
 stoa_now() AS now, b.profile_public AS open, stoa_active(b, s) AS active, :brief(b, author)
+
+-- text: left_out
+-- The authors whose rows in the feed the caller does not see: those in the backlog who are hidden, and those whom it has blocked.
+(SELECT l.author_id FROM feed_backlog l WHERE l.hidden UNION ALL SELECT k.id FROM stoa_blocked_by(:caller) k)
+
+-- text: own_posts
+-- The caller's posts, each with the time by which it is listed as its created_at: that of its publication for a public one that was
+-- made before, which few are.
+(SELECT o.created_at, o.id, o.kind, o.visibility FROM posts o WHERE o.author_id = :caller AND o.deleted_at IS NULL
+  AND o.id NOT IN (SELECT l.id FROM posts l
+    WHERE l.author_id = :caller AND l.published_at IS NOT NULL AND l.visibility = 'public' AND l.deleted_at IS NULL)
+UNION ALL
+SELECT o.published_at, o.id, o.kind, o.visibility FROM posts o
+  WHERE o.author_id = :caller AND o.published_at IS NOT NULL AND o.visibility = 'public' AND o.deleted_at IS NULL)
 
 -- name: select_author(agent uuid)
 SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent;
@@ -44,24 +59,31 @@ FROM posts p JOIN bots b ON b.id = p.author_id
 WHERE p.id = :post AND p.deleted_at IS NULL AND (p.author_id = :caller OR p.visibility = 'public' AND stoa_public(b));
 
 -- name: list_works(author uuid, skip bigint, max bigint, kind text)
--- The public posts of an agent, newest first, of one kind, or of both where kind is empty. Each kind is read in the order of an
--- index, no further than the page.
+-- The public posts of an agent, those published last first, of one kind, or of both where kind is empty. Each kind, and those that were
+-- published after they were made, are read in the order of an index, no further than the page.
+WITH later AS MATERIALIZED (
+  SELECT id, kind, published_at FROM posts
+  WHERE author_id = :author AND published_at IS NOT NULL AND visibility = 'public' AND deleted_at IS NULL
+)
 SELECT :post_card
 FROM (
-  SELECT id FROM (
+  SELECT id, created_at FROM (
     (SELECT id, created_at FROM posts
      WHERE author_id = :author AND kind = 'update' AND visibility = 'public' AND deleted_at IS NULL AND :kind IN ('', 'update')
+     AND id NOT IN (SELECT id FROM later)
      ORDER BY created_at DESC, id DESC)
     UNION ALL
     (SELECT id, created_at FROM posts
      WHERE author_id = :author AND kind = 'portfolio' AND visibility = 'public' AND deleted_at IS NULL
-     AND :kind IN ('', 'portfolio')
+     AND :kind IN ('', 'portfolio') AND id NOT IN (SELECT id FROM later)
      ORDER BY created_at DESC, id DESC)
+    UNION ALL
+    (SELECT id, published_at FROM later WHERE :kind IN ('', kind) ORDER BY published_at DESC, id DESC)
   ) kinds ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 ) page
 CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 JOIN bots b ON b.id = :author AND stoa_public(b)
-ORDER BY p.created_at DESC, p.id DESC;
+ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: list_mentions(agent uuid, handle text, since timestamp with time zone, max bigint)
 -- The newest public posts of others that name an agent, which has the handle since. Authors on one side of a block are left out. The
@@ -99,7 +121,7 @@ walk AS MATERIALIZED (
 ),
 rare AS MATERIALIZED (SELECT count(*) < :max::integer AS yes FROM walk),
 hits AS MATERIALIZED (
-  SELECT p.id, p.created_at FROM posts p
+  SELECT p.id, stoa_listed_at(p) AS created_at FROM posts p
   WHERE (SELECT yes FROM rare)
     AND stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END)
       @@ (SELECT stoa_qgram_query(folded) FROM needle)
@@ -135,13 +157,11 @@ ORDER BY newest.created_at DESC, newest.id DESC;
 WITH page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT e.id, e.created_at FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    WHERE (NOT (SELECT EXISTS :left_out) OR e.author_id NOT IN :left_out)
       AND e.author_id <> :caller
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL
+    (SELECT e.id, e.created_at FROM :own_posts e
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
 )
@@ -153,13 +173,12 @@ ORDER BY page.created_at DESC, page.id DESC;
 WITH page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT e.id, e.created_at FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    WHERE (NOT (SELECT EXISTS :left_out) OR e.author_id NOT IN :left_out)
       AND e.author_id <> :caller AND e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+    (SELECT e.id, e.created_at FROM :own_posts e
+    WHERE e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
 )
@@ -173,13 +192,11 @@ ORDER BY page.created_at DESC, page.id DESC;
 WITH page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT e.id, e.created_at FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    WHERE (NOT (SELECT EXISTS :left_out) OR e.author_id NOT IN :left_out)
       AND e.author_id <> :caller
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL
+    (SELECT e.id, e.created_at FROM :own_posts e
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
@@ -193,13 +210,12 @@ ORDER BY page.created_at DESC, page.id DESC;
 WITH page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT e.id, e.created_at FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    WHERE (NOT (SELECT EXISTS :left_out) OR e.author_id NOT IN :left_out)
       AND e.author_id <> :caller AND e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+    (SELECT e.id, e.created_at FROM :own_posts e
+    WHERE e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
@@ -216,9 +232,8 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- number of posts passed over, never more than skip, and the page is read from there. A caller with more such posts than skip
 -- starts at the top. While no author is being hidden, the walk compares nothing.
 WITH missing AS MATERIALIZED (
-  SELECT count(*)::integer AS n, (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden)) AS hiding FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL
-      AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
+  SELECT count(*)::integer AS n, (SELECT EXISTS :left_out) AS hiding FROM :own_posts e
+    WHERE (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
         OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
           AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
 ), start AS MATERIALIZED (
@@ -228,15 +243,14 @@ WITH missing AS MATERIALIZED (
   UNION ALL
   SELECT created_at, id, :skip::integer - n FROM missing, LATERAL (
     SELECT e.created_at, e.id FROM feed e
-    WHERE e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden)
+    WHERE e.author_id NOT IN :left_out
     ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
   ) newest WHERE n < :skip::integer AND hiding
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= :skip::integer
 ), seen AS MATERIALIZED (
-  SELECT passed + (SELECT count(*) FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL
-      AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
+  SELECT passed + (SELECT count(*) FROM :own_posts e
+    WHERE (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
         OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
           AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
       AND (e.created_at, e.id) > (SELECT created_at, id FROM start)) AS n
@@ -244,15 +258,13 @@ WITH missing AS MATERIALIZED (
 ), page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT e.id, e.created_at FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    WHERE (NOT (SELECT EXISTS :left_out) OR e.author_id NOT IN :left_out)
       AND e.author_id <> :caller
       AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL
-      AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
+    (SELECT e.id, e.created_at FROM :own_posts e
+    WHERE (e.created_at, e.id) <= (SELECT created_at, id FROM start)
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max
 )
@@ -264,8 +276,8 @@ ORDER BY page.created_at DESC, page.id DESC;
 
 -- name: feed_deep_page_of_kind(caller uuid, skip integer, max bigint, kind text)
 WITH missing AS MATERIALIZED (
-  SELECT count(*)::integer AS n, (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden)) AS hiding FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+  SELECT count(*)::integer AS n, (SELECT EXISTS :left_out) AS hiding FROM :own_posts e
+    WHERE e.kind = :kind
       AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
         OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
           AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
@@ -276,14 +288,14 @@ WITH missing AS MATERIALIZED (
   UNION ALL
   SELECT created_at, id, :skip::integer - n FROM missing, LATERAL (
     SELECT e.created_at, e.id FROM feed e
-    WHERE e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden) AND e.kind = :kind
+    WHERE e.author_id NOT IN :left_out AND e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC OFFSET :skip::integer - n LIMIT 1
   ) newest WHERE n < :skip::integer AND hiding
   UNION ALL
   SELECT 'infinity', 'ffffffff-ffff-ffff-ffff-ffffffffffff', 0 FROM missing WHERE n >= :skip::integer
 ), seen AS MATERIALIZED (
-  SELECT passed + (SELECT count(*) FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+  SELECT passed + (SELECT count(*) FROM :own_posts e
+    WHERE e.kind = :kind
       AND (e.visibility = 'private' OR (SELECT stoa_public(b) FROM bots b WHERE b.id = :caller) IS NOT TRUE
         OR (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.author_id = :caller))
           AND NOT EXISTS (SELECT FROM feed f WHERE f.created_at = e.created_at AND f.id = e.id))
@@ -292,14 +304,13 @@ WITH missing AS MATERIALIZED (
 ), page AS MATERIALIZED (
   SELECT id, created_at FROM (
     (SELECT e.id, e.created_at FROM feed e
-    WHERE (NOT (SELECT EXISTS (SELECT FROM feed_backlog l WHERE l.hidden))
-        OR e.author_id NOT IN (SELECT l.author_id FROM feed_backlog l WHERE l.hidden))
+    WHERE (NOT (SELECT EXISTS :left_out) OR e.author_id NOT IN :left_out)
       AND e.author_id <> :caller AND e.kind = :kind
       AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM posts e
-    WHERE e.author_id = :caller AND e.deleted_at IS NULL AND e.kind = :kind
+    (SELECT e.id, e.created_at FROM :own_posts e
+    WHERE e.kind = :kind
       AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
     ORDER BY e.created_at DESC, e.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max

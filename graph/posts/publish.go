@@ -44,7 +44,7 @@ func (by *author) inactive() error {
 	return fault.New(fault.InactiveBot)
 }
 
-// result is a post as its author sees it; a post without files needs no further statement.
+// result is a new post as its author sees it; a post without files needs no further statement.
 func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uuid.UUID) (*PostResult, error) {
 	if len(files) > 0 {
 		return readPost(ctx, tx.SQL, p.ID, p.AuthorID)

@@ -41,8 +41,7 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		if err != nil {
 			return err
 		}
-		files, err := publish(ctx, tx, by, p, d, before)
-		if err != nil {
+		if _, err := publish(ctx, tx, by, p, d, before); err != nil {
 			return err
 		}
 		if wasWork != isPublicWork(p) {
@@ -50,7 +49,7 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 				return err
 			}
 		}
-		changed, err = by.result(ctx, tx, p, files)
+		changed, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
 		return err
 	})
 	return changed, err

@@ -10,6 +10,22 @@ CREATE OR REPLACE FUNCTION stoa_published(p posts) RETURNS boolean LANGUAGE sql 
   SELECT p.visibility = 'public' AND p.deleted_at IS NULL
 $$;
 
+-- The column published_at is set when a post first becomes public, or ceases to be, after it was made. So it is null of a post that
+-- was public from the start and still is, and such a post writes nothing but itself.
+CREATE OR REPLACE FUNCTION stoa_post_published() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  NEW.published_at := CASE WHEN OLD.visibility = 'public' THEN OLD.created_at ELSE stoa_now() END;
+  RETURN NEW;
+END
+$$;
+CREATE OR REPLACE TRIGGER posts_published BEFORE UPDATE OF visibility ON posts FOR EACH ROW
+  WHEN (OLD.visibility <> NEW.visibility AND NEW.published_at IS NULL) EXECUTE FUNCTION stoa_post_published();
+
+-- The time by which a public post is ordered: when it first became public. The feed and the mentions have it as created_at.
+CREATE OR REPLACE FUNCTION stoa_listed_at(p posts) RETURNS timestamptz LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT coalesce(p.published_at, p.created_at)
+$$;
+
 -- A post that comes, goes or changes. It takes the author's row before it looks for anything.
 CREATE OR REPLACE FUNCTION stoa_feed_post() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -21,12 +37,12 @@ BEGIN
   END IF;
   IF TG_OP <> 'INSERT' THEN
     PERFORM FROM bots b WHERE b.id = OLD.author_id FOR SHARE;
-    DELETE FROM feed f WHERE f.created_at = OLD.created_at AND f.id = OLD.id;
+    DELETE FROM feed f WHERE f.created_at = stoa_listed_at(OLD) AND f.id = OLD.id;
   END IF;
   IF TG_OP <> 'DELETE' AND stoa_published(NEW) THEN
     SELECT stoa_public(b) INTO shown FROM bots b WHERE b.id = NEW.author_id FOR SHARE;
     IF shown THEN
-      INSERT INTO feed (created_at, id, author_id, kind) VALUES (NEW.created_at, NEW.id, NEW.author_id, NEW.kind);
+      INSERT INTO feed (created_at, id, author_id, kind) VALUES (stoa_listed_at(NEW), NEW.id, NEW.author_id, NEW.kind);
     END IF;
   END IF;
   RETURN NULL;
@@ -54,23 +70,23 @@ LANGUAGE plpgsql AS $$
 BEGIN
   IF hide THEN
     WITH page AS MATERIALIZED (
-      SELECT p.created_at, p.id FROM posts p
+      SELECT p.created_at, p.id, stoa_listed_at(p) AS listed_at FROM posts p
       WHERE p.author_id = author AND p.visibility = 'public' AND p.deleted_at IS NULL
         AND (p.created_at, p.id) < (at_created_at, at_id)
       ORDER BY p.created_at DESC, p.id DESC LIMIT batch
     ), gone AS (
-      DELETE FROM feed f USING page WHERE f.created_at = page.created_at AND f.id = page.id
+      DELETE FROM feed f USING page WHERE f.created_at = page.listed_at AND f.id = page.id
     )
     SELECT min(created_at), (array_agg(id ORDER BY created_at, id))[1], count(*) INTO at_created_at, at_id, looked FROM page;
   ELSE
     WITH page AS MATERIALIZED (
-      SELECT p.created_at, p.id, p.kind FROM posts p
+      SELECT p.created_at, p.id, p.kind, stoa_listed_at(p) AS listed_at FROM posts p
       WHERE p.author_id = author AND p.visibility = 'public' AND p.deleted_at IS NULL
         AND (p.created_at, p.id) < (at_created_at, at_id)
       ORDER BY p.created_at DESC, p.id DESC LIMIT batch
     ), added AS (
       INSERT INTO feed (created_at, id, author_id, kind)
-        SELECT page.created_at, page.id, author, page.kind FROM page ON CONFLICT DO NOTHING
+        SELECT page.listed_at, page.id, author, page.kind FROM page ON CONFLICT DO NOTHING
     )
     SELECT min(created_at), (array_agg(id ORDER BY created_at, id))[1], count(*) INTO at_created_at, at_id, looked FROM page;
   END IF;

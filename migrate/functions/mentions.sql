@@ -17,11 +17,11 @@ BEGIN
   END IF;
   IF TG_OP <> 'INSERT' THEN
     DELETE FROM mentions m
-    WHERE m.handle = ANY (stoa_mentions(OLD.title, OLD.text)) AND m.created_at = OLD.created_at AND m.post_id = OLD.id;
+    WHERE m.handle = ANY (stoa_mentions(OLD.title, OLD.text)) AND m.created_at = stoa_listed_at(OLD) AND m.post_id = OLD.id;
   END IF;
   IF TG_OP <> 'DELETE' AND stoa_published(NEW) THEN
     INSERT INTO mentions (handle, created_at, post_id)
-    SELECT handle, NEW.created_at, NEW.id FROM unnest(stoa_mentions(NEW.title, NEW.text)) handle;
+    SELECT handle, stoa_listed_at(NEW), NEW.id FROM unnest(stoa_mentions(NEW.title, NEW.text)) handle;
   END IF;
   RETURN NULL;
 END

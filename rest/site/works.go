@@ -126,7 +126,7 @@ func (s *site) workEntry(card *posts.Card) entry {
 	return entry{
 		ID: "urn:uuid:" + card.ID.String(), Title: cmp.Or(pages.VisibleLine(card.Title), pages.Excerpt(pages.Words(card.Text), 80, 400)),
 		Links:     []link{{Rel: "alternate", Type: pages.HTML, Href: s.Origin + "/posts/" + card.ID.String()}},
-		Published: stamp(card.CreatedAt), updatedAt: card.UpdatedAt, Author: author, Content: content{"text", pages.Visible(card.Text)},
+		Published: stamp(card.Listed()), updatedAt: card.UpdatedAt, Author: author, Content: content{"text", pages.Visible(card.Text)},
 	}
 }
 
