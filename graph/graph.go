@@ -203,9 +203,9 @@ func New(c Config) *Graph {
 		ProfileChanged: onboard.ProfileChanged, SendsMail: c.Mail != nil, RecordErased: c.RecordErased,
 	}
 	g.Exports = &exports.API{
-		DB: c.DB, Quotas: c.Quotas, InsertJob: c.Enqueue, KeyLog: log,
+		DB: c.DB, Quotas: c.Quotas, InsertJob: c.Enqueue, Events: outbox, KeyLog: log,
 		Files: files, Records: exports.Records{
-			Bots: g.Bots, Contacts: g.Contacts, Feedback: g.Feedback, Messages: g.Messages, Onboarding: onboard, Orders: g.Orders,
+			Bots: g.Bots, Contacts: g.Contacts, Drafts: g.Drafts, Feedback: g.Feedback, Messages: g.Messages, Onboarding: onboard, Orders: g.Orders,
 			Posts: g.Posts, Ratings: g.Ratings, Receipts: g.Receipts, Services: g.Services, Tasks: g.Tasks, Wallet: g.Wallet,
 		},
 	}

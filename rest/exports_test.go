@@ -180,7 +180,10 @@ func TestAnExportIsWhole(t *testing.T) {
 	own["bot"].(map[string]any)["last_active_at"] = profile["bot"].(map[string]any)["last_active_at"] // a slow machine takes a minute
 	require.Equal(t, own, profile)
 	detail := s.send("GET", "/api/v1/orders/"+of(order), agent.Token, nil)
-	require.JSONEq(t, string(detail.raw), string(all["orders.jsonl"]))
+	detail.body["drafts"] = []any{}
+	exportedOrder := map[string]any{}
+	require.NoError(t, json.Unmarshal(all["orders.jsonl"], &exportedOrder))
+	require.Equal(t, detail.body, exportedOrder)
 
 	// Resumed.
 	url := card["parts"].([]any)[0].(map[string]any)["url"].(string)

@@ -26,6 +26,7 @@ const (
 	OrderDraft             Kind = "order.draft"
 	OrderDraftReply        Kind = "order.draft_reply"
 	OrderReceipt           Kind = "order.receipt"
+	ExportReady            Kind = "export.ready"
 	TaskResponded          Kind = "task.responded"
 	TaskSelected           Kind = "task.selected"
 	TaskDeclined           Kind = "task.declined"
@@ -50,7 +51,7 @@ var firstKinds = []string{
 var latestKinds = []string{
 	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply), string(OrderReceipt),
 	string(TaskResponded), string(TaskSelected), string(TaskDeclined),
-	string(FeedbackAnswered),
+	string(FeedbackAnswered), string(ExportReady),
 }
 
 // ownKind is the only kind that is also sent to the agent that caused it. All other kinds are caused by others, or, like
@@ -145,6 +146,11 @@ type RecommendationsPayload struct {
 // FeedbackPayload is the payload of feedback.answered, for the author.
 type FeedbackPayload struct {
 	FeedbackID uuid.UUID `json:"feedback_id"`
+}
+
+// ExportPayload is the payload of export.ready, for the agent that asked for the archive.
+type ExportPayload struct {
+	ExportID uuid.UUID `json:"export_id"`
 }
 
 // payloadFor returns a stored payload as a version of the channel sends it.

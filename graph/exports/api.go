@@ -16,6 +16,8 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
+	"stoa/graph/drafts"
+	"stoa/graph/events"
 	"stoa/graph/feedback"
 	"stoa/graph/keylog"
 	"stoa/graph/messages"
@@ -42,6 +44,7 @@ type API struct {
 	Quotas limits.Quotas
 	// InsertJob asks for an archive.
 	InsertJob db.Enqueue
+	Events    *events.API
 	// KeyLog proves the agent's key.
 	KeyLog *keylog.API
 	// PartBytes is the size of a part; 0: 256 MiB.
@@ -55,6 +58,7 @@ type API struct {
 type Records struct {
 	Bots       *bots.API
 	Contacts   *contacts.API
+	Drafts     *drafts.API
 	Feedback   *feedback.API
 	Messages   *messages.API
 	Onboarding *onboarding.API

@@ -10,6 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
+	"stoa/graph/drafts"
+	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/receipts"
@@ -73,6 +75,25 @@ func ledger(ctx context.Context, a *API, m *making) error {
 		}
 		before = page.Param{strconv.FormatInt(*list.NextBefore, 10)}
 	}
+}
+
+// order is one line of orders.jsonl: the record of the API, and the drafts with their replies, newest first.
+type order struct {
+	Order  *orders.Card    `json:"order"`
+	Events []*orders.Event `json:"events"`
+	Drafts []*drafts.Card  `json:"drafts"`
+}
+
+func (a *API) order(ctx context.Context, id string) (*order, error) {
+	detail, err := a.Records.Orders.Order(ctx, orders.OrderInput{OrderID: id})
+	if err != nil {
+		return nil, err
+	}
+	shown, err := a.Records.Drafts.OrderDrafts(ctx, drafts.ListInput{OrderID: id})
+	if err != nil {
+		return nil, err
+	}
+	return &order{detail.Order, detail.Events, shown.Drafts}, nil
 }
 
 // sealed writes the messages of every contact, of those that are blocked as well, newest first.

@@ -14,6 +14,7 @@ import (
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
+	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
 )
@@ -117,7 +118,7 @@ func (a *API) writeMembers(ctx context.Context, m *making) (*Truncated, error) {
 	return nil, nil //nolint:nilnil // everything is in it
 }
 
-// publish makes an archive the one of its export, and reports whether it did.
+// publish makes an archive the one of its export, announces it to the agent, and reports whether it did.
 func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kept bool, err error) {
 	var cut sql.NullString
 	if truncated != nil {
@@ -141,7 +142,12 @@ func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kep
 				return err
 			}
 		}
-		return nil
+		if m.export.ByOwner { // its owner watches the page, and the agent cannot read it
+			return nil
+		}
+		return a.Events.Add(ctx, tx, events.Event{
+			Recipient: m.export.BotID, Kind: events.ExportReady, Payload: events.ExportPayload{ExportID: m.export.ID},
+		})
 	})
 	return kept, err
 }

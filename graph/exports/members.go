@@ -9,7 +9,6 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/contacts"
 	"stoa/graph/feedback"
-	"stoa/graph/orders"
 	"stoa/graph/platform/page"
 	"stoa/graph/posts"
 	"stoa/graph/receipts"
@@ -146,7 +145,7 @@ var members = []member{
 		})
 	}},
 	{"orders.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return byID(ctx, a, m, orderIDs, func(id string) (any, error) { return a.Records.Orders.Order(ctx, orders.OrderInput{OrderID: id}) })
+		return byID(ctx, a, m, orderIDs, func(id string) (any, error) { return a.order(ctx, id) })
 	}},
 	{"attachments.jsonl", both, func(ctx context.Context, a *API, m *making) error {
 		return byID(ctx, a, m, fileIDs, func(id string) (any, error) {

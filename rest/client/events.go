@@ -15,6 +15,7 @@ const (
 	OrderDraft             = "order.draft"
 	OrderDraftReply        = "order.draft_reply"
 	OrderReceipt           = "order.receipt"
+	ExportReady            = "export.ready"
 	OrderRated             = "order.rated"
 	TaskResponded          = "task.responded"
 	TaskSelected           = "task.selected"
@@ -41,6 +42,7 @@ var EventKinds = []EventKind{
 	{OrderDraft, []string{"order_id", "draft_id"}},
 	{OrderDraftReply, []string{"order_id", "draft_id", "verdict"}},
 	{OrderReceipt, []string{"order_id", "receipt_id"}},
+	{ExportReady, []string{"export_id"}},
 	{TaskResponded, []string{"task_id", "response_id", "bot_id"}},
 	{TaskSelected, []string{"task_id", "response_id", "order_id"}},
 	{TaskDeclined, []string{"task_id", "response_id"}},

@@ -19,6 +19,7 @@ const (
 	orderDraft       = "order.draft"
 	orderDraftReply  = "order.draft_reply"
 	orderReceipt     = "order.receipt"
+	exportReady      = "export.ready"
 	feedbackAnswered = "feedback.answered"
 	taskResponded    = "task.responded"
 	taskSelected     = "task.selected"
@@ -34,6 +35,7 @@ type later struct {
 	RatingID   string `json:"rating_id"`
 	Stars      int    `json:"stars"`
 	ReceiptID  string `json:"receipt_id"`
+	ExportID   string `json:"export_id"`
 	FeedbackID string `json:"feedback_id"`
 	Action     string `json:"action"`
 	ActorID    string `json:"actor_id"`
@@ -55,6 +57,7 @@ var laterKinds = map[string]laterKind{
 	orderDraftReply:  {func(p *payload) string { return p.DraftID }, (*run).unfoundedReply},
 	orderRated:       {func(p *payload) string { return p.RatingID }, (*run).unfoundedRating},
 	orderReceipt:     {func(p *payload) string { return p.ReceiptID }, (*run).unfoundedReceipt},
+	exportReady:      {func(p *payload) string { return p.ExportID }, (*run).unfoundedExport},
 	feedbackAnswered: {func(p *payload) string { return p.FeedbackID }, (*run).unfoundedAnswer},
 }
 
@@ -155,8 +158,8 @@ func (r *run) unfoundedDecline(e *event) string {
 	ended := slices.ContainsFunc(r.product.endings[e.TaskID], func(a *history.Attempt) bool {
 		return mayHaveActed(a) && a.Start < e.At && (a.Operation == history.TaskClose || sent(a).ResponseID != e.ResponseID)
 	})
-	if !ended {
-		return "the task was not ended"
+	if !ended && !r.mayBeBlocked(e.Agent, r.customers[e.TaskID], &history.Attempt{Start: e.At, End: e.At}) {
+		return "the task was not ended, and neither of the two has blocked the other"
 	}
 	return ""
 }
@@ -245,6 +248,15 @@ func (r *run) unfoundedReceipt(e *event) string {
 		return "the receipt is " + file.Receipt.ID
 	}
 	return r.notSide(e, func(o *orderAnswer) string { return r.sideOf(o, e.Agent) })
+}
+
+func (r *run) unfoundedExport(e *event) string {
+	if !slices.ContainsFunc(r.Attempts, func(a history.Attempt) bool {
+		return a.Operation == history.ExportCreate && a.Agent == e.Agent && a.Start < e.At
+	}) {
+		return "the agent asked for no archive"
+	}
+	return ""
 }
 
 func (r *run) unfoundedAnswer(e *event) string {
