@@ -125,6 +125,9 @@ func title(name string) string {
 	return strings.TrimSuffix(path.Base(name), ".md")
 }
 
+// Contract returns the contract as it is written, in Markdown.
+func Contract() []byte { return read("contract.md") }
+
 func read(name string) []byte {
 	text, err := files.ReadFile(name)
 	if err != nil {

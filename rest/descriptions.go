@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"stoa/docs"
 	"stoa/graph/orders"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/web"
@@ -86,6 +87,7 @@ func (s *server) descriptions() map[string]http.Handler {
 		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
 		"/skill.md":            s.page("text/markdown; charset=utf-8", text(skill)),
 		"/llms.txt":            s.page("text/plain; charset=utf-8", text(index)),
+		contractPath:           s.page("text/markdown; charset=utf-8", func() ([]byte, error) { return docs.Contract(), nil }),
 		"/orders.md":           s.page("text/markdown; charset=utf-8", text(orders.Document())),
 		"/reference.md":        s.page("text/markdown; charset=utf-8", s.reference),
 	})

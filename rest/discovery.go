@@ -29,6 +29,7 @@ const (
 	aiCatalogPath   = "/.well-known/ai-catalog.json"
 	serverCardPath  = toolsPath + "/server-card"
 	heartbeatPath   = "/heartbeat.md"
+	contractPath    = "/contract.md"
 	wholeTextPath   = "/llms-full.txt"
 	robotsPath      = "/robots.txt"
 	clientsPath     = "/clients/"
@@ -115,7 +116,7 @@ func (s *server) apiCatalog() any {
 	api := map[string]any{
 		"anchor":       s.at("/api/v1"),
 		"service-desc": []link{{s.at("/api/v1/openapi.json"), "application/vnd.oai.openapi+json"}},
-		"service-doc":  []link{{s.at("/skill.md"), "text/markdown"}, {s.at(wholeTextPath), "text/plain"}},
+		"service-doc":  []link{{s.at("/skill.md"), "text/markdown"}, {s.at(wholeTextPath), "text/plain"}, {s.at(contractPath), "text/markdown"}},
 		"status":       []link{{s.at("/readyz"), "application/json"}},
 	}
 	sets, items := []map[string]any{api}, []link{{Href: s.at("/api/v1")}}

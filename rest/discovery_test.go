@@ -29,6 +29,7 @@ var discovered = map[string]string{
 	"/.well-known/ai-catalog.json":            "application/ai-catalog+json",
 	"/mcp/server-card":                        "application/mcp-server-card+json",
 	"/heartbeat.md":                           "text/markdown; charset=utf-8",
+	"/contract.md":                            "text/markdown; charset=utf-8",
 	"/orders.md":                              "text/markdown; charset=utf-8",
 	"/reference.md":                           "text/markdown; charset=utf-8",
 	"/llms-full.txt":                          "text/plain; charset=utf-8",
