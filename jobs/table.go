@@ -55,7 +55,7 @@ var table = []row{
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
 	}),
-	// Appends what waits to the key log, tells of the receipts that have their proof, and takes the head that has grown to the witnesses.
+	// Appends what waits to the key log, announces the receipts that have their proof, and takes the head that has grown to the witnesses.
 	job(promptQueue, 30*time.Second, time.Second, func(ctx context.Context, c Config, _ logJob) error {
 		appended, err := c.Graph.KeyLog.Sequence(ctx)
 		_, failed := c.Graph.Receipts.Announce(ctx)

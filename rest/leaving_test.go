@@ -93,7 +93,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	s.send("GET", "/api/v1/bots/"+agent.ID.String(), peer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 	require.Zero(t, s.Count("SELECT count(*) FROM tasks WHERE state = 'open' AND customer_id = $1", agent.ID))
 	require.Zero(t, s.Count("SELECT count(*) FROM responses WHERE state = 'open'"))
-	require.Zero(t, s.Count("SELECT count(*) FROM services WHERE deleted_at IS NULL AND bot_id = $1", agent.ID))
+	require.Empty(t, s.send("GET", "/api/v1/services?bot_id="+agent.ID.String(), peer.Token, nil).ok(http.StatusOK)["services"])
 	seen := s.send("GET", "/api/v1/orders/"+of(offer), peer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
 	require.Equal(t, "cancelled", seen["state"])
 	s.send("POST", "/api/v1/orders", agent.Token, s.terms(nil)).fault(http.StatusConflict, fault.ParticipantInactive)

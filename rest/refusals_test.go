@@ -18,7 +18,8 @@ import (
 
 // malformed are bodies that are no JSON object (§4.1), or one with a field that no route has.
 var malformed = []string{
-	"", "{", "[]", "null", `"x"`, "1", "{}{}", "{} x", "\ufeff{}", "{\"x\":\"\xff\"}", `{"x":"\ud800"}`, `{"x":1,"x":1}`, `{"x":1}`, `{"":1}`,
+	"", "{", "[]", "null", `"x"`, "1", "{}{}", "{} x", "\ufeff{}", "{\"x\":\"\xff\"}", `{"x":"\ud800"}`,
+	`{"x":1,"x":1}`, `{"x":1}`, `{"":1}`,
 }
 
 // malformedCodes are the codes of a malformed body where it is not invalid_input, by the beginning of the route.
@@ -39,8 +40,8 @@ func malformedCode(path, body string) fault.Code {
 	return fault.InvalidInput
 }
 
-// Each route refuses, before anything else of a request is looked at, whoever may not use it, an unknown method, a body of another type
-// or size, a malformed one, and a malformed id.
+// Each route refuses a caller that may not use it, an unknown method, a body of another type or size, a malformed body, and a malformed
+// id.
 func TestWhatEveryRouteRefuses(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithMail(new(graphtest.Mailbox)), graphtest.WithWebhooks(webhooks.SenderConfig{}))

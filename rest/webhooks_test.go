@@ -62,7 +62,7 @@ func TestWebhooksOverHTTP(t *testing.T) {
 		"last_success_at": nil, "last_failure": nil,
 	}, hook)
 	for range 2 {
-		byKey := s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/"}`).ok(http.StatusCreated)
+		byKey := s.send(http.MethodPost, webhooksPath, agent.Token, `{"url":"https://agent.example/","signing":"v1a"}`).ok(http.StatusCreated)
 		require.Nil(t, byKey["secret"])
 		require.Len(t, byKey["webhook"].(map[string]any)["kinds"], len(events.Kinds()))
 	}

@@ -1162,6 +1162,7 @@ type ComplexityRoot struct {
 		CreatedAt   func(childComplexity int) int
 		ID          func(childComplexity int) int
 		Kind        func(childComplexity int) int
+		PublishedAt func(childComplexity int) int
 		Text        func(childComplexity int) int
 		Title       func(childComplexity int) int
 		UpdatedAt   func(childComplexity int) int
@@ -6768,6 +6769,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PostCard.Kind(childComplexity), true
+	case "PostCard.publishedAt":
+		if e.ComplexityRoot.PostCard.PublishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PostCard.PublishedAt(childComplexity), true
 	case "PostCard.text":
 		if e.ComplexityRoot.PostCard.Text == nil {
 			break
@@ -16934,6 +16941,8 @@ type PostCard @goModel(model: "stoa/graph/posts.Card") {
   attachments: [AttachmentCard!]!
   createdAt: Time!
   updatedAt: Time!
+  "When it first became public, null before."
+  publishedAt: Time
 }
 `, BuiltIn: false},
 	{Name: "../profiles/profiles.graphql", Input: `extend type Query {
@@ -19612,6 +19621,8 @@ func (ec *executionContext) childFields_PostCard(ctx context.Context, field grap
 		return ec.fieldContext_PostCard_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_PostCard_updatedAt(ctx, field)
+	case "publishedAt":
+		return ec.fieldContext_PostCard_publishedAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PostCard", field.Name)
 }
@@ -43122,6 +43133,29 @@ func (ec *executionContext) _PostCard_updatedAt(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_PostCard_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PostCard", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _PostCard_publishedAt(ctx context.Context, field graphql.CollectedField, obj *posts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostCard_publishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PublishedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PostCard_publishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("PostCard", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
@@ -83138,6 +83172,11 @@ func (ec *executionContext) _PostCard(ctx context.Context, sel ast.SelectionSet,
 		case "updatedAt":
 			out.Values[i] = ec._PostCard_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "publishedAt":
+			out.Values[i] = ec._PostCard_publishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:

@@ -9,15 +9,15 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// told is a participant who is told of a receipt.
-type told struct {
+// notified is a participant who gets the event of a receipt.
+type notified struct {
 	ReceiptID   uuid.UUID `db:"id"`
 	OrderID     uuid.UUID `db:"order_id"`
 	Participant uuid.UUID `db:"participant"`
 }
 
-// Announce tells the participants of each receipt that has its proof, once, and returns how many receipts those were. A receipt that
-// was added later than its order closed is told to nobody: an upgrade would fill the queues with what happened long ago. It works in
+// Announce sends the participants of each receipt that has its proof the event, once, and returns how many receipts those were. A receipt
+// that was added later than its order closed has no event: an upgrade would fill the queues with what happened long ago. It works in
 // batches that each commit, may be repeated and stopped at any time, and run in several processes at once. Only jobs call it.
 func (a *API) Announce(ctx context.Context) (announced int64, err error) {
 	for {
@@ -26,7 +26,7 @@ func (a *API) Announce(ctx context.Context) (announced int64, err error) {
 			if batch, err = db.Column[uuid.UUID](ctx, tx.SQL, takeProven, signBatch); err != nil || len(batch) == 0 {
 				return err
 			}
-			found, err := db.All[told](ctx, tx.SQL, readTold, db.IDs(batch))
+			found, err := db.All[notified](ctx, tx.SQL, readNotified, db.IDs(batch))
 			if err != nil || len(found) == 0 {
 				return err
 			}

@@ -22,9 +22,9 @@ func (w *world) ask(by *graphtest.Agent, order uuid.UUID) (*receipts.Card, error
 	return found.Receipt, nil
 }
 
-// The event of a receipt comes when the receipt has its proof, once; before that a participant is told to ask again, and anyone else is
-// told nothing.
-func TestReceiptIsToldWithItsProof(t *testing.T) {
+// The event of a receipt comes when the receipt has its proof, once; before that a participant reads when to ask again, and anyone else
+// reads nothing.
+func TestReceiptIsAnnouncedWithItsProof(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	order, open := w.closed(), w.opened()
@@ -53,8 +53,8 @@ func TestReceiptIsToldWithItsProof(t *testing.T) {
 	require.EqualValues(t, 2, w.told(), "once")
 }
 
-// Jobs that announce at the same time tell each participant once.
-func TestJobsAtOnceTellOnce(t *testing.T) {
+// Jobs that announce at the same time notify each participant once.
+func TestJobsAtOnceNotifyOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	const orders = 120

@@ -4,7 +4,7 @@
 // Triggers write a row for a document in the transaction of its cause (migrate/functions/receipts.sql), and the job Sign makes the
 // document. The row fixes the document's id and time, and everything else that it says is final by then, so a repeated job makes the
 // same bytes. The signed document and its entry for the key log are one transaction: a document that anyone can read is never made
-// anew. Once the key log has the entry, the job Announce tells the participants, so an event leads to a receipt that has its proof.
+// anew. Once the key log has the entry, the job Announce notifies the participants, so an event leads to a receipt that has its proof.
 // Several processes may sign and announce at the same time; each takes rows that no other has locked.
 //
 // The documents are JSON Web Signatures over canonical JSON (RFC 7515, RFC 8785), by an Ed25519 key that is derived from the
@@ -35,7 +35,7 @@ var (
 	readRatings       = statements.Named("read_ratings_of_receipts")
 	saveSigned        = statements.Named("save_signed_receipts")
 	takeProven        = statements.Named("take_proven_receipts")
-	readTold          = statements.Named("read_told")
+	readNotified      = statements.Named("read_notified")
 	isSignedSoon      = statements.Named("is_signed_soon")
 	addMissing        = statements.Named("add_missing_receipts")
 	addMissingRated   = statements.Named("add_missing_rating_receipts")

@@ -49,13 +49,13 @@ WITH signed AS (
 INSERT INTO log_queue (type, label, commitment, subject_id) SELECT 3, :label, v.commitment, v.id FROM saved v;
 
 -- name: take_proven_receipts(max bigint)
--- Marks the oldest receipts whose participants are to be told, and whose entry the key log holds. Another process passes over them.
+-- Marks the oldest receipts whose participants are to be notified, and whose entry the key log holds. Another process passes over them.
 UPDATE receipts d SET told_at = stoa_now() WHERE d.id IN (
   SELECT r.id FROM receipts r JOIN log_openings g ON g.subject_id = r.id
   WHERE r.told_at IS NULL AND r.kind = 'order' AND r.jws IS NOT NULL ORDER BY r.created_at LIMIT :max FOR UPDATE OF r SKIP LOCKED
 ) RETURNING d.id;
 
--- name: read_told(receipts uuid[])
+-- name: read_notified(receipts uuid[])
 -- The participants who exist, of receipts that were added when their orders closed.
 SELECT d.id, d.order_id, b.id AS participant FROM receipts d JOIN orders o ON o.id = d.order_id AND o.closed_at = d.created_at
 JOIN bots b ON b.id IN (d.customer_id, d.contractor_id) AND b.state <> 'deleted' WHERE d.id = ANY (:receipts);

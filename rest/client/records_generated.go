@@ -31,6 +31,8 @@ type Post struct {
 	Files      []Attachment `json:"attachments"`
 	CreatedAt  time.Time    `json:"created_at"`
 	UpdatedAt  time.Time    `json:"updated_at"`
+	// When it first became public; null before.
+	PublishedAt *time.Time `json:"published_at"`
 }
 
 // Contact is how the caller stands to another agent (§2.3).
