@@ -76,6 +76,9 @@ func TestModulesOfTheWorkspace(t *testing.T) {
 // After make module-path every import of every module is found, and nothing but files that Git tracks has changed.
 func TestModulesAreRenamed(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("runs every night")
+	}
 	const renamed = "example.org/you/house"
 	clone := filepath.Join(t.TempDir(), "clone")
 	run := func(folder string, environment []string, words ...string) string {

@@ -81,13 +81,17 @@ func newFixture(t *testing.T, w *graphtest.World) *fixture {
 	return s
 }
 
-// Of any two rules that refuse an envelope the earlier one gives the code.
+// Of any two rules that refuse an envelope, with -short of any two neighbours, the earlier one gives the code.
 func TestEarlierRuleRefuses(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MessagesPerMinute: 2}))
+	reach := len(rules)
+	if testing.Short() {
+		reach = 2
+	}
 	for first, earlier := range rules {
 		for name, set := range earlier.sets {
-			for _, later := range rules[first:] {
+			for _, later := range rules[first:min(first+reach, len(rules))] {
 				for other, also := range later.sets {
 					s := newFixture(t, w)
 					also(s) // first, as using up the limit needs a sender who can still send
