@@ -60,6 +60,7 @@ func TestStart(t *testing.T) {
 }
 
 func TestTestRole(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	cfg := config(t.TempDir())
 	cfg.TestRole = true
@@ -93,6 +94,9 @@ func TestPaths(t *testing.T) {
 		"signs": `it's [a] "strange" 100% näme? #1 *`,
 	} {
 		t.Run(name, func(t *testing.T) {
+			if name != "signs" {
+				nightly(t)
+			}
 			t.Parallel()
 			cfg := config(filepath.Join(t.TempDir(), tail))
 			c := start(t, cfg)
@@ -115,6 +119,7 @@ func TestPaths(t *testing.T) {
 }
 
 func TestStartCancelled(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	folder := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())

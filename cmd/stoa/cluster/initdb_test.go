@@ -11,6 +11,7 @@ import (
 // A machine without the preferred locale says so in a way that initialise
 // understands, and the next one in the list works everywhere.
 func TestLocales(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	data := t.TempDir()
 	c := &Cluster{config: config(data), log: slog.New(slog.DiscardHandler), data: data, folder: filepath.Join(data, "postgres")}

@@ -19,6 +19,8 @@ import (
 
 	_ "github.com/lib/pq"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/slack"
 )
 
 // serverEnv makes the test binary a server process on the folder that it names. The process prints the database's URL and stops
@@ -40,6 +42,9 @@ func TestMain(m *testing.M) {
 
 // parallelTests bounds the databases that run at once: most of a test is waiting for them.
 const parallelTests = "6"
+
+// began is when this program began.
+var began = time.Now()
 
 // templateFolder holds the folder that initialised copies.
 var templateFolder string
@@ -150,7 +155,7 @@ func start(t *testing.T, config Config) *Cluster {
 // stop is harmless when the test has stopped the cluster itself.
 func stop(t *testing.T, c *Cluster) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), slack.TestWait)
 	defer cancel()
 	require.NoError(t, c.Stop(ctx))
 }
@@ -176,13 +181,18 @@ func queryValue[T any](t *testing.T, db *sql.DB, query string) T {
 	return v
 }
 
-// testTimeout is how long a test waits for what must come, on a busy machine.
-const testTimeout = 2 * time.Minute
+// nightly skips t with -short: it runs every night.
+func nightly(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it runs every night, without -short")
+	}
+}
 
 // eventually waits for a state that other processes cause.
 func eventually(t *testing.T, condition func() bool, message string) {
 	t.Helper()
-	require.Eventually(t, condition, testTimeout, 5*time.Millisecond, message)
+	require.Eventually(t, condition, slack.TestWait, 5*time.Millisecond, message)
 }
 
 // flushed makes the commits of a session on a volatile cluster outlive its processes.

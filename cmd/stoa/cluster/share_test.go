@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/slack"
 )
 
 // Clusters that start together share one database; it runs until the last stops.
@@ -101,7 +103,7 @@ func TestDescriptors(t *testing.T) { //nolint:paralleltest // see above
 	require.NoError(t, err)
 	require.NoError(t, writer.Close())
 
-	require.NoError(t, reader.SetReadDeadline(time.Now().Add(time.Minute)))
+	require.NoError(t, reader.SetReadDeadline(time.Now().Add(slack.TestWait)))
 	c := start(t, config(initialised(t, filepath.Join(t.TempDir(), "data"))))
 	require.NoError(t, connect(t, c.URL()).PingContext(t.Context()))
 	require.NoError(t, syscall.Close(stray))
@@ -112,6 +114,7 @@ func TestDescriptors(t *testing.T) { //nolint:paralleltest // see above
 // An ordinary account starts a cluster on its folder, root goes on with it, and
 // the account can take it back. Without root, the account is the test's own.
 func TestOrdinaryAccountThenRoot(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	folder, err := os.MkdirTemp("/tmp", "stoa-cluster-test-*") //nolint:usetesting // other accounts must reach it
 	require.NoError(t, err)
