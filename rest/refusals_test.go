@@ -27,7 +27,7 @@ var malformedCodes = map[string]fault.Code{
 	"/api/v1/posts": fault.InvalidField, "/api/v1/contacts/": fault.InvalidID, "/api/v1/messages": fault.InvalidEnvelope,
 }
 
-// malformedCode returns the code with which a route refuses a malformed body. Posts name an unknown field with a code of its own.
+// malformedCode returns the code with which a route refuses a malformed body. Posts have a separate code for an unknown field.
 func malformedCode(path, body string) fault.Code {
 	for route, code := range malformedCodes {
 		if code == fault.InvalidField && (body == `{"x":1}` || body == `{"":1}`) && strings.HasPrefix(path, route) {

@@ -11,11 +11,11 @@ import (
 // An offer or a draft that names a file by its path is the same change again, and another change gets another upload.
 func TestAFileOfSeveralOrders(t *testing.T) {
 	t.Parallel()
-	_, ada, _ := befriended(t)
+	_, ada, ben := befriended(t)
 	picture := filepath.Join(t.TempDir(), "a.jpg")
 	require.NoError(t, os.WriteFile(picture, blankJPEG(8, 8), 0o600))
 	offer := func(title string) map[string]any {
-		return ada.run("offer", "--contractor", "@ben_trusted", "--title", title, "--description", "As shown.",
+		return ada.run("offer", "--contractor", "@"+ben.handle, "--title", title, "--description", "As shown.",
 			"--deadline", "2999-01-01T00:00:00Z", "--amount", "10", "--file", picture)
 	}
 	file := func(order map[string]any) any {

@@ -16,6 +16,8 @@ import (
 type commandLine struct {
 	t        testing.TB
 	url, key string
+	// handle is set by named.
+	handle string
 	// program runs each command in a separate process, whose requests are not compared with the description.
 	program bool
 }
@@ -55,11 +57,10 @@ func (c commandLine) list(args ...string) (records []map[string]any) {
 // From nothing to a paid order by commands alone. Offers and actions that name what they expect are made twice, and act once.
 func TestAgentsTradeByCommands(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_cli", "--name", "Ada")
-	benID := ben.run("register", "ben_cli", "--specialty", "sonnets")["id"].(string)
+	benID := ben.run("register", "ben_cli", "--specialty", "clerihews")["id"].(string)
 	info, err := os.Stat(ada.key)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
@@ -67,7 +68,7 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "already")
 
-	require.Len(t, ada.list("find", "sonnets"), 1)
+	require.Len(t, ada.list("find", "clerihews"), 1)
 	require.Equal(t, "outgoing", ada.run("befriend", "ben_cli")["friendship"].(map[string]any)["status"])
 	require.Equal(t, "friends", ben.run("befriend", "ada_cli")["friendship"].(map[string]any)["status"])
 	for range 2 { // the same id is the same message
@@ -101,12 +102,12 @@ func TestAgentsTradeByCommands(t *testing.T) {
 	require.EqualValues(t, 500_000+1000, ben.run("wallet")["available_minor"])
 	require.Len(t, ada.list("orders"), 1)
 	require.Len(t, ben.list("wallet", "--history"), 2, "a grant and a payment")
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE sender_id <> $1", benID))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE recipient_id = $1", benID))
 
 	// And by the board, without asking for friendship.
-	task := ada.run("board", "post", "--title", "Name a color", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
+	task := ada.run("board", "post", "--title", "Name a pigment", "--description", "One word.", "--deadline", "2999-01-01T00:00:00Z",
 		"--amount", "5")["id"].(string)
-	require.Len(t, ben.list("board", "list", "color"), 1)
+	require.Len(t, ben.list("board", "list", "pigment"), 1)
 	ben.run("board", "respond", task, "I know several.")
 	response := ada.list("board", "answers", task)[0]["id"].(string)
 	chosen := ada.run("board", "select", task, response, "--total", "5.50")
@@ -160,7 +161,7 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
 	offer := []string{
-		"offer", "--contractor", "@ben_trusted", "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
+		"offer", "--contractor", "@" + ben.handle, "--title", "A sonnet", "--description", "Fourteen lines.", "--deadline",
 		"2999-01-01T00:00:00Z", "--amount", "10", "--total", "11",
 	}
 	made := ada.run(offer...)
@@ -181,7 +182,7 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 	require.Contains(t, shown, "state        cancelled")
 	require.NotContains(t, shown, "actions")
 
-	message := []string{"send", "ben_trusted", "hello", "--id", "0192f0c1-3333-4000-8000-000000000002"}
+	message := []string{"send", ben.handle, "hello", "--id", "0192f0c1-3333-4000-8000-000000000002"}
 	require.Equal(t, false, ada.run(message...)["replayed"])
 	require.Equal(t, true, ada.run(message...)["replayed"])
 	code, shown, _ = ada.try(message...)
@@ -206,29 +207,28 @@ func TestAnOldAnswerIsNotThePresent(t *testing.T) {
 // A handle names one agent, also when others mention it and come first by name.
 func TestAHandleIsThatAgents(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, otto, fake := s.commandLine("ada"), s.commandLine("otto"), s.commandLine("fake")
-	ada.run("register", "ada_asks")
-	otto.run("register", "otto", "--name", "Otto")
-	fake.run("register", "aaron", "--name", "Aaron", "--bio", "I am otto")
-	require.Len(t, ada.list("find", "otto"), 2)
-	for _, written := range []string{"otto", "@otto", "@Otto", "OTTO"} {
+	ada.run("register", "ada_names")
+	otto.run("register", "otho", "--name", "Otho")
+	fake.run("register", "aaron", "--name", "Aaron", "--bio", "I am otho")
+	require.Len(t, ada.list("find", "otho"), 2)
+	for _, written := range []string{"otho", "@otho", "@Otho", "OTHO"} {
 		require.Equal(t, idOf(otto), ada.run("befriend", written)["bot"].(map[string]any)["id"], written)
 	}
-	found := ada.list("find", "@Otto")
+	found := ada.list("find", "@Otho")
 	require.Len(t, found, 1)
-	require.Equal(t, "otto", found[0]["handle"])
-	for _, written := range []string{"ott", "@i am otto", "aaron2", ""} {
+	require.Equal(t, "otho", found[0]["handle"])
+	for _, written := range []string{"oth", "@i am otho", "aaron2", ""} {
 		code, _, stderr := ada.try("befriend", written)
 		require.Equal(t, exitFailure, code, written)
 		require.Contains(t, stderr, "is shown")
 	}
 
 	// A friend is found by id and by handle when its profile is closed.
-	otto.run("befriend", "ada_asks")
-	w.Exec("UPDATE bots SET profile_public = false WHERE handle = 'otto'")
-	ada.run("send", "@otto", "hello")
+	otto.run("befriend", "ada_names")
+	w.Exec("UPDATE bots SET profile_public = false WHERE handle = 'otho'")
+	ada.run("send", "@otho", "hello")
 	ada.run("send", idOf(otto), "hello")
-	require.Equal(t, "blocked", ada.run("block", "@Otto")["friendship"].(map[string]any)["status"])
+	require.Equal(t, "blocked", ada.run("block", "@Otho")["friendship"].(map[string]any)["status"])
 }

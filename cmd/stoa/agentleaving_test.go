@@ -8,15 +8,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/graphtest"
 )
 
 // An archive is downloaded by one command. What broke off or was damaged is fetched again by the same command, the rest is not.
 func TestAnExportByCommand(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada := s.commandLine("ada")
 	ada.run("register", "ada_leaves", "--name", "Ada")
 	path, _ := picture(t, "work.jpg", 32)
@@ -78,8 +75,7 @@ func TestAnExportByCommand(t *testing.T) {
 // An agent asks to be erased by its own handle, sees the request, and takes it back.
 func TestAnErasureByCommand(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada := s.commandLine("ada")
 	ada.run("register", "ada_erased")
 	code, _, stderr := ada.try("erase")

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/rest"
 	"stoa/rest/client"
 )
@@ -17,8 +16,7 @@ import (
 // An empty value clears a text or a picture, and a change without any field is the server's refusal.
 func TestEmptyValuesClear(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ben := s.commandLine("ben")
 	ben.run("register", "ben_clears")
 	avatar, _ := picture(t, "avatar.jpg", 16)
@@ -51,8 +49,7 @@ func TestEmptyValuesClear(t *testing.T) {
 // Lists show whole titles and the first two lines of texts, and name the command that shows the rest.
 func TestListsCutTexts(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_skims")
 	ben.run("register", "ben_tells")
@@ -85,8 +82,7 @@ func TestListsCutTexts(t *testing.T) {
 // An own picture says that others get another file; what others see of it does not.
 func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_sees")
 	ben.run("register", "ben_paints")
@@ -104,16 +100,15 @@ func TestOwnPicturesSayThatOthersGetCopies(t *testing.T) {
 // A report names an agent as the help does, and its answer is read by a command.
 func TestReportsHaveAnswers(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, otto := s.commandLine("ada"), s.commandLine("otto")
 	ada.run("register", "ada_reports")
-	otto.run("register", "otto")
+	otto.run("register", "otto_asks")
 	require.Contains(t, ada.shown("reports"), "No reports and no feedback")
-	report := ada.run("report", "agent", "@otto", "Asks for keys.")["id"].(string)
-	require.Equal(t, report, ada.run("report", "bot", "@Otto", "Asks for keys.")["id"])
+	report := ada.run("report", "agent", "@otto_asks", "Asks for keys.")["id"].(string)
+	require.Equal(t, report, ada.run("report", "bot", "@Otto_Asks", "Asks for keys.")["id"])
 	require.Regexp(t, `report +open +agent `+idOf(otto)+` +`+report+`\n    “Asks for keys.”\n`, ada.shown("reports"))
-	w.Exec("UPDATE feedbacks SET state = 'answered', answer = 'Thank you.', answered_at = now()")
+	w.Exec("UPDATE feedbacks SET state = 'answered', answer = 'Thank you.', answered_at = now() WHERE id = $1", report)
 	shown := ada.shown("reports")
 	require.Contains(t, shown, "  answered  ")
 	require.Contains(t, shown, "The operators' answer: Thank you.")
@@ -151,10 +146,10 @@ func TestCommandsSayWhatTheyTake(t *testing.T) {
 // An offer without a title says what this direction allows.
 func TestAnOfferWithoutATitle(t *testing.T) {
 	t.Parallel()
-	_, ada, _ := befriended(t)
+	_, ada, ben := befriended(t)
 	terms := []string{"offer", "--description", "x", "--deadline", "3d", "--amount", "1"}
-	require.Contains(t, ada.refused(append(terms, "--contractor", "@ben_trusted")...), "--title, or --service")
-	refused := ada.refused(append(terms, "--customer", "@ben_trusted")...)
+	require.Contains(t, ada.refused(append(terms, "--contractor", "@"+ben.handle)...), "--title, or --service")
+	refused := ada.refused(append(terms, "--customer", "@"+ben.handle)...)
 	require.Contains(t, refused, "--title")
 	require.NotContains(t, refused, "--service")
 }
@@ -164,11 +159,11 @@ func TestSendFromStandardInput(t *testing.T) {
 	t.Parallel()
 	_, ada, ben := befriended(t)
 	for typed, sent := range map[string]string{"One\n": "One", "Two\r\n": "Two", "Three\n\n": "Three\n", " Four": " Four"} {
-		cmd := programCommand(t, []string{"agent", "--key", ada.key, "send", "@ben_trusted", "-"})
+		cmd := programCommand(t, []string{"agent", "--key", ada.key, "send", "@" + ben.handle, "-"})
 		cmd.Stdin = strings.NewReader(typed)
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		require.Equal(t, sent, ben.list("read", "ada_trusts", "--limit", "1")[0]["text"])
+		require.Equal(t, sent, ben.list("read", ada.handle, "--limit", "1")[0]["text"])
 	}
 }
 

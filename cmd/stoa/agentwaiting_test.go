@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
 
@@ -33,8 +32,7 @@ func (c commandLine) then(command string, more ...string) {
 // Through a whole trade each side sees what waits for it, and the command that is named ends the wait. Doctor counts the same things.
 func TestWhatWaitsForAnAgent(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_waits")
 	ben.run("register", "ben_waits")
@@ -52,7 +50,7 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 	require.Empty(t, ben.waits())
 	ada.run("send", "ben_waits", "Well?")
 	require.Contains(t, ben.shown("waiting"), "1 unread message ")
-	w.Exec("DELETE FROM events")
+	w.Exec("DELETE FROM events WHERE recipient_id = $1", idOf(ben))
 	require.Empty(t, ben.waits(), "a listener has handed it over")
 
 	order := ada.run("offer", "--contractor", "ben_waits", "--title", "A sonnet", "--description", "Of love.", "--deadline", "3d", "--amount",
@@ -88,8 +86,7 @@ func TestWhatWaitsForAnAgent(t *testing.T) {
 // A rating is offered only until it is given, also if another program gave it, and act shows what order shows.
 func TestRatingsAreOfferedOnce(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_rates")
 	ben.run("register", "ben_rated")
@@ -131,7 +128,7 @@ func TestClosedOrdersCostNoRequestEach(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
 	for _, title := range []string{"A sonnet", "An ode", "A limerick"} {
-		order := ada.run("offer", "--contractor", "@ben_trusted", "--title", title, "--description", "x", "--deadline", "3d", "--amount",
+		order := ada.run("offer", "--contractor", "@"+ben.handle, "--title", title, "--description", "x", "--deadline", "3d", "--amount",
 			"1")["id"].(string)
 		for _, step := range []string{"accept", "start", "deliver"} {
 			ben.run("act", order, step, "--result", map[string]string{"deliver": "Done."}[step])

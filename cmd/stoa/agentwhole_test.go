@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/graphtest"
 )
 
 // novel adds a member to every record of an answer that has an id, as a later version of the server might.
@@ -54,9 +52,9 @@ func (p program) list(args ...string) (records []map[string]any) {
 
 // With --json commands print records as the server sent them, with members that this program does not know.
 func TestCommandsPrintWholeRecords(t *testing.T) {
+	nightly(t)
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	proxy := s.liar()
 	proxy.lie(func(_ *http.Request, answer []byte) []byte {
 		var whole any
@@ -116,9 +114,9 @@ func TestCommandsPrintWholeRecords(t *testing.T) {
 
 // The ledger costs a request for its page, and one for each page of orders, however many entries it has.
 func TestHistoryNeedsFewRequests(t *testing.T) {
+	nightly(t)
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	proxy := s.liar()
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.url, ben.url = proxy.url, proxy.url

@@ -107,8 +107,7 @@ func TestRecordsAreShownWhole(t *testing.T) {
 // orders; deadlines may count from now.
 func TestOrdersSayWhatIsNext(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_pays")
 	ben.run("register", "ben_works")
@@ -179,8 +178,8 @@ func TestOrdersSayWhatIsNext(t *testing.T) {
 // operation id.
 func TestALostOfferFromNowIsOne(t *testing.T) {
 	t.Parallel()
-	_, ada, _ := befriended(t)
-	terms := []string{"offer", "--contractor", "@ben_trusted", "--title", "A sonnet", "--description", "x", "--deadline", "3d", "--amount", "1"}
+	_, ada, ben := befriended(t)
+	terms := []string{"offer", "--contractor", "@" + ben.handle, "--title", "A sonnet", "--description", "x", "--deadline", "3d", "--amount", "1"}
 	named := append(terms, "--operation-id", "0192f0c1-3333-4000-8000-000000000003")
 	first, second := ada.run(terms...)["id"], ada.run(named...)["id"]
 	require.NotEqual(t, first, second)

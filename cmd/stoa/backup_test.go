@@ -12,6 +12,7 @@ import (
 
 // A backup that is restored into an empty data folder makes a server like the one that it is of.
 func TestBackupRestoresServer(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
 	ada := register(t, s)
@@ -40,7 +41,7 @@ func TestBackupRestoresServer(t *testing.T) {
 	require.Zero(t, s.waitExit())
 
 	// A new installation: its server has made a database, which the backup replaces, and a key, which stays.
-	moved := t.TempDir()
+	moved := migratedData(t)
 	fresh := startServer(t, "STOA_DATA_DIR="+moved)
 	fresh.signal(syscall.SIGTERM)
 	require.Zero(t, fresh.waitExit())

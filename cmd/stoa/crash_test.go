@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -115,7 +116,7 @@ func (p *pair) nextOperation() operation {
 // What was confirmed before a crash is there after it, exactly once; what was not confirmed can be repeated.
 func TestKilledUnderLoad(t *testing.T) {
 	t.Parallel()
-	first := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
+	first := startServer(t, append(noLimits, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "data"))...)
 	pairs := make([]*pair, 4)
 	for i := range pairs {
 		pairs[i] = &pair{from: register(t, first), to: register(t, first)}

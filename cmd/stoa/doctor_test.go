@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/doctor/engine"
+	"stoa/graph/graphtest"
 )
 
 // changing is a proxy that changes what a server says of itself: its skill names a request that is not there, and its robots.txt
@@ -52,32 +53,34 @@ func changing(t *testing.T, origin string) string {
 	return proxy.URL
 }
 
-// The tests' database has all that the server rests on. A pooler in transaction mode has no sessions; with a direct URL for what
-// needs one, everything is there.
+// The tests' database has all that the server rests on.
 func TestDoctorOfADatabase(t *testing.T) {
 	t.Parallel()
-	primary := newPrimary(t)
-	code, stdout, stderr := runInProcess("doctor", "--database", primary.url)
+	address := graphtest.NewDatabase(t)
+	code, stdout, stderr := runInProcess("doctor", "--database", address)
 	require.Zero(t, code, stdout+stderr)
 	require.NotContains(t, stdout, "fails")
 	require.Contains(t, stdout, "ok    LISTEN and NOTIFY\n")
 
+	code, _, stderr = runInProcess("doctor", "--database", strings.Replace(address, "/testdb_", "/none_", 1))
+	require.Equal(t, exitFailure, code)
+	require.Contains(t, stderr, "does not exist")
+}
+
+// A role without rights fails. A pooler in transaction mode has no sessions; with a direct URL for what needs one, everything is
+// there.
+func TestDoctorOfAPooler(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	primary := newPrimary(t)
 	primary.exec("postgres", "CREATE ROLE reader LOGIN")
-	code, stdout, stderr = runInProcess("doctor", "--database", strings.Replace(primary.url, "stoa@", "reader@", 1))
+	code, stdout, stderr := runInProcess("doctor", "--database", strings.Replace(primary.url, "stoa@", "reader@", 1))
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stdout, "permission denied for database")
 	require.Contains(t, stderr, "checks failed")
 
-	code, _, stderr = runInProcess("doctor", "--database", strings.Replace(primary.url, "/stoa?", "/none?", 1))
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, `database "none" does not exist`)
-}
-
-func TestDoctorOfAPooler(t *testing.T) {
-	t.Parallel()
-	primary := newPrimary(t)
 	through, _ := startPooler(t, primary, "pool_mode = transaction", "default_pool_size = 8")
-	code, stdout, _ := runInProcess("doctor", "--json", "--database", through)
+	code, stdout, _ = runInProcess("doctor", "--json", "--database", through)
 	require.Equal(t, exitFailure, code)
 	var report engine.Report
 	require.NoError(t, json.Unmarshal([]byte(stdout), &report))
@@ -89,7 +92,7 @@ func TestDoctorOfAPooler(t *testing.T) {
 	}
 	require.Equal(t, []string{"sessions", "LISTEN and NOTIFY", "advisory locks of sessions"}, failed)
 
-	code, stdout, stderr := runInProcess("doctor", "--database", through, "--database-direct", primary.url)
+	code, stdout, stderr = runInProcess("doctor", "--database", through, "--database-direct", primary.url)
 	require.Zero(t, code, stdout+stderr)
 }
 

@@ -13,15 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
-
-	"stoa/graph/graphtest"
 )
 
 // Commands of an installed package find database, files and the operators' token by the settings of the service, in any folder.
 // The environment wins over the file.
 func TestCommandsReadTheSettingsOfThePackage(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	s := sharedServer(t)
 	folder := t.TempDir()
 	text := "# Settings of the service\nSTOA_DATA_DIR='" + s.data + "'\nSTOA_OPERATOR_LISTEN=" + s.operator +
 		"\nSTOA_LISTEN=\"" + strings.TrimPrefix(s.url, "http://") + "\"\nSTOA_DATABASE_URL=" + s.setting("STOA_DATABASE_URL") + "\n"
@@ -49,12 +47,13 @@ func TestCommandsReadTheSettingsOfThePackage(t *testing.T) {
 // A secret of the environment wins over the one of the package, also if one of both is in a file.
 func TestTheEnvironmentsSecretWins(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	s := sharedServer(t)
+	token := s.operatorToken()
 	folder, kept := t.TempDir(), filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(kept, []byte(givenToken+"\n"), 0o600))
+	require.NoError(t, os.WriteFile(kept, []byte(token+"\n"), 0o600))
 	for packaged, own := range map[string]string{
 		"STOA_OPERATOR_TOKEN=" + strings.Repeat("x", 40):       "STOA_OPERATOR_TOKEN_FILE=" + kept,
-		"STOA_OPERATOR_TOKEN_FILE=" + kept + ".of-another-one": "STOA_OPERATOR_TOKEN=" + givenToken,
+		"STOA_OPERATOR_TOKEN_FILE=" + kept + ".of-another-one": "STOA_OPERATOR_TOKEN=" + token,
 	} {
 		text := "STOA_OPERATOR_LISTEN=" + s.operator + "\n" + packaged + "\n"
 		require.NoError(t, os.WriteFile(filepath.Join(folder, packagedFile), []byte(text), 0o600))
@@ -65,6 +64,7 @@ func TestTheEnvironmentsSecretWins(t *testing.T) {
 
 // What root creates by a command of an installed package belongs to the account of the service.
 func TestRootActsAsTheOwnerOfTheData(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can act as another account")

@@ -12,6 +12,7 @@ import (
 // The primary ends and its standby takes its place: what a client sees meanwhile is 503, and everything works afterwards, without
 // a restart.
 func TestFailover(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	primary := newPrimary(t)
 	standby := primary.newStandby()

@@ -14,8 +14,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/graphtest"
 )
 
 // pemKey writes a private key as openssl does, and returns the file and the public key in base64.
@@ -33,8 +31,7 @@ func pemKey(t *testing.T, curve ecdh.Curve) (file, public string) {
 // An agent that registered by requests, with a key of openssl, goes on by commands: with its key and its token, and no others.
 func TestAnAgentIsImported(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada := s.commandLine("ada")
 	file, public := pemKey(t, ecdh.X25519())
 	body := `{"handle": "ada_imports", "display_name": "Ada", "encryption_public_key": "` + public + `"}`

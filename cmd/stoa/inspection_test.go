@@ -28,6 +28,7 @@ func TestConfinement(t *testing.T) {
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+token,
 		"AWS_SECRET_ACCESS_KEY=hunter2hunter2")
 
+	require.NotContains(t, s.log.String(), "sign-in", "a link is for who starts it by hand")
 	var shown struct {
 		Status      string               `json:"status"`
 		Checks      map[string]string    `json:"checks"`

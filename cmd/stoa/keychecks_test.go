@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/rest/client"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
@@ -138,16 +137,15 @@ func (l *logLayer) begin(epoch int, entries ...keylog.Entry) {
 // acquainted are two agents by commands behind a log and a liar, who do not know each other's keys yet.
 func acquainted(t *testing.T) (layer *logLayer, l *liar, ada, ben commandLine) {
 	t.Helper()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	layer = s.logLayer()
 	s.url = layer.url
 	l = s.liar()
 	s.url = l.url
-	ada, ben = s.commandLine("ada"), s.commandLine("ben")
+	ada, ben = s.named("ada_checks"), s.named("ben_checked")
 	ada.program, ben.program = true, true // the layer adds a member to records
-	ada.run("register", "ada_checks")
-	ben.run("register", "ben_checked")
+	ada.run("register", ada.handle)
+	ben.run("register", ben.handle)
 	return layer, l, ada, ben
 }
 
@@ -160,23 +158,23 @@ func TestTheLogProvesKeys(t *testing.T) {
 
 	// A key that is swapped before first contact stays unproven, and nothing is posted.
 	l.lie(replacing(key, fresh(t)))
-	for _, args := range [][]string{{"befriend", "ben_checked"}, {"send", "ben_checked", "hello"}} {
+	for _, args := range [][]string{{"befriend", ben.handle}, {"send", ben.handle, "hello"}} {
 		code, _, stderr := ada.try(args...)
 		require.Equal(t, exitFailure, code)
 		require.Contains(t, stderr, client.ErrUnproven.Error())
 	}
 	require.Empty(t, l.posted())
 	l.lie(nil)
-	ada.run("befriend", "ben_checked")
-	ben.run("befriend", "ada_checks")
-	ada.run("send", "ben_checked", "hello")
+	ada.run("befriend", ben.handle)
+	ben.run("befriend", ada.handle)
+	ada.run("send", ben.handle, "hello")
 	require.Equal(t, "log", ada.list("pins")[0]["via"])
 
 	// A person compares.
-	verified := ada.run("verify", "@ben_checked", fingerprint)
+	verified := ada.run("verify", "@"+ben.handle, fingerprint)
 	require.Equal(t, fingerprint, verified["fingerprint"])
 	require.Equal(t, "log", verified["via"])
-	code, _, stderr := ada.try("verify", "ben_checked", ada.run("me")["encryption_key_fingerprint"].(string))
+	code, _, stderr := ada.try("verify", ben.handle, ada.run("me")["encryption_key_fingerprint"].(string))
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, client.ErrFingerprint.Error())
 
@@ -209,7 +207,7 @@ func TestALogThatChangesIsAnAlarm(t *testing.T) {
 	t.Parallel()
 	layer, _, ada, ben := acquainted(t)
 	ben.run("watch-key")
-	ada.run("befriend", "ben_checked")
+	ada.run("befriend", ben.handle)
 	truth := layer.log
 	head := truth.Head(-1)
 	entries, err := keylog.ParseEntries(truth.Tile(0, int(head.Size)))

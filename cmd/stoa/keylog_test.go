@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/note"
@@ -61,6 +60,7 @@ func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
 // A database that has lost entries which were signed answers 503 until the operator begins a new epoch; a restore begins it by
 // itself, unless nothing newer was signed.
 func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	data := migratedData(t)
 	start := func() *testServer {
@@ -77,10 +77,10 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	}
 	logged := func(s *testServer, epoch int, size int64) {
 		t.Helper()
-		require.Eventually(t, func() bool {
+		eventually(t, func() bool {
 			got := s.get(fmt.Sprintf("/log/%d/checkpoint", epoch))
 			return got.status == http.StatusOK && head(t, got.raw, s.publishedLog().Vkeys[0]).N == size
-		}, testTimeout, 50*time.Millisecond)
+		}, "the log does not grow")
 	}
 
 	s := start()
@@ -123,9 +123,9 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	me, err := s.client().Send(t.Context(), http.MethodGet, "/bots/me", late.Token, nil)
 	require.NoError(t, err)
 	require.Contains(t, string(me.Raw), `"key_log":{"index":5,`)
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		return strings.Contains(string(s.fetch(s.operator+"/metrics").raw), "\nstoa_log_behind 0\n")
-	}, testTimeout, 100*time.Millisecond)
+	}, "it is still behind")
 
 	// An operator replaces the key of the log, which signs beside the next one.
 	before := s.publishedLog().Vkeys

@@ -16,7 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 	"stoa/rest/client"
 )
 
@@ -72,8 +72,10 @@ func (s *testServer) openAgent(name string) (a *client.Agent, file string) {
 func TestListenerKilledAtRandom(t *testing.T) {
 	t.Parallel()
 	messages := *listenEvents
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	if testing.Short() {
+		messages /= 4
+	}
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, _ := s.openAgent("ada_sends")
 	ben, key := s.openAgent("ben_listens")
 	asked, err := ada.Befriend(t.Context(), ben.Identity().ID)
@@ -166,13 +168,12 @@ func TestListenersSurviveRotation(t *testing.T) {
 	for _, way := range []string{"--poll=false", "--poll"} {
 		t.Run(way, func(t *testing.T) {
 			t.Parallel()
-			w := graphtest.New(t)
-			s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
-			ada, ben := s.commandLine("ada"), s.commandLine("ben")
-			ada.run("register", "ada_rotates")
-			ben.run("register", "ben_sends")
-			ada.run("befriend", "ben_sends")
-			ben.run("befriend", "ada_rotates")
+			s := sharedServer(t)
+			ada, ben := s.named("ada_rotates"), s.named("ben_sends")
+			ada.run("register", ada.handle)
+			ben.run("register", ben.handle)
+			ada.run("befriend", ben.handle)
+			ben.run("befriend", ada.handle)
 			done := filepath.Join(t.TempDir(), "done")
 			cmd := programCommand(t, []string{"listen", "--key", ada.key, way, "--exec", "cat >> " + done})
 			require.NoError(t, cmd.Start())
@@ -193,14 +194,14 @@ func TestListenersSurviveRotation(t *testing.T) {
 				code, _, stderr := ada.try("rotate")
 				require.Zero(t, code, stderr)
 				text := fmt.Sprintf("after rotation %d", round)
-				ben.run("send", "ada_rotates", text)
+				ben.run("send", ada.handle, text)
 				eventually(t, handed(text), text)
 			}
 			code, _, stderr := ada.try("rotate") // twice in a row
 			require.Zero(t, code, stderr)
 			code, _, stderr = ada.try("rotate")
 			require.Zero(t, code, stderr)
-			ben.run("send", "ada_rotates", "after two at once")
+			ben.run("send", ada.handle, "after two at once")
 			eventually(t, handed("after two at once"), "after two at once")
 
 			same, err := client.OpenAgent(ada.key, "", client.Options{})
@@ -209,7 +210,7 @@ func TestListenersSurviveRotation(t *testing.T) {
 			select {
 			case <-ended:
 				require.Equal(t, exitFailure, cmd.ProcessState.ExitCode())
-			case <-time.After(testTimeout):
+			case <-time.After(slack.TestWait):
 				t.Fatal("it listens without a token")
 			}
 		})

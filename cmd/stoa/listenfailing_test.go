@@ -12,15 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/events"
-	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
 
 // A hook that fails is tried again while later events wait: the listener says so, and doctor does until the hook succeeds.
 func TestAFailingHookIsShown(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_fails")
 	ben.run("register", "ben_asks")
@@ -51,7 +49,7 @@ func TestAFailingHookIsShown(t *testing.T) {
 
 	// A listener that was killed has no failure any more.
 	require.NoError(t, os.Remove(ready))
-	w.Exec("DELETE FROM contacts")
+	w.Exec("DELETE FROM contacts WHERE $1 IN (requester_id, recipient_id)", idOf(ada))
 	ben.run("befriend", "ada_fails")
 	eventually(t, func() bool {
 		code, _, _ := ada.try("doctor")

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 // mailServer counts the messages that it accepts, by their Message-ID.
@@ -72,11 +73,11 @@ func TestKilledServerLosesNoMail(t *testing.T) {
 		"STOA_DATABASE_URL=" + w.URL, "STOA_SMTP_URL=smtp://" + listener.Addr().String(), "STOA_MAIL_FROM=stoa@stoa.example",
 	}
 	first := startServer(t, settings...)
-	require.Eventually(t, func() bool { return len(sink.counts()) >= mails/10 }, testTimeout, time.Millisecond)
+	require.Eventually(t, func() bool { return len(sink.counts()) >= mails/10 }, slack.TestWait, time.Millisecond)
 	first.kill(w)
 	t.Logf("killed after %d mails", len(sink.counts()))
 	startServer(t, settings...)
-	require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM mails WHERE sent_at IS NULL") == 0 }, testTimeout, 10*time.Millisecond)
+	eventually(t, func() bool { return w.Count("SELECT count(*) FROM mails WHERE sent_at IS NULL") == 0 }, "mails are not sent")
 	counts := sink.counts()
 	require.Len(t, counts, mails)
 	repeated := 0

@@ -18,7 +18,7 @@ func TestConsoleMailsAnOwner(t *testing.T) {
 	s := startServer(t, append([]string{
 		"STOA_DATABASE_URL=" + url, "STOA_DATA_DIR=" + folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example",
 	}, noLimits...)...)
-	o := &operatorConsole{s, []string{"--address=" + strings.TrimPrefix(s.operator, "http://"), "--data-dir=" + s.data}}
+	o := newOperatorConsole(t, s)
 	ada := register(t, s)
 	mail := []string{"bots", "mail-owner", ada.Handle, "Please look\nat its orders.", "--reason=two are late"}
 	_, _, stderr := o.run(mail...)

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +18,7 @@ import (
 
 // Every tool is called three times by programs that are killed in between, and the ledger is that of single calls.
 func TestModelsTradeOverStdio(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
 	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
@@ -144,10 +143,9 @@ func TestModelsTradeOverStdio(t *testing.T) {
 // The folder that the user allows is a wall: no path and no link leads out of it, and without a folder no path leads anywhere.
 func TestMCPReadsOnlyAllowedFiles(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	m := s.stdioModel("ada")
-	m.once("register", map[string]any{"handle": "ada_files", "display_name": "Ada"})
+	ada := m.once("register", map[string]any{"handle": "ada_files", "display_name": "Ada"})["bot"].(map[string]any)
 	outside := t.TempDir()
 	secret := filepath.Join(outside, "secret.jpg")
 	require.NoError(t, os.WriteFile(secret, blankJPEG(20, 20), 0o600))
@@ -167,11 +165,12 @@ func TestMCPReadsOnlyAllowedFiles(t *testing.T) {
 	}
 	made := m.once("upload_file", map[string]any{"purpose": "order", "path": "in/own.jpg"})
 	require.Equal(t, "own.jpg", made["attachment"].(map[string]any)["file_name"])
-	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM attachments WHERE owner_id = $1", ada["id"]))
 }
 
 // A model that registers on its own machine passes the mail gate with two tools.
 func TestMCPPassesTheMailGate(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	w.RequireOwners()
@@ -199,6 +198,7 @@ func TestMCPPassesTheMailGate(t *testing.T) {
 
 // Many large answers at once do not grow the process by more than 100 MiB, be their texts seen or not.
 func TestToolsNeedLittleMemory(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
 	author := w.Agent()
@@ -259,42 +259,10 @@ func TestToolsNeedLittleMemory(t *testing.T) {
 	}
 }
 
-// A line that is no message is answered with an error, and the tools go on.
-func TestMCPSurvivesWhatIsNoJSON(t *testing.T) {
-	t.Parallel()
-	cmd := programCommand(t, []string{"mcp", "--url", "http://127.0.0.1:1", "--key", filepath.Join(t.TempDir(), "key")})
-	// The input stays open until everything is answered: a client that closes it has gone.
-	input, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	output, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	_, err = io.WriteString(input, "no JSON\n"+
-		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+
-		"\n"+`{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`+"\n"+`{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
-	require.NoError(t, err)
-	answered := make(map[string]any)
-	lines := bufio.NewScanner(output)
-	for len(answered) < 4 && lines.Scan() {
-		var answer struct {
-			ID    any `json:"id"`
-			Error struct {
-				Code int `json:"code"`
-			} `json:"error"`
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &answer), lines.Text())
-		answered[fmt.Sprint(answer.ID)] = answer.Error.Code
-	}
-	require.Equal(t, map[string]any{"<nil>": -32700, "1": 0, "2": -32601, "3": 0}, answered)
-	require.NoError(t, input.Close())
-	require.NoError(t, cmd.Wait())
-}
-
 // Before its agent is registered the program says so, and writes no file.
 func TestMCPSaysRegisterFirst(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	m := s.stdioModel("ada")
 	require.Contains(t, m.session.InitializeResult().Instructions, "register first (tool register)")
 	require.Contains(t, m.session.InitializeResult().Instructions, "stoa mcp` with --text")
@@ -306,7 +274,7 @@ func TestMCPSaysRegisterFirst(t *testing.T) {
 		require.Contains(t, text, "register first (tool register)", name)
 		require.Contains(t, text, "unauthorized", name)
 	}
-	require.Empty(t, m.once("find_tasks", nil)["tasks"], "the board needs no token")
+	require.Contains(t, m.once("find_tasks", nil), "tasks", "the board needs no token")
 	written, err := os.ReadDir(filepath.Dir(m.key))
 	require.NoError(t, err)
 	require.Empty(t, written)
@@ -322,8 +290,7 @@ func TestMCPSaysRegisterFirst(t *testing.T) {
 // Without an agent read_messages lists the friends, with how many of their messages wait.
 func TestMCPListsConversations(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada, ben, cy := s.stdioModel("ada"), s.stdioModel("ben"), s.stdioModel("cy")
 	for handle, m := range map[string]*stdioModel{"ada_talks": ada, "ben_talks": ben, "cy_talks": cy} {
 		m.once("register", map[string]any{"handle": handle, "display_name": "Pay me"})

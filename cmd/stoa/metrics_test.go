@@ -200,29 +200,9 @@ func TestRequestMetrics(t *testing.T) {
 	ada.Close()
 }
 
-// Metrics are served while the database is away, and show that it is.
-func TestMetricsWithoutDatabase(t *testing.T) {
-	t.Parallel()
-	waiting := launchServer(t, "STOA_DATABASE_URL=postgres://stoa@127.0.0.1:1/stoa?sslmode=disable")
-	require.Contains(t, waiting.metricTypes(), "stoa_build_info")
-
-	w := graphtest.New(t)
-	s := startServer(t, "STOA_DATABASE_URL="+w.URL)
-	eventually(t, func() bool { return s.hasMetric("stoa_database_probe_failed 0") }, "no probe")
-	restore := w.Outage()
-	eventually(t, func() bool {
-		return s.hasMetric("stoa_database_probe_failed 1") && s.hasMetric(`stoa_check_passing{check="database"} 0`)
-	}, "the outage does not show")
-	require.NotContains(t, s.metricTypes(), "stoa_outbox_events")
-	restore()
-	eventually(t, func() bool {
-		return s.hasMetric("stoa_database_probe_failed 0") && s.hasMetric(`stoa_check_passing{check="database"} 1`)
-	}, "the end of the outage does not show")
-}
-
 func TestProfilesNeedToken(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	s := sharedServer(t)
 	ask := func(path, token string) int {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.operator+path, nil)
 		require.NoError(t, err)
@@ -237,10 +217,10 @@ func TestProfilesNeedToken(t *testing.T) {
 	for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/trace?seconds=0.01", "/debug/pprof/symbol"} {
 		require.Equal(t, http.StatusUnauthorized, ask(path, ""), path)
 		require.Equal(t, http.StatusUnauthorized, ask(path, "wrong"), path)
-		require.Equal(t, http.StatusOK, ask(path, givenToken), path)
+		require.Equal(t, http.StatusOK, ask(path, s.operatorToken()), path)
 	}
-	require.Equal(t, http.StatusFound, ask("/debug/pprof", givenToken))
-	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", givenToken), "it may hold a password")
+	require.Equal(t, http.StatusFound, ask("/debug/pprof", s.operatorToken()))
+	require.Equal(t, http.StatusNotFound, ask("/debug/pprof/cmdline", s.operatorToken()), "it may hold a password")
 }
 
 // deadlineRecorder is an answer that keeps its last write deadline.

@@ -8,7 +8,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -22,19 +21,20 @@ type browser struct {
 	client *http.Client
 }
 
+// signIn signs in under the name of the test, by which the audit log tells its acts from those of others.
 func signIn(t testing.TB, s *testServer, token string) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	b := &browser{s, &http.Client{Jar: jar}}
-	form := url.Values{"token": {token}, "name": {"Ada"}}.Encode()
+	form := url.Values{"token": {token}, "name": {t.Name()}}.Encode()
 	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
 	require.Equal(t, http.StatusOK, answer.status)
-	require.Contains(t, text, "Signed in as <bdi>Ada</bdi>")
+	require.Contains(t, text, "Signed in as <bdi>"+t.Name()+"</bdi>")
 	return b
 }
 
-// A server that is started by hand says where to look, with a link that signs in once; one whose log is kept says nothing of it.
+// A server that is started by hand says where to look, with a link that signs in once. TestConfinement has one whose log is kept.
 func TestWelcome(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken, "STOA_WELCOME=true")
@@ -57,9 +57,6 @@ func TestWelcome(t *testing.T) {
 	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
 	require.Equal(t, http.StatusOK, answer.status)
 	require.Contains(t, text, "<h1 dir=\"auto\">Overview</h1>")
-
-	silent := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
-	require.NotContains(t, silent.log.String(), "sign-in")
 }
 
 // pageAnswer is an answer without its body.
@@ -137,9 +134,9 @@ func TestOperatorPages(t *testing.T) {
 // Changes on the jobs dashboard are in the audit log.
 func TestJobsDashboard(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_OPERATOR_TOKEN="+givenToken)
+	s := sharedServer(t)
 	require.Equal(t, http.StatusUnauthorized, s.fetch(s.operator+"/jobs/api/jobs").status)
-	b := signIn(t, s, givenToken)
+	b := signIn(t, s, s.operatorToken())
 	answer, text := b.send(http.MethodGet, "/jobs/api/queues", "", "")
 	require.Equal(t, http.StatusOK, answer.status)
 	require.Contains(t, text, "maintenance")
@@ -160,15 +157,14 @@ func TestJobsDashboard(t *testing.T) {
 		require.Equal(t, http.StatusMethodNotAllowed, answer.status, unknown)
 	}
 
-	o := &operatorConsole{s, []string{"--address=" + s.operator, "--token=" + givenToken}}
-	entries := o.auditLog()
+	entries := newOperatorConsole(t, s).auditLog()
 	require.Len(t, entries, 3)
 	for i, want := range []row{
 		{"procedure": "jobs.cancel", "target": "", "details": map[string]any{"ids": []any{"4611686018427387904"}}},
 		{"procedure": "jobs.resumeQueue", "target": "maintenance", "details": map[string]any{}},
 		{"procedure": "jobs.pauseQueue", "target": "maintenance", "details": map[string]any{}},
 	} {
-		require.Equal(t, "Ada", entries[i]["operator"])
+		require.Equal(t, t.Name(), entries[i]["operator"])
 		require.Equal(t, "from the jobs dashboard", entries[i]["reason"])
 		for field, value := range want {
 			require.Equal(t, value, entries[i][field])
@@ -179,7 +175,7 @@ func TestJobsDashboard(t *testing.T) {
 // A link that `stoa operator sign-in` prints signs one browser in, and the overview shows the process.
 func TestOneTimeSignInLink(t *testing.T) {
 	t.Parallel()
-	o := newOperatorConsole(t)
+	o := newOperatorConsole(t, sharedServer(t))
 	link, err := url.Parse(strings.TrimSpace(o.text("sign-in")))
 	require.NoError(t, err)
 	require.Equal(t, o.operator, link.Scheme+"://"+link.Host)
@@ -192,10 +188,10 @@ func TestOneTimeSignInLink(t *testing.T) {
 	answer, text := b.send(http.MethodPost, "/sign-in", form, "application/x-www-form-urlencoded")
 	require.Equal(t, http.StatusOK, answer.status)
 	require.Contains(t, text, "Signed in as <bdi>Ada</bdi>")
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		_, text := b.send(http.MethodGet, "/", "", "")
 		return strings.Contains(text, "api, events, jobs") && strings.Contains(text, "free")
-	}, 20*time.Second, 100*time.Millisecond)
+	}, "the overview does not show the process")
 	require.Contains(t, runJSON[row](o, "sign-in")["url"], "/sign-in?code=")
 	code, _, stderr := runInProcess("operator", "--address="+o.operator, "--token="+strings.Repeat("x", 40), "sign-in")
 	require.Equal(t, 1, code)

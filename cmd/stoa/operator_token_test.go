@@ -23,29 +23,18 @@ func (s *testServer) operatorStatus(token string) int {
 
 func TestOperatorToken(t *testing.T) {
 	t.Parallel()
-	address := graphtest.NewDatabase(t)
-	s := startServer(t, "STOA_DATABASE_URL="+address)
-	path := filepath.Join(s.data, operatorTokenFile)
-	info, err := os.Stat(path)
+	s := sharedServer(t)
+	info, err := os.Stat(filepath.Join(s.data, operatorTokenFile))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode())
-	made, err := os.ReadFile(path)
-	require.NoError(t, err)
-	token := strings.TrimSpace(string(made))
+	token := s.operatorToken()
 	require.GreaterOrEqual(t, len(token), 43)
 	require.Equal(t, http.StatusOK, s.operatorStatus(token))
 	require.Equal(t, http.StatusUnauthorized, s.operatorStatus("wrong"))
 	require.NotContains(t, s.log.String(), token)
 
-	other := startServer(t, "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+s.data)
-	require.Equal(t, http.StatusOK, other.operatorStatus(token), "the token is kept")
-
-	given := startServer(t, "STOA_DATABASE_URL="+address, "STOA_OPERATOR_TOKEN="+givenToken)
-	require.Equal(t, http.StatusOK, given.operatorStatus(givenToken))
-	require.NoFileExists(t, filepath.Join(given.data, operatorTokenFile))
-
 	folder := t.TempDir()
-	written := map[string]string{"database": address, "token": givenToken}
+	written := map[string]string{"database": graphtest.NewDatabase(t), "token": givenToken}
 	for name, secret := range written {
 		written[name] = filepath.Join(folder, name)
 		require.NoError(t, os.WriteFile(written[name], []byte(secret+"\n"), 0o600))

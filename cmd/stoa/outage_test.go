@@ -41,6 +41,7 @@ func requireAvailable(t *testing.T, s *testServer, who *agent.Agent) {
 	require.NoError(t, who.Get(t.Context(), "/bots/me", new(any)))
 }
 
+// During an outage the server answers 503 and serves metrics that show it; afterwards everything goes on.
 func TestDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	c := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
@@ -55,13 +56,21 @@ func TestDatabaseOutage(t *testing.T) {
 	require.NoError(t, cora.Befriend(t.Context(), ada))
 	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "admission comes after the handshake")
 
+	eventually(t, func() bool { return s.hasMetric("stoa_database_probe_failed 0") }, "no probe")
 	c.Cut()
 	requireUnavailable(t, s, ada)
+	eventually(t, func() bool {
+		return s.hasMetric("stoa_database_probe_failed 1") && s.hasMetric(`stoa_check_passing{check="database"} 0`)
+	}, "the outage does not show")
+	require.NotContains(t, s.metricTypes(), "stoa_outbox_events")
 	require.NoError(t, ben.Connect(t.Context()))
 	require.NoError(t, ben.Events.ClosedWith(1013))
 
 	c.Open()
 	requireAvailable(t, s, ada)
+	eventually(t, func() bool {
+		return s.hasMetric("stoa_database_probe_failed 0") && s.hasMetric(`stoa_check_passing{check="database"} 1`)
+	}, "the end of the outage does not show")
 	eventually(t, func() bool { return ben.Connect(t.Context()) == nil && ben.Befriend(t.Context(), ada) == nil }, "no friendship")
 	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "the socket outlives the outage")
 	require.NotContains(t, s.log.String(), ada.Token)
@@ -76,6 +85,7 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 	require.NotContains(t, s.waitForLog("waiting for the database")["database"], "pgtdb")
 	require.Equal(t, http.StatusOK, s.get("/healthz").status)
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/readyz").status)
+	require.Contains(t, s.metricTypes(), "stoa_build_info")
 	away := s.get("/api/v1/bots/me")
 	require.Equal(t, "service_unavailable", away.code())
 	require.NotEmpty(t, away.header.Get("Retry-After"))
@@ -115,6 +125,7 @@ func TestTableInUseAtStart(t *testing.T) {
 
 // The private cluster is started again when it dies.
 func TestPrivateClusterKilled(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
 	ada := register(t, s)

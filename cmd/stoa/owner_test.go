@@ -15,6 +15,7 @@ import (
 
 // The whole life of an agent and its owner, from outside: pages, mails, gate, linking, rewards, restoring.
 func TestOwnerDemo(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
 	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
@@ -42,6 +43,7 @@ func TestOwnerDemo(t *testing.T) {
 // A server that is killed between any two steps of a registration through the gate: it goes on where it was, with one mail, one
 // passport and one grant.
 func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	w.RequireOwners()

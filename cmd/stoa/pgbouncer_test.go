@@ -86,6 +86,7 @@ func TestTransactionPooling(t *testing.T) {
 }
 
 func TestSessionPoolingBesideADirectURL(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	primary := newPrimary(t)
 	through, log := startPooler(t, primary, "pool_mode = session", "default_pool_size = 40", "ignore_startup_parameters ="+
@@ -110,6 +111,7 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 }
 
 func TestStatementPoolingIsRefused(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	primary := newPrimary(t)
 	through, _ := startPooler(t, primary, "pool_mode = statement")
@@ -124,9 +126,16 @@ func requireRefusedStart(t *testing.T, reason string, settings ...string) {
 	require.Contains(t, s.log.String(), reason)
 }
 
-// liveStories lets pairs of agents live the whole story at once.
+// liveStories lets pairs of agents live the whole story at once; with -short two agents trade.
 func liveStories(t *testing.T, s *testServer) {
 	t.Helper()
+	if testing.Short() {
+		ada, ben := commandTrader{s.commandLine("ada")}, commandTrader{s.commandLine("ben")}
+		ada.register("ada_pools")
+		trade(ada, ben, ben.register("ben_pools"))
+		s.uploadImage(register(t, s), "portfolio")
+		return
+	}
 	var stories sync.WaitGroup
 	for range 3 {
 		stories.Go(func() {

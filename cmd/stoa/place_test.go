@@ -76,6 +76,7 @@ var imageSource = regexp.MustCompile(`src="(/thumbnails/[^"]+)"`)
 // An empty database is filled with a place that people can look at, once; what it holds is taken away again, and nothing of it is
 // seen any more. An agent that came by meanwhile keeps what it has.
 func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s := newPlaceServer(t)
 	eventually(t, func() bool { return strings.Contains(s.log.String(), "the server is empty") }, "it does not offer the place")
@@ -231,15 +232,11 @@ func TestAPlaceIsForThisMachine(t *testing.T) {
 	}
 }
 
-// A second place has other handles, since a handle is never given again, and its texts name them. A place of fewer than five agents
-// has neighbours only.
+// A second place has other handles, since a handle is never given again, and its texts name them.
 func TestASecondPlaceHasOtherHandles(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	s := newPlaceServer(t)
-	seeded, _ := s.seed(0, "--agents=2")
-	require.Equal(t, 3, strings.Count(seeded, "\n"))
-	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM orders"))
-	s.seed(0, "--remove")
 	for _, suffix := range []string{"", "_[0-9a-f]{4}"} {
 		s.seed(0, "--agents=5")
 		require.EqualValues(t, 5, s.world.Count("SELECT count(*) FROM bots WHERE is_demo AND state = 'active'"))
@@ -251,19 +248,30 @@ func TestASecondPlaceHasOtherHandles(t *testing.T) {
 	s.balanced()
 }
 
-// Where registration is closed a seed says so, and leaves no invitation.
-func TestASeedThatFailsSaysWhy(t *testing.T) {
+// A place of fewer than five agents has neighbours only. It is taken away whole, and where registration is closed a seed says so, and
+// leaves no invitation.
+func TestASmallPlace(t *testing.T) {
 	t.Parallel()
 	s := newPlaceServer(t)
+	seeded, _ := s.seed(0, "--agents=2")
+	require.Equal(t, 3, strings.Count(seeded, "\n"))
+	require.EqualValues(t, 1, s.world.Count("SELECT count(*) FROM orders"))
+	require.EqualValues(t, 2, s.world.Count("SELECT count(*) FROM bots WHERE is_demo"))
+	said, _ := s.seed(0, "--remove")
+	require.Contains(t, said, "Deleted agents of the demo: 2.")
+	require.Zero(t, s.stored(), "the bytes of all files are gone")
+	s.balanced()
+
 	s.world.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
 	_, refused := s.seed(exitFailure)
 	require.Contains(t, refused, "Registration is closed.")
 	require.Zero(t, s.world.Count("SELECT count(*) FROM invitations WHERE revoked_at IS NULL"))
-	require.Zero(t, s.world.Count("SELECT count(*) FROM bots"))
+	require.Zero(t, s.world.Count("SELECT count(*) FROM bots WHERE state = 'active'"))
 }
 
 // On a terminal one key fills the place.
 func TestAKeyFillsThePlace(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	w := graphtest.New(t)
 	master, terminal := newTerminal(t)

@@ -11,15 +11,19 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/slack"
 )
 
-// programCommand prepares the program with these settings and no others.
+// programCommand prepares the program with these settings and no others; it stretches its time-outs as the tests do.
 func programCommand(t testing.TB, args []string, settings ...string) *exec.Cmd {
 	t.Helper()
 	path, err := filepath.Abs(testProgram)
 	require.NoError(t, err)
 	cmd := exec.Command(path, args...)
-	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, envPrefix+"_") })
+	cmd.Env = slices.DeleteFunc(os.Environ(), func(v string) bool {
+		return strings.HasPrefix(v, envPrefix+"_") && !strings.HasPrefix(v, slack.Variable+"=")
+	})
 	cmd.Env = append(cmd.Env, settings...)
 	cmd.Dir = t.TempDir()
 	return cmd
@@ -39,7 +43,7 @@ func runIn(t testing.TB, folder string, args []string, settings ...string) (code
 	var out, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaints
 	require.NoError(t, cmd.Start())
-	kill := time.AfterFunc(testTimeout, func() { _ = cmd.Process.Kill() })
+	kill := time.AfterFunc(slack.TestWait, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	_ = cmd.Wait() // the caller wants its exit code
 	return cmd.ProcessState.ExitCode(), out.String(), complaints.String()

@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/graphtest"
 )
 
 var readmeShell = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
@@ -17,7 +15,7 @@ var readmeShell = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
 // The lines of the README that make the first agent do so.
 func TestReadmeMakesAnAgent(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t))
+	s := sharedServer(t)
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)
 	blocks := readmeShell.FindAllStringSubmatch(string(readme), -1)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/child"
+	"stoa/graph/platform/slack"
 )
 
 // replicated is one PostgreSQL of a primary and its standby, over TCP on the loopback.
@@ -60,7 +61,7 @@ func newReplicated(t testing.TB) *replicated {
 	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	require.NoError(t, free.Close())
-	folder, err := os.MkdirTemp("", "stoa-replicated-") //nolint:usetesting // PostgreSQL's account may not enter t.TempDir
+	folder, err := os.MkdirTemp(testClusterParent(), "stoa-replicated-") //nolint:usetesting // PostgreSQL's account may not enter t.TempDir
 	require.NoError(t, err)
 	p := &replicated{t: t, folder: folder, programs: filepath.Dir(found[len(found)-1]), address: free.Addr().String()}
 	p.url = "postgres://stoa@" + p.address + "/stoa?sslmode=disable"
@@ -122,7 +123,7 @@ func (p *replicated) stop() {
 	p.process.Signal(syscall.SIGINT)
 	select {
 	case <-p.process.Ended():
-	case <-time.After(10 * time.Second):
+	case <-time.After(slack.TestWait):
 		p.process.Kill()
 	}
 }

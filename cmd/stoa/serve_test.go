@@ -12,7 +12,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
@@ -21,23 +20,15 @@ import (
 
 // A server without a database URL starts a private cluster, whose data the next start finds.
 func TestPrivateCluster(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	// A data folder may have any name.
 	s := startServer(t, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "a folder + 100%20 of it's &c, \u00fc?", "data"))
-	// Commands beside the server use the same database.
-	code, seeded, stderr := runProgram(t, []string{"seed", "--agents=10"}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, stderr)
-	require.Equal(t, 11, strings.Count(seeded, "\n"))
-	token := strings.Fields(seeded)[1]
-	code, story, stderr := runProgram(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, "%s%s", story, stderr)
-	requireStory(t, story)
 	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
 
-	code, _, stderr = runProgram(t, []string{"migrate"}, "STOA_DATA_DIR="+s.data)
-	require.Zero(t, code, stderr)
+	// A command beside the server uses the same database.
 	code, planned, stderr := runProgram(t, []string{"migrate", "--plan"}, "STOA_DATA_DIR="+s.data)
 	require.Zero(t, code, stderr)
 	require.Equal(t, "Nothing: the database is at the schema of this version.\n", planned)
@@ -47,23 +38,19 @@ func TestPrivateCluster(t *testing.T) {
 	require.NotContains(t, s.log.String(), ada.Token)
 	require.NoFileExists(t, filepath.Join(s.data, "postgres", "postmaster.pid"))
 
-	again := startServer(t, "STOA_DATA_DIR="+s.data, "STOA_LIMIT_SOCKET=3", "STOA_TOKEN_TTL=", "STOA_BASE_URL=https://stoa.example")
-	again.waitForLog("unknown setting: no variable of this version has this name", "name", "STOA_LIMIT_SOCKET")
-	for _, token := range []string{ada.Token, token} {
-		got, err := again.client().Send(t.Context(), http.MethodGet, "/bots/me", token, nil)
-		require.NoError(t, err)
-		require.Equal(t, http.StatusOK, got.Status)
-	}
-	// The base URL's origin may open the event socket, also through a proxy that changes the Host.
-	for origin, code := range map[string]int{"https://stoa.example": 4401, "https://other.example": 4403} {
-		address := "ws" + strings.TrimPrefix(again.url, "http") + "/ws/v1/events/"
-		conn, response, err := websocket.DefaultDialer.DialContext(t.Context(), address, http.Header{"Origin": {origin}})
-		require.NoError(t, err)
-		require.NoError(t, response.Body.Close())
-		_, _, err = conn.ReadMessage()
-		require.True(t, websocket.IsCloseError(err, code), "%s: %v", origin, err)
-		require.NoError(t, conn.Close())
-	}
+	again := startServer(t, "STOA_DATA_DIR="+s.data)
+	require.NoError(t, ada.On(again.client()).Get(t.Context(), "/bots/me", new(any)))
+}
+
+// The demo tells the story that docs/demo.md shows.
+func TestDemo(t *testing.T) {
+	nightly(t)
+	t.Parallel()
+	settings := []string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t), "STOA_DATA_DIR=" + t.TempDir()}
+	s := startServer(t, append(settings, noLimits...)...)
+	code, story, stderr := runProgram(t, []string{"demo", "--url", s.url, "--operator-address", s.operator}, settings...)
+	require.Zero(t, code, "%s%s", story, stderr)
+	requireStory(t, story)
 }
 
 // randomParts match text that differs between two runs of the demo.
@@ -112,6 +99,7 @@ func TestFailedStart(t *testing.T) {
 
 // Any number of processes may migrate the same empty database at once.
 func TestMigrateTogether(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	folder := t.TempDir()
 	require.NoError(t, makeCluster(folder))
@@ -130,10 +118,9 @@ func TestRoles(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
 	for roles, served := range map[string]struct{ api, events int }{
-		"api":        {http.StatusUnauthorized, http.StatusNotFound},
-		"events":     {http.StatusNotFound, http.StatusUpgradeRequired},
-		"jobs":       {http.StatusNotFound, http.StatusNotFound},
-		"events,api": {http.StatusUnauthorized, http.StatusUpgradeRequired},
+		"api":         {http.StatusUnauthorized, http.StatusNotFound},
+		"events,jobs": {http.StatusNotFound, http.StatusUpgradeRequired},
+		"jobs":        {http.StatusNotFound, http.StatusNotFound},
 	} {
 		t.Run(roles, func(t *testing.T) {
 			t.Parallel()
@@ -149,11 +136,10 @@ func TestRoles(t *testing.T) {
 // The operator can switch the public site off.
 func TestSite(t *testing.T) {
 	t.Parallel()
-	address := graphtest.NewDatabase(t)
-	for setting, status := range map[string]int{"": http.StatusOK, "on": http.StatusOK, "off": http.StatusNotFound} {
-		s := startServer(t, "STOA_DATABASE_URL="+address, "STOA_SITE="+setting)
+	off := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_SITE=off")
+	for s, status := range map[*testServer]int{sharedServer(t): http.StatusOK, off: http.StatusNotFound} {
 		require.Equal(t, http.StatusOK, s.read("/").status)
-		require.Equal(t, status, s.read("/tasks").status, "STOA_SITE=%s", setting)
+		require.Equal(t, status, s.read("/tasks").status)
 	}
 }
 

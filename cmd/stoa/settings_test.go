@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"os"
+	"os/exec"
 	"strconv"
 	"strings"
 	"testing"
@@ -152,5 +153,30 @@ func TestRedactURL(t *testing.T) {
 		"postgres://u:hunter2%zz@h/db":                              "(as set)",
 	} {
 		require.Equal(t, shown, redactURL(address))
+	}
+}
+
+// Shells ask for completions when the tab key is pressed.
+func TestCompletion(t *testing.T) {
+	t.Parallel()
+	complete := func(line string) string {
+		cmd := programCommand(t, nil, "COMP_LINE="+line)
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		return string(out)
+	}
+	require.Contains(t, complete("stoa op"), "operator")
+	require.Contains(t, complete("stoa operator bots "), "suspend")
+	require.Contains(t, complete("stoa operator bots suspend --rea"), "--reason")
+	for _, shell := range []string{"bash", "zsh", "fish"} {
+		code, out, stderr := runProgram(t, []string{"completion", "-c", shell})
+		require.Zero(t, code, stderr)
+		require.Contains(t, out, "complete ")
+	}
+	if bash, err := exec.LookPath("bash"); err == nil {
+		_, code, _ := runProgram(t, []string{"completion", "-c", "bash"})
+		path := t.TempDir() + "/init"
+		require.NoError(t, os.WriteFile(path, []byte(code), 0o600))
+		require.NoError(t, exec.Command(bash, "-c", "source "+path+" && complete -p stoa").Run())
 	}
 }

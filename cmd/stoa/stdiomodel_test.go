@@ -1,7 +1,10 @@
 package main
 
 import (
+	"bufio"
 	"encoding/json"
+	"fmt"
+	"io"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -31,6 +34,7 @@ func (s *testServer) stdioModel(name string) *stdioModel {
 	s.t.Helper()
 	m := &stdioModel{
 		t: s.t, url: s.url, key: filepath.Join(s.t.TempDir(), name+".key"), files: s.t.TempDir(), called: make(map[string]bool),
+		output: make(map[string]*jsonschema.Schema),
 	}
 	m.start()
 	s.t.Cleanup(func() { m.kill() })
@@ -44,9 +48,11 @@ func (m *stdioModel) start() {
 	session, err := sdk.NewClient(&sdk.Implementation{Name: "test", Version: "1"}, nil).
 		Connect(m.t.Context(), &sdk.CommandTransport{Command: cmd}, nil)
 	require.NoError(m.t, err)
-	m.output = make(map[string]*jsonschema.Schema)
 	for tool, err := range session.Tools(m.t.Context(), nil) {
 		require.NoError(m.t, err)
+		if m.output[tool.Name] != nil {
+			break // the program is the same as before
+		}
 		compiler := jsonschema.NewCompiler()
 		require.NoError(m.t, compiler.AddResource(tool.Name, tool.OutputSchema))
 		m.output[tool.Name], err = compiler.Compile(tool.Name)
@@ -115,4 +121,35 @@ func (m *stdioModel) single(name string, arguments map[string]any) map[string]an
 	m.t.Helper()
 	m.called[name] = true
 	return m.once(name, arguments)
+}
+
+// A line that is no message is answered with an error, and the tools go on.
+func TestMCPSurvivesWhatIsNoJSON(t *testing.T) {
+	t.Parallel()
+	cmd := programCommand(t, []string{"mcp", "--url", "http://127.0.0.1:1", "--key", filepath.Join(t.TempDir(), "key")})
+	// The input stays open until everything is answered: a client that closes it has gone.
+	input, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	_, err = io.WriteString(input, "no JSON\n"+
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`+
+		"\n"+`{"jsonrpc":"2.0","id":2,"method":"prompts/list"}`+"\n"+`{"jsonrpc":"2.0","id":3,"method":"ping"}`+"\n")
+	require.NoError(t, err)
+	answered := make(map[string]any)
+	lines := bufio.NewScanner(output)
+	for len(answered) < 4 && lines.Scan() {
+		var answer struct {
+			ID    any `json:"id"`
+			Error struct {
+				Code int `json:"code"`
+			} `json:"error"`
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &answer), lines.Text())
+		answered[fmt.Sprint(answer.ID)] = answer.Error.Code
+	}
+	require.Equal(t, map[string]any{"<nil>": -32700, "1": 0, "2": -32601, "3": 0}, answered)
+	require.NoError(t, input.Close())
+	require.NoError(t, cmd.Wait())
 }

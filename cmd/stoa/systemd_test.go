@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 // The server notifies systemd when it serves, while it works, and when it stops.
@@ -36,7 +37,7 @@ func TestSystemdIsNotified(t *testing.T) {
 	}()
 	awaitState := func(prefix string) {
 		t.Helper()
-		deadline := time.After(testTimeout)
+		deadline := time.After(slack.TestWait)
 		for {
 			select {
 			case state := <-received:

@@ -10,6 +10,7 @@ import (
 
 // The command gets the URL of a superuser, its exit code is passed on, and nothing of the cluster is left.
 func TestTestCluster(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	temporary := "TMPDIR=" + t.TempDir()
 	code, out, stderr := runProgram(t, []string{"test-cluster", "--", "sh", "-c", "echo $STOA_TEST_DATABASE_URL; exit 7"}, temporary)

@@ -3,11 +3,8 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"mime/multipart"
 	"net"
@@ -15,7 +12,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -27,73 +23,8 @@ import (
 
 	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
-	"stoa/jobs/inspection"
-	"stoa/rest/resttest"
+	"stoa/graph/platform/slack"
 )
-
-// testProgram is the binary under test, with the child's program beside it. The go command links them anew only where a source has
-// changed.
-const testProgram = "../../bin/test/stoa"
-
-// parallelTests bounds the tests that run at once, and with them the servers. More take as long on two cores, and make each other late.
-const parallelTests = "4"
-
-// testTimeout is how long a test waits for what must come, on a busy machine.
-const testTimeout = 5 * time.Minute
-
-func TestMain(m *testing.M) {
-	flag.Parse()
-	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
-		_ = f.Value.Set(parallelTests) // it is a number
-	}
-	// Without debug information, which halves the time of the link. Like an installed package it has a file of settings, in the
-	// folder in which it runs.
-	flags := "-ldflags=-s -w -X main.environmentFile=" + packagedFile
-	detector := fmt.Sprintf("-race=%t", detectsRaces())
-	child := filepath.Join(filepath.Dir(testProgram), inspection.Program)
-	for _, build := range [][]string{{flags, detector, "-o", testProgram, "."}, {flags, "-o", child, "../inspect"}} {
-		if out, err := exec.Command("go", append([]string{"build"}, build...)...).CombinedOutput(); err != nil {
-			fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
-			os.Exit(1)
-		}
-	}
-	if err := makeSharedKey(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := resttest.Main(m, resttest.Mixed)
-	_ = os.RemoveAll(templateFolder)
-	_ = os.RemoveAll(filepath.Dir(sharedKey))
-	os.Exit(code)
-}
-
-// detectsRaces reports whether the tests run with the race detector; the servers that they start have it too then.
-func detectsRaces() bool {
-	build, _ := debug.ReadBuildInfo()
-	return slices.Contains(build.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-}
-
-// packagedFile is the environmentFile of the binary under test.
-const packagedFile = "packaged.env"
-
-// sharedKey is the file of the installation's key of all servers on a database that a test has made, whose data folders differ.
-var sharedKey string
-
-func makeSharedKey() error {
-	folder, err := os.MkdirTemp("", "stoa-key-")
-	if err != nil {
-		return err
-	}
-	sharedKey = filepath.Join(folder, secretKeyFile)
-	return makeSecret(sharedKey, base64.StdEncoding)
-}
-
-// noLimits switches every limit off.
-var noLimits = []string{
-	"STOA_LIMIT_MUTATIONS_PER_MINUTE=0", "STOA_LIMIT_CONTACT_REQUESTS_PER_MINUTE=0", "STOA_LIMIT_MESSAGES_PER_MINUTE=0",
-	"STOA_LIMIT_REGISTRATIONS_PER_ADDRESS_PER_HOUR=0", "STOA_LIMIT_REGISTRATIONS_PER_HOUR=0",
-	"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0",
-}
 
 // testServer is a running `stoa serve`.
 type testServer struct {
@@ -165,7 +96,7 @@ func startServer(t testing.TB, settings ...string) *testServer {
 // waitForLog waits for a line of the log with that message and attributes.
 func (s *testServer) waitForLog(message string, attributes ...string) map[string]any {
 	s.t.Helper()
-	deadline := time.After(testTimeout)
+	deadline := time.After(slack.TestWait)
 	for {
 		line, grown := s.log.find(message, attributes)
 		if line != nil {
@@ -197,7 +128,7 @@ func (s *testServer) waitExit() int {
 	s.t.Helper()
 	select {
 	case <-s.exited:
-	case <-time.After(testTimeout):
+	case <-time.After(slack.TestWait):
 		_ = s.cmd.Process.Kill()
 		<-s.exited
 		s.t.Error("the server had to be killed")
@@ -223,7 +154,9 @@ func (s *testServer) signal(signal syscall.Signal) {
 }
 
 // client returns the server as agents use it.
-func (s *testServer) client() *agent.Server { return agent.NewServer(s.url).WithTimeout(testTimeout) }
+func (s *testServer) client() *agent.Server {
+	return agent.NewServer(s.url).WithTimeout(slack.TestWait)
+}
 
 func register(t testing.TB, s *testServer) *agent.Agent {
 	t.Helper()
@@ -306,7 +239,7 @@ func dialOrigin(t testing.TB, origin string) net.Conn {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(origin, "http://"))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	require.NoError(t, conn.SetDeadline(time.Now().Add(testTimeout)))
+	require.NoError(t, conn.SetDeadline(time.Now().Add(slack.TestWait)))
 	return conn
 }
 
@@ -321,12 +254,18 @@ func exchangeRaw(t testing.TB, conn net.Conn, request string) *httpAnswer {
 	return readAnswer(t, response)
 }
 
-// queryOperator sends a document to the operators' GraphQL, with the token of the data folder, and returns the answer's body.
-func (s *testServer) queryOperator(document string) string {
+// operatorToken is the token of the data folder.
+func (s *testServer) operatorToken() string {
 	s.t.Helper()
 	token, err := os.ReadFile(filepath.Join(s.data, operatorTokenFile))
 	require.NoError(s.t, err)
-	return string(s.postGraphQL(strings.TrimSpace(string(token)), document).raw)
+	return strings.TrimSpace(string(token))
+}
+
+// queryOperator sends a document to the operators' GraphQL and returns the answer's body.
+func (s *testServer) queryOperator(document string) string {
+	s.t.Helper()
+	return string(s.postGraphQL(s.operatorToken(), document).raw)
 }
 
 func (s *testServer) postGraphQL(token, document string) *httpAnswer {
@@ -374,5 +313,5 @@ func (s *testServer) uploadImage(by *agent.Agent, purpose string) string {
 // eventually waits for a state that other processes cause.
 func eventually(t testing.TB, condition func() bool, message string) {
 	t.Helper()
-	require.Eventually(t, condition, testTimeout, 10*time.Millisecond, message)
+	require.Eventually(t, condition, slack.TestWait, 10*time.Millisecond, message)
 }

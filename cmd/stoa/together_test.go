@@ -5,16 +5,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/graphtest"
 )
 
 // What happens between a task and its delivery, by commands alone: responses are changed and taken back, one's own are listed, drafts
 // go to and fro, and strangers are reported and blocked.
 func TestLivingTogetherByCommands(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada, ben, mallory := s.commandLine("ada"), s.commandLine("ben"), s.commandLine("mallory")
 	ada.run("register", "ada_asks")
 	ben.run("register", "ben_answers")
@@ -48,8 +45,7 @@ func TestLivingTogetherByCommands(t *testing.T) {
 // Drafts and priced services by commands.
 func TestDraftsAndPricesByCommands(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	ada, ben := s.commandLine("ada"), s.commandLine("ben")
 	ada.run("register", "ada_orders")
 	ben.run("register", "ben_drafts")

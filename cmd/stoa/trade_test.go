@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
 
@@ -36,8 +35,7 @@ type trader interface {
 // TypeScript, and commands. Each pays its neighbor on the one side and is paid by the one on the other.
 func TestAgentsOfEveryKindTrade(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	w, s := sharedWorld.World(t), sharedServer(t)
 	kinds := map[string]trader{
 		"skill": newSkillTrader(s), "go": &goTrader{t: t, s: s}, "commands": commandTrader{s.commandLine("trader")},
 		"tools": toolTrader{s.stdioModel("trader")},
@@ -54,20 +52,25 @@ func TestAgentsOfEveryKindTrade(t *testing.T) {
 	}
 	for i, customer := range ring {
 		next := (i + 1) % len(ring)
-		contractor := ring[next]
-		customer.ask(ids[next])
-		contractor.agree()
-		order := customer.offer(ids[next])
-		contractor.act(order, "accept", "")
-		contractor.act(order, "start", "")
-		contractor.act(order, "deliver", "A line.")
-		customer.act(order, "complete", "")
+		trade(customer, ring[next], ids[next])
 	}
 	for kind, agent := range kinds {
 		require.EqualValues(t, 500_000-1100+1000, agent.available(), kind)
 	}
-	require.EqualValues(t, len(ring), w.Count("SELECT count(*) FROM orders WHERE state = 'closed' AND outcome = 'accepted'"))
-	require.EqualValues(t, len(ring), w.Count("SELECT count(*) FROM orders"))
+	const ordered = "SELECT count(*) FROM orders WHERE description = 'A line.'"
+	require.EqualValues(t, len(ring), w.Count(ordered+" AND state = 'closed' AND outcome = 'accepted'"))
+	require.EqualValues(t, len(ring), w.Count(ordered))
+}
+
+// trade takes two agents from the request for friendship to a paid order.
+func trade(customer, contractor trader, contractorID string) {
+	customer.ask(contractorID)
+	contractor.agree()
+	order := customer.offer(contractorID)
+	contractor.act(order, "accept", "")
+	contractor.act(order, "start", "")
+	contractor.act(order, "deliver", "A line.")
+	customer.act(order, "complete", "")
 }
 
 // goTrader is a program in Go, on rest/client.
@@ -163,7 +166,7 @@ func (c commandTrader) act(order, action, result string) {
 
 func (c commandTrader) available() int64 { return int64(c.run("wallet")["available_minor"].(float64)) }
 
-// toolTrader is a model with the tools of `stoa mcp`, whose program is killed all the time.
+// toolTrader is a model with the tools of `stoa mcp`, whose program is killed at every change.
 type toolTrader struct{ *stdioModel }
 
 func (m toolTrader) register(handle string) string {
@@ -174,7 +177,7 @@ func (m toolTrader) register(handle string) string {
 func (m toolTrader) ask(id string) { m.call("ask_friend", map[string]any{"recipient_id": id}) }
 
 func (m toolTrader) agree() {
-	for _, each := range m.call("friends", nil)["contacts"].([]any) {
+	for _, each := range m.once("friends", nil)["contacts"].([]any) {
 		if contact := each.(map[string]any); contact["friendship"].(map[string]any)["status"] == "incoming" {
 			m.call("answer_friend", map[string]any{"contact_id": contact["id"], "answer": "accept"})
 		}
@@ -182,7 +185,7 @@ func (m toolTrader) agree() {
 }
 
 func (m toolTrader) offer(contractor string) string {
-	quote := m.call("quote_order", map[string]any{"amount_minor": 1000})["quote"].(map[string]any)
+	quote := m.once("quote_order", map[string]any{"amount_minor": 1000})["quote"].(map[string]any)
 	order := m.call("offer_order", map[string]any{
 		"title": "By tools", "description": "A line.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
 		"contractor_id": contractor, "confirmed_total_minor": quote["total_minor"],
@@ -191,7 +194,7 @@ func (m toolTrader) offer(contractor string) string {
 }
 
 func (m toolTrader) act(id, action, result string) {
-	order := m.call("orders", map[string]any{"order_id": id})["order"].(map[string]any)
+	order := m.once("orders", map[string]any{"order_id": id})["order"].(map[string]any)
 	arguments := map[string]any{"order_id": id, "action": action, "expected_version": order["version"]}
 	if action == "deliver" {
 		arguments["result_text"] = result
@@ -200,7 +203,7 @@ func (m toolTrader) act(id, action, result string) {
 }
 
 func (m toolTrader) available() int64 {
-	return int64(m.call("wallet", nil)["wallet"].(map[string]any)["available_minor"].(float64))
+	return int64(m.once("wallet", nil)["wallet"].(map[string]any)["available_minor"].(float64))
 }
 
 // skillTrader is an agent in shell that has read the server's skill.md: it has the functions that the page teaches, and requests.

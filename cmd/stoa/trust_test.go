@@ -1,31 +1,42 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
+	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/uuid"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/graphtest"
 	"stoa/rest/client"
 )
 
 // befriended are two agents by commands that know each other through a server that lies from then on.
 func befriended(t *testing.T) (l *liar, ada, ben commandLine) {
 	t.Helper()
-	w := graphtest.New(t)
-	s := startServer(t, append([]string{"STOA_DATABASE_URL=" + w.URL}, noLimits...)...)
+	s := sharedServer(t)
 	l = s.liar()
 	s.url = l.url
-	ada, ben = s.commandLine("ada"), s.commandLine("ben")
-	ada.run("register", "ada_trusts")
-	ben.run("register", "ben_trusted")
-	ada.run("befriend", "@Ben_Trusted")
-	ben.run("befriend", "ada_trusts")
+	ada, ben = s.named("ada_trusts"), s.named("ben_trusted")
+	ada.run("register", ada.handle)
+	ben.run("register", ben.handle)
+	ada.run("befriend", "@"+strings.ToUpper(ben.handle))
+	ben.run("befriend", ada.handle)
 	return l, ada, ben
+}
+
+// handles counts the handles of named.
+var handles atomic.Int64
+
+// named is commandLine for an agent of a handle that no other agent has: it begins like that.
+func (s *testServer) named(begin string) commandLine {
+	c := s.commandLine(begin)
+	c.handle = fmt.Sprintf("%s_%d", begin, handles.Add(1))
+	return c
 }
 
 // fresh is a public key of an unknown agent.
@@ -40,28 +51,28 @@ func fresh(t testing.TB) string {
 func TestAChangedKeyStopsEverything(t *testing.T) {
 	t.Parallel()
 	l, ada, ben := befriended(t)
-	ada.run("send", "ben_trusted", "hello")
-	ben.run("send", "ada_trusts", "hello yourself")
+	ada.run("send", ben.handle, "hello")
+	ben.run("send", ada.handle, "hello yourself")
 	key, id := ben.run("me")["encryption_public_key"].(string), idOf(ben)
 	info, err := os.Stat(ada.key + ".trust")
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	pins := ada.list("pins")
 	require.Len(t, pins, 1)
-	require.Equal(t, "ben_trusted", pins[0]["handle"])
+	require.Equal(t, ben.handle, pins[0]["handle"])
 	require.Equal(t, ben.run("me")["encryption_key_fingerprint"], pins[0]["fingerprint"])
 
 	l.lie(replacing(key, fresh(t)))
 	offer := []string{
-		"offer", "--contractor", "ben_trusted", "--title", "x", "--description", "x", "--deadline", "2999-01-01T00:00:00Z", "--amount",
+		"offer", "--contractor", ben.handle, "--title", "x", "--description", "x", "--deadline", "2999-01-01T00:00:00Z", "--amount",
 		"10", "--total", "11",
 	}
 	for _, args := range [][]string{
-		{"send", "ben_trusted", "hello again"}, {"send", id, "hello again"}, {"befriend", "@ben_trusted"}, offer, {"read", "ben_trusted"},
+		{"send", ben.handle, "hello again"}, {"send", id, "hello again"}, {"befriend", "@" + ben.handle}, offer, {"read", ben.handle},
 	} {
 		code, stdout, stderr := ada.try(args...)
 		require.Equal(t, exitFailure, code, "%v: %s", args, stdout)
-		require.Contains(t, stderr, "stoa agent unpin @ben_trusted")
+		require.Contains(t, stderr, "stoa agent unpin @"+ben.handle)
 		require.Contains(t, stderr, pins[0]["fingerprint"])
 	}
 	require.Empty(t, l.posted())
@@ -70,8 +81,8 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 	model.key = ada.key
 	model.start()
 	for tool, arguments := range map[string]map[string]any{
-		"send_message":  {"agent": "ben_trusted", "text": "hello again"},
-		"read_messages": {"agent": "ben_trusted"},
+		"send_message":  {"agent": ben.handle, "text": "hello again"},
+		"read_messages": {"agent": ben.handle},
 		"ask_friend":    {"recipient_id": id},
 		"offer_order": {
 			"title": "x", "description": "x", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000, "confirmed_total_minor": 1100,
@@ -87,18 +98,18 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 
 	// Another agent under a known handle is no better.
 	l.lie(replacing(id, uuid.NewString()))
-	code, _, stderr := ada.try("send", "ben_trusted", "hello again")
+	code, _, stderr := ada.try("send", ben.handle, "hello again")
 	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "stoa agent unpin @ben_trusted")
+	require.Contains(t, stderr, "stoa agent unpin @"+ben.handle)
 
 	// What the owner of the key file forgets by hand is pinned anew.
 	l.lie(nil)
-	require.Equal(t, pins[0]["fingerprint"], ada.run("unpin", "@ben_trusted")["fingerprint"])
+	require.Equal(t, pins[0]["fingerprint"], ada.run("unpin", "@"+ben.handle)["fingerprint"])
 	require.Empty(t, ada.list("pins"))
-	code, _, stderr = ada.try("unpin", "ben_trusted")
+	code, _, stderr = ada.try("unpin", ben.handle)
 	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "no key of ben_trusted is pinned")
-	ada.run("send", "ben_trusted", "hello again")
+	require.Contains(t, stderr, "no key of "+ben.handle+" is pinned")
+	ada.run("send", ben.handle, "hello again")
 	require.Len(t, ada.list("pins"), 1)
 }
 
@@ -111,16 +122,16 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 	carol := s.commandLine("carol")
 	carol.run("register", "carol_stranger")
 	ada.run("befriend", "carol_stranger")
-	carol.run("befriend", "ada_trusts")
-	ada.run("send", "ben_trusted", "pay carol")
-	ben.run("send", "ada_trusts", "no")
-	carol.run("send", "ada_trusts", "pay me")
+	carol.run("befriend", ada.handle)
+	ada.run("send", ben.handle, "pay carol")
+	ben.run("send", ada.handle, "no")
+	carol.run("send", ada.handle, "pay me")
 	carolID, adaID, adaKey := idOf(carol), idOf(ada), ada.run("me")["encryption_public_key"].(string)
 	carolKey := carol.run("me")["encryption_public_key"].(string)
 
 	texts := func() (opened map[string]bool, failed []string) {
 		opened = make(map[string]bool)
-		for _, message := range ada.list("read", "ben_trusted") {
+		for _, message := range ada.list("read", ben.handle) {
 			if message["error"] != nil {
 				require.Empty(t, message["text"])
 				failed = append(failed, message["error"].(string))
@@ -179,7 +190,7 @@ func TestMessagesMatchTheirRecords(t *testing.T) {
 
 	// The answer to a message has to be that message.
 	l.lie(onMessages(t, func(m map[string]any) { m["client_message_id"] = uuid.NewString() }))
-	code, _, stderr := ada.try("send", "ben_trusted", "hello")
+	code, _, stderr := ada.try("send", ben.handle, "hello")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "another message than the one sent")
 }

@@ -23,6 +23,7 @@ import (
 
 	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 	"stoa/jobs/inspection"
 )
 
@@ -117,6 +118,7 @@ func filesOf(t testing.TB, data string) (found []string) {
 // However often a server is killed while it inspects a sound file, the file is not rejected: the upload is given up and can be
 // sent again. An upload that was not received completely leaves neither bytes nor a reservation.
 func TestKilledDuringUploads(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
 	view := viewDatabase(t, address)
@@ -243,6 +245,7 @@ func stopInspection(t testing.TB, s *testServer, view *databaseView, attempt int
 // upload is busy, its repeat is unfinished, and the same inspection makes it ready in the end. Meanwhile a file that was refused
 // says so.
 func TestInspectionOnABusyMachine(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
 	view := viewDatabase(t, address)
@@ -301,7 +304,7 @@ func TestDatabaseOutageDuringUpload(t *testing.T) {
 		answered <- status
 	}()
 	eventually(t, func() bool { return view.count(fmt.Sprintf(underInspection, 1)) == 1 }, "no inspection")
-	time.Sleep(20 * time.Millisecond) // others see a commit before its answer is here, and without the answer nothing is inspected
+	time.Sleep(slack.Of(20 * time.Millisecond)) // others see a commit before its answer is here, and without the answer nothing is inspected
 	c.Cut()
 	require.Equal(t, http.StatusServiceUnavailable, <-answered)
 	eventually(t, func() bool {

@@ -16,6 +16,7 @@ import (
 
 	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 )
 
 // webhookCall is a request that an endpoint received.
@@ -89,13 +90,13 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 	alice, bob := register(t, first), register(t, first)
 	require.NoError(t, alice.Post(t.Context(), "/webhooks", map[string]string{"url": endpoint.URL, "signing": "v1a"}, http.StatusCreated, new(any)))
 	require.NoError(t, bob.Post(t.Context(), "/contacts/requests", map[string]string{"recipient_id": alice.ID}, http.StatusCreated, new(any)))
-	require.Eventually(t, func() bool { return len(endpoint.received()) == 1 }, testTimeout, time.Millisecond)
+	require.Eventually(t, func() bool { return len(endpoint.received()) == 1 }, slack.TestWait, time.Millisecond)
 	require.Len(t, polled(t, alice), 1, "it is not acknowledged")
 	first.kill(w)
 	close(hang)
 	second := startServer(t, settings...)
 	alice = alice.On(second.client())
-	require.Eventually(t, func() bool { return len(polled(t, alice)) == 0 }, testTimeout, 10*time.Millisecond)
+	eventually(t, func() bool { return len(polled(t, alice)) == 0 }, "it is not delivered again")
 	calls := endpoint.received()
 	require.Len(t, calls, 2)
 	require.Equal(t, calls[0].id, calls[1].id)
@@ -117,14 +118,11 @@ func TestKilledServerDeliversAgain(t *testing.T) {
 // A server whose operator has set nothing has no webhooks, and one that allows no loopback does not reach it.
 func TestWebhooksAreOffUnlessSwitchedOn(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
-	off := startServer(t, "STOA_DATABASE_URL="+w.URL)
-	alice := register(t, off)
-	require.NoError(t, alice.Refused(t.Context(), "/webhooks", map[string]string{"url": "https://agent.example/"}, http.StatusForbidden, "forbidden"))
+	require.NoError(t, register(t, sharedServer(t)).Refused(t.Context(), "/webhooks", map[string]string{"url": "https://agent.example/"}, http.StatusForbidden, "forbidden"))
 
 	endpoint := newWebhookEndpoint(t, nil)
-	on := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_WEBHOOKS=on")
-	alice = alice.On(on.client())
+	w := graphtest.New(t)
+	alice := register(t, startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_WEBHOOKS=on"))
 	require.NoError(t, alice.Refused(t.Context(), "/webhooks", map[string]string{"url": endpoint.URL}, http.StatusBadRequest, "invalid_input"))
 	var made struct {
 		Webhook struct {
@@ -135,6 +133,6 @@ func TestWebhooksAreOffUnlessSwitchedOn(t *testing.T) {
 	require.NoError(t, alice.Post(t.Context(), "/webhooks", map[string]string{"url": secure}, http.StatusCreated, &made))
 	require.NoError(t, alice.Post(t.Context(), "/webhooks/"+made.Webhook.ID+"/test", nil, http.StatusAccepted, new(any)))
 	const refused = "SELECT count(*) FROM webhook_deliveries WHERE error = 'forbidden_address'"
-	require.Eventually(t, func() bool { return w.Count(refused) > 0 }, testTimeout, 10*time.Millisecond)
+	eventually(t, func() bool { return w.Count(refused) > 0 }, "no delivery is refused")
 	require.Empty(t, endpoint.received())
 }

@@ -76,6 +76,7 @@ func TestAWitnessThatIsAway(t *testing.T) {
 // A database that an older backup has replaced is noticed by the head that a witness has signed, though nothing on the machine knows of it:
 // nothing is signed until the operator begins a new epoch, which says what was lost.
 func TestAWitnessShowsThatEntriesWereLost(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	for name, row := range map[string]struct {
 		others int // agents that register after the loss, before the witness is asked
@@ -185,6 +186,7 @@ func operatingCommand(t testing.TB, begin string, flags map[string]string) []str
 // its operators sign another log of the same name. The other's witness refuses it and keeps the evidence, and an agent that demands the
 // quorum does not believe it.
 func TestTwoStoasWitnessEachOther(t *testing.T) {
+	nightly(t)
 	t.Parallel()
 	type stoa struct {
 		settings []string
