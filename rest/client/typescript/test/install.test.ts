@@ -1,4 +1,5 @@
 // The package as people get it: each way of installing it ends in an empty project in which the README's first trade runs and compiles.
+// Most of it runs every night: STOA_TEST_SHORT leaves it out.
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -11,6 +12,7 @@ import { Server } from "./server.js";
 
 const sources = fileURLToPath(new URL("../..", import.meta.url));
 const run = promisify(execFile);
+const nightly = { skip: process.env.STOA_TEST_SHORT === "1" };
 
 let server: Server;
 let folder: string;
@@ -82,7 +84,7 @@ const blocks = async (language: string) =>
   [...(await readFile(join(sources, "README.md"), "utf8")).matchAll(new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms"))].map((found) => found[1]!);
 
 for (const [name, source] of Object.entries(ways)) {
-  test(`${name} ends in a project that trades`, async () => {
+  test(`${name} ends in a project that trades`, nightly, async () => {
     const project = await mkdtemp(join(folder, "project-"));
     await writeFile(join(project, "package.json"), "{}");
     const installed = await npm(project, "install", await source());
@@ -139,7 +141,7 @@ test("a project as the README sets it up compiles, runs, and reads the settings 
   assert.equal(stdout, "accepted 501000\ninvalid_file undefined GREEN.\n");
 });
 
-test("the archive's package.json has nothing that only the sources need, and npm pack leaves the sources as they were", async () => {
+test("the archive's package.json has nothing that only the sources need, and npm pack leaves the sources as they were", nightly, async () => {
   const copy = await checkout("kept");
   const before = await readFile(join(copy, "package.json"), "utf8");
   for (let time = 0; time < 2; time++) {
@@ -160,7 +162,7 @@ test("the repository's package.json is that of the package, where it names the s
   }
 });
 
-test("the first trade has 15 lines, and nothing in the package points into a document that is not there", async () => {
+test("the first trade has 15 lines, and nothing in the package points into a document that is not there", nightly, async () => {
   const [trade] = await blocks("js");
   assert.ok(trade!.trim().split("\n").filter((line) => line !== "").length <= 15);
   const { stdout } = await npm(await checkout("read"), "pack", "--json", "--silent");

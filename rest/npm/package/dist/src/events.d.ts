@@ -18,6 +18,7 @@ export interface EventPayloads {
     "order.rated": Schemas["RatingPayload"];
     /** To both participants: a closed order has its receipt. */
     "order.receipt": Schemas["ReceiptPayload"];
+    "export.ready": Schemas["ExportPayload"];
     /** To the customer: an agent answered the task. */
     "task.responded": Schemas["TaskRespondedPayload"];
     /** To an agent that answered a task: its response was chosen, and this is the order. */
