@@ -1,22 +1,38 @@
 -- Places on the event channel (§6).
 
 -- stoa_open_socket leases a place. verdict is taken; full, where the agent or the server is at its limit (0 is none); or lost,
--- where the process has lost its lock. One lease is given at a time, by a lock that ends with the transaction.
+-- where the process has lost its lock. While the server is full, an agent without a place takes that of the youngest connection of
+-- an agent with several; the process that holds it is notified and closes it. One lease is given at a time, by a lock that ends
+-- with the transaction.
 CREATE OR REPLACE FUNCTION stoa_open_socket(lease uuid, holder integer, bot uuid, token uuid, per_agent integer, total integer,
   OUT verdict text) LANGUAGE plpgsql AS $$
 DECLARE
   live integer[];
+  held bigint;
+  victim socket_leases;
 BEGIN
   PERFORM pg_advisory_xact_lock(7061006);
   live := ARRAY(SELECT process FROM socket_live_processes);
   IF NOT holder = ANY (live) THEN
     verdict := 'lost';
-  ELSIF per_agent > 0 AND per_agent <= (SELECT count(*) FROM socket_leases l WHERE l.bot_id = bot AND l.process = ANY (live)) THEN
-    verdict := 'full';
-  ELSIF total > 0 AND total <= (SELECT coalesce(sum(p.open), 0) FROM socket_processes p WHERE p.process = ANY (live)) THEN
-    verdict := 'full';
-  ELSE
-    verdict := 'taken';
+    RETURN;
+  END IF;
+  SELECT count(*) INTO held FROM socket_leases l WHERE l.bot_id = bot AND l.process = ANY (live);
+  verdict := CASE WHEN per_agent > 0 AND per_agent <= held THEN 'full' ELSE 'taken' END;
+  IF verdict = 'taken' AND total > 0
+    AND total <= (SELECT coalesce(sum(p.open), 0) FROM socket_processes p WHERE p.process = ANY (live)) THEN
+    SELECT l.* INTO victim FROM socket_leases l
+    WHERE held = 0 AND l.process = ANY (live)
+      AND EXISTS (SELECT FROM socket_leases o WHERE o.bot_id = l.bot_id AND o.id <> l.id AND o.process = ANY (live))
+    ORDER BY l.opened_at DESC, l.id DESC LIMIT 1;
+    IF victim.id IS NULL THEN
+      verdict := 'full';
+    ELSE
+      PERFORM stoa_close_sockets(ARRAY[victim.id]);
+      PERFORM pg_notify('stoa_sockets', format('0 displace %s %s', victim.process, victim.id));
+    END IF;
+  END IF;
+  IF verdict = 'taken' THEN
     INSERT INTO socket_leases VALUES (lease, holder, bot, token, stoa_now());
     INSERT INTO socket_processes AS p VALUES (holder, 1) ON CONFLICT (process) DO UPDATE SET open = p.open + 1;
   END IF;

@@ -43,6 +43,10 @@ const (
 	wordEveryone = "everyone"
 	// wordTokens: tokens have ended.
 	wordTokens = "tokens"
+	// wordDisplace: a slot of the process named was given to an agent that had none. The database sends it (stoa_open_socket), as
+	// the sender databaseSender.
+	wordDisplace   = "displace"
+	databaseSender = "0"
 )
 
 // keepPeers keeps the Hub connected to the other processes.
@@ -194,6 +198,12 @@ func (h *Hub) handleNotice(process int32, notice string) {
 	if len(words) < 2 || words[0] == strconv.Itoa(int(process)) {
 		return
 	}
+	if words[0] == databaseSender {
+		if slots := parseIDs(words[2:]); words[1] == wordDisplace && len(slots) == 1 && words[2] == strconv.Itoa(int(process)) {
+			h.displace(slots[0], time.Now().Add(2*handshakeTimeout))
+		}
+		return
+	}
 	h.queue.setAlone(false)
 	switch words[1] {
 	case wordEveryone:
@@ -206,6 +216,19 @@ func (h *Hub) handleNotice(process int32, notice string) {
 		h.scheduleFor(bots, pending{fetch: true})
 	case wordRecheck:
 		h.scheduleFor(parseIDs(words[2:]), pending{recheck: true})
+	}
+}
+
+// displace closes the receiver that holds a slot. One that is not registered yet is looked for again until then.
+func (h *Hub) displace(slot uuid.UUID, until time.Time) {
+	for _, r := range h.all() {
+		if r.place().ID == slot {
+			r.close(errFull)
+			return
+		}
+	}
+	if time.Now().Before(until) {
+		time.AfterFunc(firstWait, func() { h.displace(slot, until) })
 	}
 }
 

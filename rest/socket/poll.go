@@ -190,6 +190,8 @@ func (p *poll) respond(found *events.Page, reason closeReason) {
 		case reason.code == codeIdentity:
 			w.Header().Set("WWW-Authenticate", web.WrongToken)
 			err = fault.New(fault.Unauthorized).Say(reason.text)
+		case reason == errFull:
+			err = faultFull()
 		case reason == errAway && !p.hub.isDraining():
 			err = fault.New(fault.ServiceUnavailable)
 		case len(found.Events) == 0 && failed != nil:

@@ -28,9 +28,14 @@ func (h *Hub) admit(r *http.Request, v viewer.Viewer) (events.Slot, int32, error
 	}
 	h.counts.closed(refused.code)
 	if *refused == errFull {
-		return slot, 0, fault.New(fault.RateLimited).Say("All places of this agent, or of the server, on the event channel are taken.")
+		return slot, 0, faultFull()
 	}
 	return slot, 0, fault.New(fault.ServiceUnavailable)
+}
+
+// faultFull is errFull for a client of REST.
+func faultFull() error {
+	return fault.New(fault.RateLimited).Say("All places of this agent, or of the server, on the event channel are taken.")
 }
 
 // awaitEnd drops everything that a client sends, until it leaves, sends too much, or the connection is closed.
