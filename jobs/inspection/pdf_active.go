@@ -81,8 +81,12 @@ func (d *document) active(o types.Object, depth int) error {
 		return nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(dict)) {
-		if d.activeEntry(unescape([]byte(key)), dict[key]) {
+		known := unescape([]byte(key))
+		if d.activeEntry(known, dict[key]) {
 			return refusedActive
+		}
+		if linkKeys[known] && d.strays(dict[key]) {
+			return refusedLink
 		}
 		if err := d.active(dict[key], depth+1); err != nil {
 			return err

@@ -113,6 +113,13 @@ func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 		if err := refusedPair(key, next); err != nil {
 			return false, err
 		}
+		if linkKeys[key] && next.kind == tokenString && !safeLink(stringBytes(t.b[t.from:t.at])) ||
+			linkKeys[key] && next.kind == tokenName && !safeLink([]byte(next.text)) {
+			return false, refusedLink
+		}
+		if depth == 0 && next.kind == tokenString && isAmbiguous(t.b[t.from:t.at]) {
+			return false, refusedMalformed
+		}
 		external = external || depth == 1 && key == keyStreamFile && names(next, *t)
 		key = ""
 		switch next.kind {

@@ -29,6 +29,8 @@ type token struct {
 type tokens struct {
 	b  []byte
 	at int
+	// from is where the token that next returned begins.
+	from int
 }
 
 // What a byte is between tokens.
@@ -51,6 +53,7 @@ var class = func() (c [256]byte) {
 // next returns the following token, tokenEnd after the last.
 func (t *tokens) next() token {
 	t.skip()
+	t.from = t.at
 	if t.at >= len(t.b) {
 		return token{}
 	}

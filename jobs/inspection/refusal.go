@@ -25,6 +25,7 @@ const (
 	refusedEncrypted   refusal = "Encrypted PDFs are not allowed."
 	refusedActive      refusal = "The PDF has active content: scripts, forms that send, media, attached files, " +
 		"streams kept elsewhere or actions."
+	refusedLink      refusal = "The PDF links to something other than http, https and mailto."
 	refusedNesting   refusal = "The PDF nests its objects too deeply."
 	refusedExpansion refusal = "The PDF holds a stream that expands to more than 32 MiB."
 	refusedNoPages   refusal = "The PDF has no pages."

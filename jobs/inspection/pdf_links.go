@@ -1,0 +1,147 @@
+package inspection
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/pdfcpu/pdfcpu/pkg/pdfcpu/types"
+)
+
+// linkSchemes are the schemes that a link of a PDF may have.
+var linkSchemes = map[string]bool{"http": true, "https": true, "mailto": true}
+
+// linkKeys are the entries that hold an address: that of a link, and the one that the relative links of a document begin with.
+var linkKeys = map[string]bool{"URI": true, "Base": true}
+
+// strays reports whether an entry of linkKeys is a link to anything but linkSchemes. A reference that leads nowhere for pdfcpu may
+// lead a reader somewhere.
+func (d *document) strays(value types.Object) bool {
+	_, reference := value.(types.IndirectRef)
+	switch value := d.resolve(value).(type) {
+	case nil:
+		return reference
+	case types.StringLiteral:
+		return !safeLink(stringBytes([]byte("(" + value + ")")))
+	case types.HexLiteral:
+		return !safeLink(stringBytes([]byte("<" + value + ">")))
+	case types.Name:
+		return !safeLink([]byte(name(value)))
+	}
+	return false
+}
+
+// safeLink reports whether the address of a link has one of linkSchemes, or none and no host. It is read as a browser reads it:
+// without white space and control characters wherever they stand. The scheme's percent escapes are resolved too.
+func safeLink(address []byte) bool {
+	head := schemeAndMore(address)
+	if rest := strings.TrimLeft(head, `/\`); len(head)-len(rest) >= 2 {
+		return false // a host without a scheme
+	}
+	end := strings.IndexAny(head, ":/?#")
+	return end < 0 || head[end] != ':' || linkSchemes[strings.ToLower(head[:end])]
+}
+
+// maxScheme is how much of an address is looked at for its scheme, in characters that count.
+const maxScheme = 64
+
+// schemeAndMore returns the first printable ASCII characters of an address in any encoding, without spaces.
+func schemeAndMore(address []byte) string {
+	var head strings.Builder
+	text := []byte(fromUTF16(address))
+	for i := 0; i < len(text) && head.Len() < maxScheme; i++ {
+		b := text[i]
+		if b == '%' && i+2 < len(text) && nibble(text[i+1]) >= 0 && nibble(text[i+2]) >= 0 {
+			b = byte(nibble(text[i+1])<<4 | nibble(text[i+2]))
+			i += 2
+		}
+		if b > ' ' && b <= '~' {
+			head.WriteByte(b)
+		}
+	}
+	return head.String()
+}
+
+// fromUTF16 decodes a text that has the mark of UTF-16, of either order.
+func fromUTF16(text []byte) string {
+	var order binary.ByteOrder = binary.BigEndian
+	switch {
+	case bytes.HasPrefix(text, []byte{0xFE, 0xFF}):
+	case bytes.HasPrefix(text, []byte{0xFF, 0xFE}):
+		order = binary.LittleEndian
+	default:
+		return string(text)
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for at := 2; at+1 < len(text); at += 2 {
+		units = append(units, order.Uint16(text[at:]))
+	}
+	return string(utf16.Decode(units))
+}
+
+// stringEscapes are the characters that stand for others behind a backslash.
+var stringEscapes = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t', 'b': '\b', 'f': '\f'}
+
+// stringBytes decodes a string of a PDF with its delimiters (ISO 32000-2, 7.3.4). Damaged ones are read as far as they go.
+func stringBytes(raw []byte) []byte {
+	if len(raw) > 0 && raw[0] == '<' {
+		return hexBytes(raw[1:])
+	}
+	raw = bytes.TrimSuffix(bytes.TrimPrefix(raw, []byte("(")), []byte(")"))
+	out := make([]byte, 0, len(raw))
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' || i+1 == len(raw) {
+			out = append(out, raw[i])
+			continue
+		}
+		i++
+		code, digits := 0, 0
+		for ; digits < 3 && i < len(raw) && raw[i] >= '0' && raw[i] <= '7'; digits++ {
+			code = code<<3 | int(raw[i]-'0')
+			i++
+		}
+		meant, special := stringEscapes[raw[min(i, len(raw)-1)]]
+		switch {
+		case digits > 0:
+			out = append(out, byte(code))
+			i--
+		case raw[i] == '\r' || raw[i] == '\n': // a line that goes on; what is left of its end is white space
+		case special:
+			out = append(out, meant)
+		default:
+			out = append(out, raw[i])
+		}
+	}
+	return out
+}
+
+// isAmbiguous reports whether pdfcpu and readers differ in what a string of hexadecimal digits is: with white space within a byte.
+// Such a string as an object of its own may be the address of a link.
+func isAmbiguous(raw []byte) bool {
+	if raw[0] != '<' {
+		return false
+	}
+	groups := bytes.Fields(bytes.Trim(raw, "<>"))
+	return slices.ContainsFunc(groups[:max(0, len(groups)-1)], func(group []byte) bool { return len(group)%2 == 1 })
+}
+
+// hexBytes decodes pairs of hexadecimal digits, whatever stands between them, up to the end of the string.
+func hexBytes(raw []byte) (out []byte) {
+	high := -1
+	for _, b := range raw {
+		digit := nibble(b)
+		switch {
+		case digit < 0:
+		case high < 0:
+			high = digit
+		default:
+			out, high = append(out, byte(high<<4|digit)), -1
+		}
+	}
+	if high >= 0 {
+		out = append(out, byte(high<<4))
+	}
+	return out
+}

@@ -1,0 +1,112 @@
+package inspection
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/stretchr/testify/require"
+)
+
+// utf16Of is a text in UTF-16 with its mark.
+func utf16Of(text string) string {
+	out := "\xFE\xFF"
+	for _, unit := range utf16.Encode([]rune(text)) {
+		out += string([]byte{byte(unit >> 8), byte(unit)})
+	}
+	return out
+}
+
+// unread is a string that pdfcpu reads otherwise than readers.
+const unread = "hex with a space within a byte"
+
+// straying are spellings of links that are refused, as values of /URI.
+var straying = map[string]string{
+	"script":               "(javascript:app.alert(1))",
+	"capitals":             "(JaVaScRiPt:alert(1))",
+	"space before":         "( \t\r\n javascript:alert(1))",
+	"control before":       "(\\001javascript:alert(1))",
+	"line feed within":     "(java\\nscript:alert(1))",
+	"tab within":           "(java\tscript\t:alert(1))",
+	"octal":                "(\\152\\141\\166\\141script\\72alert(1))",
+	"short octal":          "(\\1java\\0script:alert(1))",
+	"needless escapes":     "(\\j\\avascript:alert(1))",
+	"line goes on":         "(java\\\nscript:alert(1))",
+	"line goes on, CRLF":   "(java\\\r\nscript:alert(1))",
+	"hex":                  "<" + hex.EncodeToString([]byte("javascript:alert(1)")) + ">",
+	"hex with spaces":      "<6A 61 76\n61 73637269 70743A>",
+	"odd hex":              "<6A6176617363726970743A3>",
+	unread:                 "<6A61766173637269707 43A3>",
+	"UTF-16":               "(" + utf16Of("javascript:alert") + ")",
+	"UTF-16 in hex":        "<" + hex.EncodeToString([]byte(utf16Of("javascript:alert"))) + ">",
+	"UTF-16, little":       "<FFFE6A006100760061007300630072006900700074003A00>",
+	"UTF-16 without mark":  "<006A00610076006100730063007200690070007400 3A>",
+	"UTF-8 mark":           "<EFBBBF" + hex.EncodeToString([]byte("javascript:alert(1)")) + ">",
+	"zero width within":    "<FEFF006A200B006100760061007300630072006900700074003A>",
+	"percent":              "(%6aavascript%3Aalert(1))",
+	"a name":               "/javascript:alert",
+	"an escaped name":      "/#6Aavascript#3Aalert",
+	"other script":         "(vbscript:x)",
+	"data":                 "(data:text/html,x)",
+	"file":                 "(file:///etc/passwd)",
+	"transfer":             "(ftp://example.org/)",
+	"telephone":            "(tel:+123)",
+	"drive":                "(C:\\\\x.exe)",
+	"share":                "(\\\\\\\\host\\\\share)",
+	"host without scheme":  "(//host/share)",
+	"no scheme to a colon": "(:alert)",
+}
+
+// TestStrayingLinks: each spelling is refused by the scan over the bytes and by the walk over the objects, as a link, as a base
+// address, and where it is an object of its own.
+func TestStrayingLinks(t *testing.T) {
+	t.Parallel()
+	for name, value := range straying {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			action := "<</Type/Action/S/URI/URI %s>>"
+			direct := append(page("", "/Annots[<</Type/Annot/Subtype/Link/Rect[0 0 9 9]/A 4 0 R>>]"), fmt.Sprintf(action, value))
+			indirect := append(page("", ""), fmt.Sprintf(action, "5 0 R"), value)
+			base := page("/URI<</Base "+value+">>", "")
+			escaped := append(page("", ""), fmt.Sprintf("<</S/#55RI/#55#52I %s>>", value))
+			for form, objects := range map[string][]string{"direct": direct, "indirect": indirect, "base": base, "escaped": escaped} {
+				file := pdfOf("", objects...)
+				if form != "indirect" {
+					require.Equal(t, refusedLink, scanPDF(file), form)
+				}
+				d, err := openPDF(file)
+				require.NoError(t, err, form)
+				if name != unread {
+					require.Equal(t, refusedLink, d.check(), form)
+				}
+			}
+			want := refusedLink
+			if name == unread {
+				want = refusedMalformed
+			}
+			require.Equal(t, string(want), inspected(t, pdfOf("", indirect...), Order).Reason)
+			packed := "4 0 " + fmt.Sprintf(action, value)
+			packed = stream("/Type/ObjStm/N 1/First 4/Filter/FlateDecode", deflate([]byte(packed)))
+			require.Equal(t, refusedLink, scanPDF(pdfOf("", append(page("", ""), packed)...)), "in an object stream")
+		})
+	}
+}
+
+// TestLinks: the links that a PDF may have.
+func TestLinks(t *testing.T) {
+	t.Parallel()
+	links := []string{
+		"(http://example.org/a:b?c#d)", "(HTTPS://example.org)", "(mailto:a@example.org?subject=javascript:)", "( https://example.org)",
+		"(www.example.org)", "(page.html#javascript:x)", "(a/b:c)", "(/a:b)", "(#top)", "()", "(?q=a:b)", "/a.html", "null",
+		"<" + hex.EncodeToString([]byte(utf16Of("https://example.org/\u00fc"))) + ">",
+	}
+	var actions strings.Builder
+	for _, link := range links {
+		actions.WriteString("<</S/URI/URI " + link + ">>")
+	}
+	file := pdfOf("", append(page("/URI<</Base(https://example.org/)>>/Names<</Base/URI/URI<</Base/x>>>>", ""), "["+actions.String()+"]")...)
+	report := inspected(t, file, Order)
+	require.True(t, report.Accepted, report.Reason)
+}
