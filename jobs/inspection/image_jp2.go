@@ -118,17 +118,15 @@ func stripCodestream(b []byte) error {
 	}
 	tile, tileEnd := 0, 0 // of the tile whose header is being read
 	for at := 2; at < len(b); {
+		if bytes.HasPrefix(b[at:], []byte{0xFF, markerStreamEnd}) {
+			clear(b[at+2:])
+			return nil
+		}
 		if at+4 > len(b) || b[at] != 0xFF {
-			if bytes.Equal(b[at:], []byte{0xFF, markerStreamEnd}) {
-				return nil
-			}
 			return refusedMalformed
 		}
 		marker := b[at+1]
 		switch {
-		case marker == markerStreamEnd:
-			clear(b[at+2:])
-			return nil
 		case marker == markerTileData && tile > 0:
 			if tileEnd < at+2 {
 				return refusedMalformed

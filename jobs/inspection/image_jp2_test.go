@@ -46,10 +46,11 @@ func TestPublishedJPEG2000(t *testing.T) {
 		return stream("/Type/XObject/Subtype/Image/Width 40/Height 30/BitsPerComponent 8/ColorSpace/DeviceRGB/Filter"+filter, data)
 	}
 	for name, object := range map[string]string{
-		"file":       image("/JPXDecode", secretiveJP2()),
-		"deflated":   image("[/FlateDecode/JPXDecode]", deflate(secretiveJP2())),
-		"codestream": image("/JPXDecode", jp2[jp2Code:]),
-		"line feed":  image("/JPXDecode", append(secretiveJP2(), '\n')),
+		"file":                  image("/JPXDecode", secretiveJP2()),
+		"deflated":              image("[/FlateDecode/JPXDecode]", deflate(secretiveJP2())),
+		"codestream":            image("/JPXDecode", jp2[jp2Code:]),
+		"line feed":             image("/JPXDecode", append(secretiveJP2(), '\n')),
+		"codestream, line feed": image("/JPXDecode", append(bytes.Clone(jp2[jp2Code:]), '\n')),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,6 +92,7 @@ func TestStripJP2(t *testing.T) {
 		"tile of unknown length":     {patched(tile+6, 0, 0, 0, 0), overwritten(plainly, tile+6, 0, 0, 0, 0)},
 		"stream box to the end":      {patched(jp2Stream, 0, 0, 0, 0), overwritten(plainly, jp2Stream, 0, 0, 0, 0)},
 		"a line feed behind":         {append(bytes.Clone(jp2), '\n'), append(bytes.Clone(plainly), 0)},
+		"codestream, a byte behind":  {append(bytes.Clone(jp2[jp2Code:]), 'x'), append(bytes.Clone(plainly[jp2Code:]), 0)},
 		"text behind":                {append(bytes.Clone(jp2), "secret, more than a head"...), append(bytes.Clone(plainly), make([]byte, 24)...)},
 		"box cut behind":             {append(bytes.Clone(jp2), "\x00\x00\x01\x00xml secret"...), append(bytes.Clone(plainly), make([]byte, 14)...)},
 		"cut in a tile":              {jp2[jp2Code : len(jp2)-10], plainly[jp2Code : len(plainly)-10]},

@@ -2,8 +2,11 @@ package inspection
 
 import (
 	"bytes"
+	"compress/zlib"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
+	"io"
 	"math"
 	"slices"
 )
@@ -41,6 +44,8 @@ type pngWalk struct {
 	// at is the offset of the chunk at hand, dataAt that of the first image data, and exif the chunks of Exif: the first one counts.
 	at, dataAt int
 	exif       []span
+	// images are the image data, a part for each chunk.
+	images []io.Reader
 	// profiled is set where a chunk says more of the colours than gAMA and cHRM do.
 	profiled bool
 	colours  Colours
@@ -78,7 +83,26 @@ func scanPNG(file []byte) (imageInfo, error) {
 		}
 		rest = rest[end+chunkTail:]
 	}
+	if err := walk.checkSum(); err != nil {
+		return imageInfo{}, err
+	}
 	return imageInfo{walk.size, walk.picture(file), walk.known()}, nil
+}
+
+// maxInflated bounds the image data of maxPixels, of four samples of two bytes and with a byte a line; seven passes have more lines.
+const maxInflated = 8*maxPixels + 8*maxPixels
+
+// checkSum refuses image data whose Adler-32 is wrong: decoders do not read that far. What else may be wrong with the data, they
+// find.
+func (w *pngWalk) checkSum() error {
+	inflated, err := zlib.NewReader(io.MultiReader(w.images...))
+	if err != nil {
+		return nil //nolint:nilerr // see above
+	}
+	if _, err = io.CopyN(io.Discard, inflated, maxInflated); errors.Is(err, zlib.ErrChecksum) {
+		return refusedChecksum
+	}
+	return nil
 }
 
 // take notes one chunk, in order.
@@ -101,6 +125,7 @@ func (w *pngWalk) take(kind string, data []byte) error {
 		if !w.data {
 			w.data, w.dataAt = true, w.at
 		}
+		w.images = append(w.images, bytes.NewReader(data))
 		return nil
 	case "IEND":
 		if !w.data || len(data) != 0 {

@@ -168,3 +168,34 @@ func FuzzScanPDF(f *testing.F) {
 		}
 	})
 }
+
+// The checksum over all image data of a PNG counts as those of its chunks do, also if the data come in several.
+func TestAdlerOfPNG(t *testing.T) {
+	t.Parallel()
+	ihdr, iend, data := header(4, 2, 2), chunk("IEND"), deflate(make([]byte, 26))
+	wrong := append([]byte(nil), data...)
+	wrong[len(wrong)-1] ^= 1
+	for name, row := range map[string]struct {
+		parts [][]byte
+		want  error
+	}{
+		"right":                  {[][]byte{data}, nil},
+		"right, in parts":        {[][]byte{data[:5], {}, data[5 : len(data)-2], data[len(data)-2:]}, nil},
+		"wrong":                  {[][]byte{wrong}, refusedChecksum},
+		"wrong, in parts":        {[][]byte{wrong[:5], wrong[5 : len(data)-2], wrong[len(data)-2:]}, refusedChecksum},
+		"more pixels than shown": {[][]byte{deflate(make([]byte, 100))}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chunks := [][]byte{ihdr}
+			for _, part := range row.parts {
+				chunks = append(chunks, chunk("IDAT", part...))
+			}
+			_, err := scanPNG(pngFrom(append(chunks, iend)...))
+			require.Equal(t, row.want, err)
+			if row.want != nil {
+				require.Equal(t, string(row.want.(refusal)), inspected(t, pngFrom(append(chunks, iend)...), Avatar).Reason)
+			}
+		})
+	}
+}
