@@ -20,7 +20,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/search"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
@@ -257,16 +256,4 @@ func (h *world) periodicRun(kind string) {
 	require.Eventually(h.t, func() bool {
 		return h.Count("SELECT count(*) FROM river_job WHERE kind = $1 AND state = 'completed'", kind) > 0
 	}, slack.TestWait, 10*time.Millisecond)
-}
-
-// What was written is in the indexes of the searches after a run of the job, so no search reads a long list.
-func TestWrittenTextsAreMergedIntoTheIndexes(t *testing.T) {
-	t.Parallel()
-	h := newWorld(t)
-	h.Agent()
-	h.start("merge_search")
-	h.periodicRun("merge_search")
-	pages, err := search.Merge(t.Context(), h.DB.SQL)
-	require.NoError(t, err)
-	require.Zero(t, pages)
 }

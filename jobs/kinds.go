@@ -6,7 +6,6 @@ type (
 	recoverJob   struct{}
 	queueJob     struct{}
 	feedJob      struct{}
-	mergeJob     struct{}
 	cleanupJob   struct{}
 	orphansJob   struct{}
 	reconcileJob struct{}
@@ -34,7 +33,6 @@ func (queueJob) Kind() string { return "queue_webhooks" }
 func (feedJob) Kind() string { return "feed" }
 
 // Kind implements river.JobArgs.
-func (mergeJob) Kind() string { return "merge_search" }
 
 // Kind implements river.JobArgs.
 func (cleanupJob) Kind() string { return "cleanup" }

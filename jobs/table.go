@@ -11,7 +11,6 @@ import (
 	"stoa/graph/email"
 	"stoa/graph/exports"
 	"stoa/graph/owners"
-	"stoa/graph/platform/search"
 	"stoa/graph/wallet"
 	"stoa/graph/webhooks"
 )
@@ -90,11 +89,6 @@ var table = []row{
 	// Adds to the feed, or deletes there, the posts of prolific authors who were shown or hidden.
 	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ feedJob) error {
 		_, err := c.Graph.Posts.SettleFeed(ctx)
-		return err
-	}),
-	// Merges the texts that were written into the indexes of the searches.
-	job(promptQueue, 30*time.Second, 2*time.Second, func(ctx context.Context, c Config, _ mergeJob) error {
-		_, err := search.Merge(ctx, c.DB.SQL)
 		return err
 	}),
 	// An inspection waits for a slot and then for its child, both as long as the machine is busy.

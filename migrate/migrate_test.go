@@ -61,8 +61,8 @@ func TestFunctionsAreAppliedTogether(t *testing.T) {
 	requireCurrent(t, database, true)
 
 	// A function cannot be replaced by one with another result, so one file fails.
-	_, err = database.ExecContext(t.Context(), `DROP FUNCTION stoa_take(text, text, integer, interval);
-		CREATE FUNCTION stoa_take(text, text, integer, interval) RETURNS void LANGUAGE sql AS '';
+	_, err = database.ExecContext(t.Context(), `DROP FUNCTION stoa_take(text, text, integer, interval, integer);
+		CREATE FUNCTION stoa_take(text, text, integer, interval, integer) RETURNS void LANGUAGE sql AS '';
 		UPDATE function_files SET hash = ''`)
 	require.NoError(t, err)
 	require.Error(t, migrate.Up(t.Context(), database))
@@ -114,7 +114,12 @@ func TestATableInUse(t *testing.T) {
 		DROP TYPE registration_proof CASCADE; DROP TABLE trash_notices, restores, email_challenges, bot_owners, owner_emails CASCADE;
 		DROP TABLE webhook_time, webhook_deliveries, pending_deliveries, webhooks, reputations, ratings, processes, activity,
 			installation_key CASCADE;
-		ALTER TABLE bots DROP CONSTRAINT bots_key; UPDATE function_files SET hash = ''`)
+		ALTER TABLE bots DROP CONSTRAINT bots_key; UPDATE function_files SET hash = '';
+		DROP OPERATOR @@ (text, text[]); DROP FUNCTION stoa_qgrams;
+		CREATE FUNCTION stoa_qgrams(t text) RETURNS tsvector LANGUAGE sql IMMUTABLE AS 'SELECT array_to_tsvector(ARRAY[t])';
+		CREATE INDEX bots_qgrams ON bots USING gin (stoa_qgrams(folded)); CREATE INDEX posts_qgrams ON posts USING gin (stoa_qgrams(folded));
+		CREATE INDEX tasks_qgrams ON tasks USING gin (stoa_qgrams(folded));
+		CREATE INDEX services_qgrams ON services USING gin (stoa_qgrams(folded))`)
 	require.NoError(t, err)
 	use, err := database.BeginTx(t.Context(), nil)
 	require.NoError(t, err)

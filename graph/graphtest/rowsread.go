@@ -12,6 +12,21 @@ import (
 // about.
 func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int64 {
 	w.t.Helper()
+	return w.RowsReadBy(table, func(on db.Querier) error {
+		rows, err := on.QueryContext(context.Background(), statement.Text, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+		}
+		return rows.Err()
+	})
+}
+
+// RowsReadBy counts those that all statements of a function read.
+func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
+	w.t.Helper()
 	ctx := context.Background()
 	conn, err := w.DB.SQL.Conn(ctx)
 	require.NoError(w.t, err)
@@ -26,11 +41,6 @@ func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int
 	require.NoError(w.t, err)
 	defer conn.ExecContext(ctx, "ROLLBACK") //nolint:errcheck // it ends with the connection otherwise
 	before := counted()
-	rows, err := conn.QueryContext(ctx, statement.Text, args...)
-	require.NoError(w.t, err)
-	defer rows.Close()
-	for rows.Next() {
-	}
-	require.NoError(w.t, rows.Err())
+	require.NoError(w.t, read(conn))
 	return counted() - before
 }

@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 )
 
-// searchedLetters are those that LIKE, q-grams or letter case could get wrong.
-var searchedLetters = []rune("aAbBc_%\\é京жЖ -1") //nolint:gosmopolitan // one letter of three bytes
+// searchedLetters are those that LIKE, trigrams, normal forms or letter case could get wrong.
+var searchedLetters = []rune("aAbBc_%\\é京жЖ -1eE\u0301σΣςßẞsİiı\u0307ﬁfᾳΑα\u0345ι") //nolint:gosmopolitan // one letter of three bytes
 
 // SearchedText draws texts of least to 24 characters to be searched.
 func SearchedText(least int) *rapid.Generator[string] {
@@ -31,5 +33,8 @@ func SearchQuery(t *rapid.T, texts ...string) string {
 	}
 }
 
-// Matches reports whether a search for q finds a text.
-func Matches(text, q string) bool { return strings.Contains(strings.ToLower(text), strings.ToLower(q)) }
+// Matches reports whether a search for q finds a text: as a substring, by the caseless match of Unicode (D145) in normal form C.
+func Matches(text, q string) bool { return strings.Contains(Folded(text), Folded(q)) }
+
+// Folded is a text as searches compare it.
+func Folded(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }

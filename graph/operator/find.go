@@ -208,5 +208,5 @@ func findByNames(ctx context.Context, a *API, q string) ([]*Hit, error) {
 var betweenNames = regexp.MustCompile(`\s*(?:,|→|->|\s+and\s+)\s*`)
 
 func findByText(ctx context.Context, a *API, q string) ([]*Hit, error) {
-	return db.All[Hit](ctx, a.DB.SQL, findText, strings.TrimPrefix(strings.ToLower(q), "@"), textDepth, textExamined, foundPerKind)
+	return db.All[Hit](ctx, a.DB.SQL, findText, strings.TrimPrefix(q, "@"), textDepth, textExamined, foundPerKind)
 }

@@ -61,10 +61,12 @@ SELECT 'Bot' AS kind, o.bot_id AS id FROM bot_owners o WHERE o.address = :mailbo
 -- The orders between two agents, each known by its handle or by its whole display name, newest first. Of a name that many agents
 -- have, the newest ten agents count.
 WITH named AS MATERIALIZED (
-  SELECT n.at, b.id FROM unnest(:names::text[]) WITH ORDINALITY AS n (name, at) CROSS JOIN LATERAL (
+  SELECT n.at, b.id FROM (
+    SELECT name, at, stoa_pattern(name) AS pattern FROM unnest(:names::text[]) WITH ORDINALITY AS n (name, at) OFFSET 0
+  ) n CROSS JOIN LATERAL (
     (SELECT b.id FROM bots b WHERE b.handle = n.name)
     UNION
-    (SELECT b.id FROM bots b WHERE stoa_qgrams(b.folded) @@ stoa_qgram_query(n.name) AND lower(b.display_name) = n.name
+    (SELECT b.id FROM bots b WHERE b.folded LIKE n.pattern AND stoa_fold(b.display_name) = stoa_fold(n.name)
       ORDER BY b.id DESC LIMIT 10)
   ) b
 )
@@ -74,39 +76,40 @@ SELECT 'Order' AS kind, o.id FROM (
   ) o)
 ) o ORDER BY o.id DESC LIMIT :max;
 
--- name: find_text(folded text, walked bigint, examined bigint, max bigint)
+-- name: find_text(q text, walked bigint, examined bigint, max bigint)
 -- Agents by their handle or display name, and tasks, services and posts by their title, newest first. Each is looked for among the
--- newest rows; if those hold too few, also in what the index of q-grams finds, as far as a bound. The index knows every agent, and what
+-- newest rows; if those hold too few, also in what the index of trigrams finds, as far as a bound. The index knows every agent, and what
 -- others can see; removed and private rows are found among the newest.
-WITH bot_walk AS MATERIALIZED (
+WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS folded, stoa_pattern(:q) AS pattern),
+bot_walk AS MATERIALIZED (
   SELECT id FROM (SELECT id, handle, display_name FROM bots ORDER BY id DESC LIMIT :walked) t
-  WHERE strpos(handle, :folded) > 0 OR strpos(lower(display_name), :folded) > 0 LIMIT :max
+  WHERE strpos(handle, (SELECT folded FROM needle)) > 0 OR strpos(stoa_fold(display_name), (SELECT folded FROM needle)) > 0 LIMIT :max
 ), bot_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, handle, display_name FROM bots
-    WHERE (SELECT count(*) FROM bot_walk) < :max AND stoa_qgrams(folded) @@ (SELECT stoa_qgram_query(:folded)) LIMIT :examined
-  ) t WHERE strpos(handle, :folded) > 0 OR strpos(lower(display_name), :folded) > 0 LIMIT :max
+    WHERE (SELECT count(*) FROM bot_walk) < :max AND folded LIKE (SELECT pattern FROM needle) LIMIT :examined
+  ) t WHERE strpos(handle, (SELECT folded FROM needle)) > 0 OR strpos(stoa_fold(display_name), (SELECT folded FROM needle)) > 0 LIMIT :max
 ), task_walk AS MATERIALIZED (
-  SELECT id FROM (SELECT id, title FROM tasks ORDER BY id DESC LIMIT :walked) t WHERE strpos(lower(title), :folded) > 0 LIMIT :max
+  SELECT id FROM (SELECT id, title FROM tasks ORDER BY id DESC LIMIT :walked) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
 ), task_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, title FROM tasks WHERE (SELECT count(*) FROM task_walk) < :max
-      AND stoa_qgrams(CASE WHEN removed_at IS NULL THEN folded END) @@ (SELECT stoa_qgram_query(:folded)) LIMIT :examined
-  ) t WHERE strpos(lower(title), :folded) > 0 LIMIT :max
+      AND CASE WHEN removed_at IS NULL THEN folded END LIKE (SELECT pattern FROM needle) LIMIT :examined
+  ) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
 ), service_walk AS MATERIALIZED (
-  SELECT id FROM (SELECT id, title FROM services ORDER BY id DESC LIMIT :walked) t WHERE strpos(lower(title), :folded) > 0 LIMIT :max
+  SELECT id FROM (SELECT id, title FROM services ORDER BY id DESC LIMIT :walked) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
 ), service_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, title FROM services WHERE (SELECT count(*) FROM service_walk) < :max
-      AND stoa_qgrams(CASE WHEN deleted_at IS NULL THEN folded END) @@ (SELECT stoa_qgram_query(:folded)) LIMIT :examined
-  ) t WHERE strpos(lower(title), :folded) > 0 LIMIT :max
+      AND CASE WHEN deleted_at IS NULL THEN folded END LIKE (SELECT pattern FROM needle) LIMIT :examined
+  ) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
 ), post_walk AS MATERIALIZED (
-  SELECT id FROM (SELECT id, title FROM posts ORDER BY id DESC LIMIT :walked) t WHERE strpos(lower(title), :folded) > 0 LIMIT :max
+  SELECT id FROM (SELECT id, title FROM posts ORDER BY id DESC LIMIT :walked) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
 ), post_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, title FROM posts WHERE (SELECT count(*) FROM post_walk) < :max
-      AND stoa_qgrams(CASE WHEN visibility = 'public' AND deleted_at IS NULL THEN folded END) @@ (SELECT stoa_qgram_query(:folded)) LIMIT :examined
-  ) t WHERE strpos(lower(title), :folded) > 0 LIMIT :max
+      AND CASE WHEN visibility = 'public' AND deleted_at IS NULL THEN folded END LIKE (SELECT pattern FROM needle) LIMIT :examined
+  ) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
 )
 (SELECT 'Bot' AS kind, id FROM (SELECT id FROM bot_walk UNION SELECT id FROM bot_index) t ORDER BY id DESC LIMIT :max)
 UNION ALL (SELECT 'Task' AS kind, id FROM (SELECT id FROM task_walk UNION SELECT id FROM task_index) t ORDER BY id DESC LIMIT :max)

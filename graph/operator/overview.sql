@@ -102,7 +102,7 @@ SELECT id, display_name FROM (
   (SELECT id, display_name, state, suspended_at FROM bots ORDER BY id DESC LIMIT :newest)
   UNION
   SELECT b.id, b.display_name, b.state, b.suspended_at FROM unnest(ARRAY['support', 'system', 'official', 'admin', 'stoa']) AS word
-  CROSS JOIN LATERAL (SELECT * FROM bots b WHERE stoa_qgrams(b.folded) @@ stoa_qgram_query(word) LIMIT :indexed) b
+  CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.folded LIKE '%' || word || '%' LIMIT :indexed) b
 ) b WHERE state = 'active' AND suspended_at IS NULL ORDER BY id DESC;
 
 -- name: read_pulse()

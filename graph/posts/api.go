@@ -27,6 +27,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
+	"stoa/graph/platform/search"
 )
 
 //go:embed posts.sql
@@ -39,7 +40,7 @@ var (
 	selectPost   = statements.Named("select_post")
 	listWorks    = statements.Named("list_works")
 	listPublic   = statements.Named("list_public_posts")
-	searchWorks  = statements.Named("search_works")
+	searchWorks  = search.NewWays(statements, "works")
 	listMentions = statements.Named("list_mentions")
 	settleFeed   = statements.Named("settle_feed")
 	firstPages   = namedFeed("feed_first_page")

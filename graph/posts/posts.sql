@@ -98,47 +98,31 @@ WHERE b.id <> :agent AND p.visibility = 'public' AND p.deleted_at IS NULL AND st
     AND c.state = 'blocked' OFFSET 0)
 ORDER BY m.created_at DESC, m.post_id DESC LIMIT :max;
 
--- name: search_works(q text, max integer)
--- The newest public posts that hold a text. The package comment of search explains how it is found: probe and walk read the feed in its
--- order, hits are the posts that the index of q-grams finds.
-/* plan per value */
-WITH needle AS MATERIALIZED (SELECT lower(:q::text) AS folded),
-probe AS MATERIALIZED (
-  SELECT e.id FROM (SELECT id FROM feed ORDER BY created_at DESC, id DESC LIMIT 64) e
-  CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = e.id OFFSET 0) p
-  WHERE strpos(p.folded, (SELECT folded FROM needle)) > 0 LIMIT 1
-),
-walk AS MATERIALIZED (
-  SELECT e.id, e.created_at FROM (
-    SELECT id, created_at FROM feed WHERE (SELECT true FROM probe)
-    ORDER BY created_at DESC, id DESC LIMIT 1000 + 2 * :max::integer
-  ) e
-  CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = e.id OFFSET 0) p
-  CROSS JOIN LATERAL (SELECT stoa_public(b) AS seen FROM bots b WHERE b.id = p.author_id OFFSET 0) b
-  WHERE b.seen AND strpos(p.folded, (SELECT folded FROM needle)) > 0
-    AND p.visibility = 'public' AND p.deleted_at IS NULL
-  ORDER BY e.created_at DESC, e.id DESC LIMIT :max
-),
-rare AS MATERIALIZED (SELECT count(*) < :max::integer AS yes FROM walk),
-hits AS MATERIALIZED (
-  SELECT p.id, stoa_listed_at(p) AS created_at FROM posts p
-  WHERE (SELECT yes FROM rare)
-    AND stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END)
-      @@ (SELECT stoa_qgram_query(folded) FROM needle)
-),
-page AS MATERIALIZED (
-  SELECT id, created_at FROM walk WHERE NOT (SELECT yes FROM rare)
-  UNION ALL
-  (SELECT hit.id, hit.created_at FROM (SELECT * FROM hits ORDER BY created_at DESC, id DESC) hit
-   CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = hit.id OFFSET 0) p
-   CROSS JOIN LATERAL (SELECT stoa_public(b) AS seen FROM bots b WHERE b.id = p.author_id OFFSET 0) b
-   WHERE b.seen AND strpos(p.folded, (SELECT folded FROM needle)) > 0
-   ORDER BY hit.created_at DESC, hit.id DESC LIMIT :max)
+-- text: work_page
+-- The end of a search: the page of the posts p that hold the text, and its cards.
+p.visibility = 'public' AND p.deleted_at IS NULL AND (SELECT stoa_public(b) FROM bots b WHERE b.id = p.author_id)
+  ORDER BY e.created_at DESC, e.id DESC OFFSET :skip LIMIT :max
 )
 SELECT :post_card
 FROM page CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSET 0) p
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
-ORDER BY page.created_at DESC, page.id DESC;
+ORDER BY page.created_at DESC, page.id DESC
+
+-- name: walk_works(q text, walked integer, skip integer, max integer)
+/* plan per value */
+-- The newest public posts that hold a text, among the first of the feed. The package comment of search explains both ways to a page.
+WITH page AS MATERIALIZED (
+  SELECT e.id, e.created_at FROM (SELECT id, created_at FROM feed ORDER BY created_at DESC, id DESC LIMIT :walked) e
+  CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = e.id OFFSET 0) p
+  WHERE strpos(p.folded, (SELECT stoa_fold(:q))) > 0 AND :work_page;
+
+-- name: find_works(q text, skip integer, max integer)
+/* plan per value */
+WITH page AS MATERIALIZED (
+  SELECT e.id, e.created_at FROM (
+    SELECT * FROM posts p
+    WHERE CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END LIKE (SELECT stoa_pattern(:q)) OFFSET 0
+  ) p CROSS JOIN LATERAL (SELECT p.id, stoa_listed_at(p) AS created_at) e WHERE :work_page;
 
 -- name: list_public_posts(max bigint)
 -- The newest posts that everyone sees, for the sitemap.

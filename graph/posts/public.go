@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/search"
 )
 
 // PublicFeed lists the public posts of active open profiles, newest first, as anyone sees them without a token (§4.13). Pages
@@ -44,7 +45,7 @@ func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error)
 // without a token (§4.13). q has passed search.Text. It counts as a search. Faults: rate_limited.
 func (a *API) PublicSearch(ctx context.Context, q string, limit int) (found []*Card, err error) {
 	err = a.Reads.Run(ctx, true, func(ctx context.Context, on db.Querier) error {
-		rows, err := db.All[row](ctx, on, searchWorks, q, limit)
+		rows, err := search.All[row](ctx, on, searchWorks, 0, limit, q, q)
 		if err != nil {
 			return err
 		}

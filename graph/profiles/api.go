@@ -25,8 +25,7 @@ var (
 	selectSome    = statements.Named("select_public_profiles")
 	listProfiles  = statements.Named("list_profiles")
 	// searchProfiles looks for a text, with or without a specialty; searchSpecialties for a specialty alone.
-	searchProfiles    = search.NewPages(statements.Named("search_profiles"))
-	searchSpecialties = search.NewPages(statements.Named("search_specialties"))
+	searchProfiles = search.NewWays(statements, "profiles")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

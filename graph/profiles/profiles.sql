@@ -28,10 +28,10 @@ WHERE b.id = :bot AND stoa_public(b);
 -- name: find_handle(handle text, q text, specialty text)
 -- The agent with a handle, if q and specialty find it too, as in search_profiles.
 SELECT b.id FROM bots b
-WHERE b.handle = :handle AND stoa_public(b) AND strpos(lower(b.specialty), lower(:specialty::text)) > 0
-  AND (strpos(b.folded, lower(:q::text)) > 0 OR EXISTS (
+WHERE b.handle = :handle AND stoa_public(b) AND strpos(stoa_fold(b.specialty), stoa_fold(:specialty)) > 0
+  AND (strpos(b.folded, stoa_fold(:q)) > 0 OR EXISTS (
     SELECT FROM posts p
-    WHERE p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL AND strpos(p.folded, lower(:q::text)) > 0
+    WHERE p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL AND strpos(p.folded, stoa_fold(:q)) > 0
   ));
 
 -- name: list_public_handles(max bigint)
@@ -59,118 +59,51 @@ SELECT :profile_card
 FROM page JOIN bots b ON b.id = page.id :profile_joins
 ORDER BY page.name, page.handle;
 
--- name: search_profiles(caller uuid, q text, specialty text, skip integer, max integer)
--- Finds q in an agent's own text or in its public posts, and specialty in its specialty, as the package comment of search says.
--- What is examined are lines, which say whether they hold what is searched for: one for the text of an agent, and one for each
--- of its public posts. hits are the lines that the index of q-grams finds, with their posts, and whether the caller sees their agent.
-/* plan per value */
-WITH needle AS MATERIALIZED (SELECT lower(:q::text) AS folded, lower(:specialty::text) AS specialty),
-probe AS MATERIALIZED (
-  SELECT id FROM (
-    SELECT b.id, line.found FROM (
-      SELECT * FROM bots b WHERE stoa_public(b) ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
-    ) b CROSS JOIN LATERAL (
-      SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
-      AND strpos(b.folded, (SELECT folded FROM needle)) > 0 AS found
-      UNION ALL
-      SELECT strpos(p.folded, (SELECT folded FROM needle)) > 0 FROM posts p
-      WHERE p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL
-      AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
-    ) line
-    ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
-  ) examined WHERE found LIMIT 1
-),
-walk AS MATERIALIZED (
-  SELECT DISTINCT ON (name, handle) id, name, handle FROM (
-    SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found FROM (
-      SELECT * FROM bots b WHERE stoa_public(b) AND (SELECT true FROM probe)
-        AND b.id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-      ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
-    ) b CROSS JOIN LATERAL (
-      SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
-      AND strpos(b.folded, (SELECT folded FROM needle)) > 0 AS found
-      UNION ALL
-      SELECT strpos(p.folded, (SELECT folded FROM needle)) > 0 FROM posts p
-      WHERE p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL
-      AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
-    ) line
-    ORDER BY name, handle LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
-  ) examined WHERE found ORDER BY name, handle LIMIT (:skip::integer + :max::integer)
-),
-rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
-hits AS MATERIALIZED (
-  SELECT b.id, NULL::uuid AS post_id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle,
-    stoa_public(b) AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS seen
-  FROM bots b
-  WHERE (SELECT yes FROM rare) AND stoa_qgrams(b.folded) @@ (SELECT stoa_qgram_query(folded) FROM needle)
-  UNION ALL
-  SELECT b.id, p.id, b.display_name COLLATE "C", b.handle COLLATE "C",
-    stoa_public(b) AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0
-  FROM (
-    SELECT p.author_id, p.id FROM posts p
-    WHERE (SELECT yes FROM rare)
-      AND stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END)
-        @@ (SELECT stoa_qgram_query(folded) FROM needle)
-    OFFSET 0
-  ) p CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.id = p.author_id OFFSET 0) b
-),
-page AS MATERIALIZED (
-  SELECT id, name, handle FROM (
-    SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
-    UNION ALL
-    (SELECT DISTINCT ON (name, handle) id, name, handle FROM (
-       SELECT * FROM hits WHERE seen AND id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-       ORDER BY name, handle
-     ) hit
-     CROSS JOIN LATERAL (
-       SELECT FROM bots b WHERE hit.post_id IS NULL AND b.id = hit.id AND strpos(b.folded, (SELECT folded FROM needle)) > 0
-       UNION ALL
-       SELECT FROM posts p WHERE p.id = hit.post_id AND strpos(p.folded, (SELECT folded FROM needle)) > 0
-     ) text
-     ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
-  ) found ORDER BY name, handle OFFSET :skip LIMIT :max
+-- text: profile_page
+-- The end of a search: the cards of a page.
 )
 SELECT :profile_card
 FROM page JOIN bots b ON b.id = page.id :profile_joins
-ORDER BY page.name, page.handle;
+ORDER BY page.name, page.handle
 
--- name: search_specialties(caller uuid, specialty text, skip integer, max integer)
--- Finds specialty in an agent's specialty. It is search_profiles without q, and looks at agents only.
+-- name: walk_profiles(caller uuid, specialty text, q text, walked integer, skip integer, max integer)
 /* plan per value */
-WITH needle AS MATERIALIZED (SELECT lower(:specialty::text) AS specialty),
-probe AS MATERIALIZED (
-  SELECT id FROM (
-    SELECT b.id, line.found FROM (
-      SELECT * FROM bots b WHERE stoa_public(b) ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
-    ) b CROSS JOIN LATERAL (SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS found) line
-    ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT 64
-  ) examined WHERE found LIMIT 1
-),
-walk AS MATERIALIZED (
+-- Finds q in an agent's own text or in its public posts, and specialty in its specialty, among the first agents by name. What is
+-- examined are lines, of which as many are read: one for the text of an agent, and, if q is searched for, one for each of its public
+-- posts. The package comment of search explains both ways to a page.
+WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS q, stoa_fold(:specialty) AS specialty),
+page AS MATERIALIZED (
   SELECT DISTINCT ON (name, handle) id, name, handle FROM (
-    SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, line.found FROM (
-      SELECT * FROM bots b WHERE stoa_public(b) AND (SELECT true FROM probe)
-        AND b.id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-      ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
-    ) b CROSS JOIN LATERAL (SELECT strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS found) line
-    ORDER BY name, handle LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
-  ) examined WHERE found ORDER BY name, handle LIMIT (:skip::integer + :max::integer)
-),
-rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
-hits AS MATERIALIZED (
-  SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle,
-    stoa_public(b) AND strpos(lower(b.specialty), (SELECT specialty FROM needle)) > 0 AS seen
-  FROM bots b
-  WHERE (SELECT yes FROM rare) AND stoa_qgrams(b.folded) @@ (SELECT stoa_qgram_query(specialty) FROM needle)
+    SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle, b.specialty, line.found FROM (
+      SELECT * FROM bots b WHERE stoa_public(b) AND b.id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
+      ORDER BY b.display_name COLLATE "C", b.handle COLLATE "C" LIMIT :walked
+    ) b CROSS JOIN LATERAL (
+      SELECT strpos(b.folded, (SELECT q FROM needle)) > 0 AS found
+      UNION ALL
+      SELECT strpos(p.folded, (SELECT q FROM needle)) > 0 FROM posts p
+      WHERE :q <> '' AND p.author_id = b.id AND p.visibility = 'public' AND p.deleted_at IS NULL
+    ) line
+    ORDER BY name, handle LIMIT :walked
+  ) examined WHERE found AND (:specialty = '' OR strpos(stoa_fold(specialty), (SELECT specialty FROM needle)) > 0)
+  ORDER BY name, handle OFFSET :skip LIMIT :max
+:profile_page;
+
+-- name: find_profiles(caller uuid, specialty text, q text, skip integer, max integer)
+/* plan per value */
+-- The same by the indexes. Without q, the text of an agent is searched for its specialty.
+WITH needle AS MATERIALIZED (
+  SELECT stoa_pattern(CASE :q WHEN '' THEN :specialty ELSE :q END) AS pattern, stoa_fold(:specialty) AS specialty
 ),
 page AS MATERIALIZED (
-  SELECT id, name, handle FROM (
-    SELECT id, name, handle FROM walk WHERE NOT (SELECT yes FROM rare)
+  SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM (
+    SELECT b.* FROM (SELECT * FROM bots b WHERE b.folded LIKE (SELECT pattern FROM needle) OFFSET 0) b
     UNION ALL
-    (SELECT id, name, handle FROM hits WHERE seen AND id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-     ORDER BY name, handle LIMIT (:skip::integer + :max::integer))
-  ) found ORDER BY name, handle OFFSET :skip LIMIT :max
-)
-SELECT :profile_card
-FROM page JOIN bots b ON b.id = page.id :profile_joins
-ORDER BY page.name, page.handle;
+    SELECT b.* FROM (
+      SELECT DISTINCT p.author_id FROM posts p WHERE :q <> ''
+        AND CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END LIKE (SELECT pattern FROM needle)
+    ) p CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.id = p.author_id OFFSET 0) b
+  ) b
+  WHERE stoa_public(b) AND b.id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
+    AND (:specialty = '' OR strpos(stoa_fold(b.specialty), (SELECT specialty FROM needle)) > 0)
+  GROUP BY b.id, name, b.handle ORDER BY name, handle OFFSET :skip LIMIT :max
+:profile_page;

@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/google/uuid"
@@ -48,11 +49,12 @@ func (a *API) list(ctx context.Context, on db.Querier, callerID uuid.UUID, f fil
 
 // find reads the rows of a page and one more if there is a next page.
 func (f filters) find(ctx context.Context, on db.Querier, callerID uuid.UUID) ([]*row, error) {
-	if f.handle == nil {
-		statement, args := f.statement(callerID)
-		return db.All[row](ctx, on, statement, args...)
-	}
-	if *f.handle == "" || f.n.Offset() > 0 {
+	switch {
+	case f.handle == nil && f.q == "" && f.specialty == "":
+		return db.All[row](ctx, on, listProfiles, callerID, f.n.Offset(), f.n.Limit())
+	case f.handle == nil:
+		return search.All[row](ctx, on, searchProfiles, f.n.Offset(), f.n.Limit(), cmp.Or(f.q, f.specialty), callerID, f.specialty, f.q)
+	case *f.handle == "" || f.n.Offset() > 0:
 		return nil, nil
 	}
 	ids, err := db.Column[uuid.UUID](ctx, on, findHandle, *f.handle, f.q, f.specialty)
@@ -60,16 +62,4 @@ func (f filters) find(ctx context.Context, on db.Querier, callerID uuid.UUID) ([
 		return nil, err
 	}
 	return db.All[row](ctx, on, selectProfile, callerID, ids[0])
-}
-
-// statement returns the statement of a search and its arguments.
-func (f filters) statement(callerID uuid.UUID) (*db.Statement, []any) {
-	switch {
-	case f.q != "":
-		return searchProfiles.For(f.n, callerID, f.q, f.specialty)
-	case f.specialty != "":
-		return searchSpecialties.For(f.n, callerID, f.specialty)
-	default:
-		return listProfiles, []any{callerID, f.n.Offset(), f.n.Limit()}
-	}
 }

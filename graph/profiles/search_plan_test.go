@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/profiles"
 )
 
@@ -28,8 +29,7 @@ func TestARareTextReadsEachHitOnce(t *testing.T) {
 		SELECT gen_random_uuid(), id, 'public', 'An oaken table.', stoa_now(), stoa_now() FROM bots WHERE handle LIKE 'many\_7__'`)
 	w.Exec("VACUUM ANALYZE posts")
 	read := func(q, specialty string) int64 {
-		statement, args := profiles.SearchStatement(reader.ID, q, specialty)
-		return w.RowsRead("bots", statement, args...)
+		return w.RowsReadBy("bots", func(on db.Querier) error { return profiles.Search(t.Context(), on, reader.ID, q, specialty) })
 	}
 	const cards = 2 * page // each agent of the page, and the caller
 	check := func() {

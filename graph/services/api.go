@@ -27,7 +27,7 @@ var (
 	listServices        = statements.Named("list_services")
 	listAgentServices   = statements.Named("list_services_of")
 	selectStanding      = statements.Named("select_standing")
-	searchServices      = search.NewPages(statements.Named("search_services"))
+	searchServices      = search.NewWays(statements, "services")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -19,15 +19,19 @@ func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*Service
 		if refused != nil {
 			return refused
 		}
-		caller := viewer.From(ctx).BotID
-		statement, args := listServices, []any{caller, n.Offset(), n.Limit()}
+		var (
+			caller = viewer.From(ctx).BotID
+			rows   []*row
+			err    error
+		)
 		switch {
 		case bot != nil:
-			statement, args = listAgentServices, []any{*bot, q, n.Offset(), n.Limit()}
+			rows, err = db.All[row](ctx, on, listAgentServices, *bot, q, n.Offset(), n.Limit())
 		case q != "":
-			statement, args = searchServices.For(n, caller, q)
+			rows, err = search.All[row](ctx, on, searchServices, n.Offset(), n.Limit(), q, caller, q)
+		default:
+			rows, err = db.All[row](ctx, on, listServices, caller, n.Offset(), n.Limit())
 		}
-		rows, err := db.All[row](ctx, on, statement, args...)
 		if err != nil {
 			return err
 		}

@@ -24,57 +24,37 @@ ORDER BY page.created_at DESC, page.id DESC;
 -- The services of one agent, while others see it, that hold q; all if q is empty.
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM services r JOIN bots b ON b.id = r.bot_id
-  WHERE r.bot_id = :bot AND r.deleted_at IS NULL AND stoa_public(b) AND strpos(r.folded, lower(:q)) > 0
+  WHERE r.bot_id = :bot AND r.deleted_at IS NULL AND stoa_public(b) AND strpos(r.folded, stoa_fold(:q)) > 0
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
 ORDER BY page.created_at DESC, page.id DESC;
 
--- name: search_services(caller uuid, q text, skip integer, max integer)
-/* plan per value */
--- The package comment of search explains how the text is found. probe and walk read the list in its order; hits are the rows that
--- the index of q-grams finds. The ORDER BY of each level is that of its input, so that the planner keeps it and every level stops
--- reading when the level above has enough. OFFSET 0 keeps conditions apart from the one that the index must answer, so that the
--- planner takes that index whatever it believes of the table.
-WITH needle AS MATERIALIZED (SELECT lower(:q) AS folded),
-probe AS MATERIALIZED (
-  SELECT r.id FROM (SELECT r.* FROM services r WHERE r.deleted_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 64) r
-  WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-    AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
-    AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k) LIMIT 1
-),
-walk AS MATERIALIZED (
-  SELECT r.id, r.created_at FROM (
-    SELECT r.* FROM services r WHERE r.deleted_at IS NULL AND (SELECT true FROM probe)
-    ORDER BY r.created_at DESC, r.id DESC LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
-  ) r
-  WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-    AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
+-- text: service_page
+-- The end of a search: the page of the services r that hold the text, and its cards.
+r.deleted_at IS NULL AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
     AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-  ORDER BY r.created_at DESC, r.id DESC LIMIT (:skip::integer + :max::integer)
-),
-rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
-hits AS MATERIALIZED (
-  SELECT r.id, r.created_at FROM (
-    SELECT r.* FROM services r
-    WHERE (SELECT yes FROM rare)
-      AND stoa_qgrams(CASE WHEN r.deleted_at IS NULL THEN r.folded END) @@ (SELECT stoa_qgram_query(folded) FROM needle) OFFSET 0
-  ) r WHERE r.deleted_at IS NULL
-),
-page AS MATERIALIZED (
-  SELECT id, created_at FROM (
-    SELECT id, created_at FROM walk WHERE NOT (SELECT yes FROM rare)
-    UNION ALL
-    (SELECT hit.id, hit.created_at FROM (SELECT * FROM hits ORDER BY created_at DESC, id DESC) hit
-     CROSS JOIN LATERAL (SELECT r.* FROM services r WHERE r.id = hit.id OFFSET 0) r
-     WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-       AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT stoa_public(h)) IS NULL
-       AND r.bot_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-     ORDER BY hit.created_at DESC, hit.id DESC LIMIT (:skip::integer + :max::integer))
-  ) found ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
+  ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
-ORDER BY page.created_at DESC, page.id DESC;
+ORDER BY page.created_at DESC, page.id DESC
+
+-- name: walk_services(caller uuid, q text, walked integer, skip integer, max integer)
+/* plan per value */
+-- The package comment of search explains both ways to a page. Each ORDER BY is the one of its input, so the planner keeps that order
+-- and reading stops when the page is full.
+WITH page AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM (
+    SELECT r.* FROM services r WHERE r.deleted_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT :walked
+  ) r WHERE strpos(r.folded, (SELECT stoa_fold(:q))) > 0 AND :service_page;
+
+-- name: find_services(caller uuid, q text, skip integer, max integer)
+/* plan per value */
+-- OFFSET 0 separates the condition that the index must answer from the others, for which the planner could take another index.
+WITH page AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM (
+    SELECT r.* FROM services r WHERE CASE WHEN r.deleted_at IS NULL THEN r.folded END LIKE (SELECT stoa_pattern(:q)) OFFSET 0
+  ) r WHERE :service_page;
 
 -- name: select_standing(caller uuid, bots uuid[])
 -- Whether an agent may take on obligations, and its contacts with others: a row each, or one without a contact.

@@ -32,7 +32,7 @@ var (
 	selectForChange  = statements.Named("select_for_change")
 	listTasks        = statements.Named("list_tasks")
 	listOwnTasks     = statements.Named("list_own_tasks")
-	searchTasks      = search.NewPages(statements.Named("search_tasks"))
+	searchTasks      = search.NewWays(statements, "tasks")
 	listOpenOf       = statements.Named("list_open_tasks_of")
 	listReferences   = statements.Named("list_open_tasks")
 	selectTerms      = statements.Named("select_terms")

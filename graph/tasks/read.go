@@ -35,8 +35,7 @@ func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, erro
 
 // list reads a page of the board as the caller sees it.
 func (f filter) list(ctx context.Context, on db.Querier, caller uuid.UUID) (*TaskList, error) {
-	statement, args := f.statement(caller)
-	found, err := db.All[snapshot](ctx, on, statement, args...)
+	found, err := f.find(ctx, on, caller)
 	if err != nil {
 		return nil, err
 	}
@@ -48,15 +47,15 @@ func (f filter) list(ctx context.Context, on db.Querier, caller uuid.UUID) (*Tas
 	return list, nil
 }
 
-// statement returns the statement of a list and its arguments.
-func (f filter) statement(caller uuid.UUID) (*db.Statement, []any) {
+// find reads the rows of a page and one more if there is a next page.
+func (f filter) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*snapshot, error) {
 	switch {
 	case f.mine:
-		return listOwnTasks, []any{caller, f.state, f.q, f.n.Offset(), f.n.Limit()}
+		return db.All[snapshot](ctx, on, listOwnTasks, caller, f.state, f.q, f.n.Offset(), f.n.Limit())
 	case f.q == "":
-		return listTasks, []any{caller, *f.state, f.n.Offset(), f.n.Limit()}
+		return db.All[snapshot](ctx, on, listTasks, caller, *f.state, f.n.Offset(), f.n.Limit())
 	default:
-		return searchTasks.For(f.n, caller, *f.state, f.q)
+		return search.All[snapshot](ctx, on, searchTasks, f.n.Offset(), f.n.Limit(), f.q, caller, *f.state, f.q)
 	}
 }
 

@@ -5,10 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/tasks"
 )
 
-// A search reads few texts, whatever it looks for: a common text ends the walk early, and the index knows the rare ones.
+// A search reads few texts: a common text ends the walk early, and the index knows the rare ones. It reads all of them for a text that
+// none holds though all hold its trigrams, or that has no trigram.
 func TestSearchReadsFewTexts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -20,9 +22,7 @@ func TestSearchReadsFewTexts(t *testing.T) {
 		FROM generate_series(1, $2) AS n`, w.customer.ID, count)
 	w.Exec("VACUUM ANALYZE tasks")
 	examined := func(q string) int64 {
-		statement, args, err := tasks.SearchStatement(w.customer.ID, q)
-		require.NoError(t, err)
-		return w.RowsRead("tasks", statement, args...)
+		return w.RowsReadBy("tasks", func(on db.Querier) error { return tasks.Search(t.Context(), on, w.customer.ID, q) })
 	}
 	const page, probe, top = 21, 64, 64 + 1000 + 2*21
 	for _, c := range []struct {
@@ -30,13 +30,15 @@ func TestSearchReadsFewTexts(t *testing.T) {
 		most  int64
 		found int
 	}{
-		{"the", 1 + 2*page + page, 20},                 // the walk ends when the page is full
-		{"some", top + 3*page, 20},                     // held by one in fifty
-		{"zebrafish", probe + 4, 1},                    // by the index, after the probe
-		{"of old", probe + 40 + 3*page, 20},            // not among the newest, so by the index
-		{"contents", probe, 0},                         // its trigrams are in every text
-		{"of the question of the", probe, 0},           // its words, too
-		{"internal content of the question", probe, 0}, // in another order
+		{"the", 1 + 2*page + page, 20},               // the walk ends when the page is full
+		{"some", top + 3*page, 20},                   // held by one in fifty
+		{"zebrafish", probe + 4, 1},                  // by the index, after the probe
+		{"of old", probe + 40 + 3*page, 20},          // not among the newest, so by the index
+		{"zebrafishes", probe, 0},                    // no text has all of its trigrams
+		{"contents", probe + count, 0},               // every text has all of its trigrams
+		{"of the question of the", probe + count, 0}, // and these
+		{"internal content of the question", probe + count, 0},
+		{"sh", probe + top + count, 1}, // it has no trigram
 	} {
 		require.Len(t, w.found(anonymous(), c.q, "open"), c.found, c.q)
 		require.LessOrEqual(t, examined(c.q), c.most, c.q)

@@ -38,7 +38,7 @@ ORDER BY page.created_at DESC, page.id DESC;
 WITH page AS MATERIALIZED (
   SELECT r.id, r.created_at FROM tasks r
   WHERE r.customer_id = :caller AND r.removed_at IS NULL AND (:state::text IS NULL OR r.state = :state)
-    AND (:q::text = '' OR strpos(r.folded, lower(:q)) > 0)
+    AND (:q::text = '' OR strpos(r.folded, stoa_fold(:q)) > 0)
   ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :caller
@@ -62,53 +62,32 @@ WHERE r.state = 'open' AND r.removed_at IS NULL
   AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
 ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
--- name: search_tasks(caller uuid, state text, q text, skip integer, max integer)
-/* plan per value */
--- The package comment of search describes both ways to look for a text. probe and walk read the list in its order; hits hold what
--- the index of q-grams finds. Each level has the ORDER BY of its input, so the planner keeps that order and every level stops
--- reading when the level above has enough. OFFSET 0 separates conditions from the one that the index must answer, so that the
--- planner takes that index whatever it believes of the table.
-WITH needle AS MATERIALIZED (SELECT lower(:q) AS folded),
-probe AS MATERIALIZED (
-  SELECT r.id FROM (
-    SELECT r.* FROM tasks r WHERE r.state = :state AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT 64
-  ) r
-  WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-    AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
-    AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k) LIMIT 1
-),
-walk AS MATERIALIZED (
-  SELECT r.id, r.created_at FROM (
-    SELECT r.* FROM tasks r WHERE r.state = :state AND r.removed_at IS NULL AND (SELECT true FROM probe)
-    ORDER BY r.created_at DESC, r.id DESC LIMIT least(1000 + 2 * (:skip::integer + :max::integer), 20000)
-  ) r
-  WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
+-- text: task_page
+-- The end of a search: the page of the tasks r that hold the text, and its cards.
+r.state = :state AND r.removed_at IS NULL
     AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
     AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-  ORDER BY r.created_at DESC, r.id DESC LIMIT (:skip::integer + :max::integer)
-),
-rare AS MATERIALIZED (SELECT count(*) < (:skip::integer + :max::integer) AS yes FROM walk),
-hits AS MATERIALIZED (
-  SELECT r.id, r.created_at FROM (
-    SELECT r.* FROM tasks r
-    WHERE (SELECT yes FROM rare)
-      AND stoa_qgrams(CASE WHEN r.removed_at IS NULL THEN r.folded END) @@ (SELECT stoa_qgram_query(folded) FROM needle) OFFSET 0
-  ) r WHERE r.state = :state AND r.removed_at IS NULL
-),
-page AS MATERIALIZED (
-  SELECT id, created_at FROM (
-    SELECT id, created_at FROM walk WHERE NOT (SELECT yes FROM rare)
-    UNION ALL
-    (SELECT hit.id, hit.created_at FROM (SELECT * FROM hits ORDER BY created_at DESC, id DESC) hit
-     CROSS JOIN LATERAL (SELECT r.* FROM tasks r WHERE r.id = hit.id OFFSET 0) r
-     WHERE strpos(r.folded, (SELECT folded FROM needle)) > 0
-       AND (SELECT true FROM bots h WHERE h.id = r.customer_id AND NOT stoa_public(h) AND NOT stoa_present(h)) IS NULL
-       AND r.customer_id NOT IN (SELECT k.id FROM stoa_blocked_by(:caller) k)
-     ORDER BY hit.created_at DESC, hit.id DESC LIMIT (:skip::integer + :max::integer))
-  ) found ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
+  ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :caller
-ORDER BY page.created_at DESC, page.id DESC;
+ORDER BY page.created_at DESC, page.id DESC
+
+-- name: walk_tasks(caller uuid, state text, q text, walked integer, skip integer, max integer)
+/* plan per value */
+-- The package comment of search explains both ways to a page. Each ORDER BY is the one of its input, so the planner keeps that order
+-- and reading stops when the page is full.
+WITH page AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM (
+    SELECT r.* FROM tasks r WHERE r.state = :state AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT :walked
+  ) r WHERE strpos(r.folded, (SELECT stoa_fold(:q))) > 0 AND :task_page;
+
+-- name: find_tasks(caller uuid, state text, q text, skip integer, max integer)
+/* plan per value */
+-- OFFSET 0 separates the condition that the index must answer from the others, for which the planner could take another index.
+WITH page AS MATERIALIZED (
+  SELECT r.id, r.created_at FROM (
+    SELECT r.* FROM tasks r WHERE CASE WHEN r.removed_at IS NULL THEN r.folded END LIKE (SELECT stoa_pattern(:q)) OFFSET 0
+  ) r WHERE :task_page;
 
 -- name: select_terms(caller uuid)
 -- What a new task depends on: the clock, the fee rate, and its customer, with whether it may take on obligations.

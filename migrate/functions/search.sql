@@ -1,12 +1,6 @@
--- Searching by q-grams.
+-- Searching for a substring.
 
--- What the q-grams of every text that holds t match. PL/pgSQL plans the expression once a connection; a function in SQL that aggregates
--- is planned anew by each search.
-CREATE OR REPLACE FUNCTION stoa_qgram_query(t text) RETURNS tsquery LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
-BEGIN
-  RETURN (SELECT string_agg('''' || replace(replace(substr(t, i, 5), '\', '\\'), '''', '''''')
-      || CASE WHEN length(t) < 5 THEN ''':*' ELSE '''' END,
-      ' & ')::tsquery
-    FROM generate_series(1, greatest(length(t) - 4, 1)) AS i);
-END
+-- stoa_pattern returns the pattern of LIKE that a folded text with q matches.
+CREATE OR REPLACE FUNCTION stoa_pattern(q text) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS $$
+  SELECT '%' || regexp_replace(stoa_fold(q), '([\\%_])', '\\\1', 'g') || '%'
 $$;

@@ -2,25 +2,29 @@
 // does not matter, and no character has a special meaning. Each domain's search is a statement in its .sql file, and all are
 // built alike.
 //
-// A table that can be searched has a column folded, its searched text in lower case, and an index of the q-grams of that column
-// (migrate/sql/0008_search.sql). A search has two ways to its rows. It walks the list in its order and looks at each text, until
-// the page is full or a bound on the rows examined is reached; or it takes what the index finds, sorts it, and looks at those
-// texts in the order of the list until the page is full. It looks at the first 64 rows of the list first: a text that none of
-// them holds goes to the index at once. The walk's bound is 1,000 rows for a page at the top of a list, grows by two for each row
-// up to the end of the page, and is 20,000 at most; a text that does not fill the page within it goes to the index, too. A row of
-// 4 KB takes about 10 µs. Both ways give the same page.
+// A table that can be searched has a column folded, its searched text as the function stoa_fold returns it: with the full case folding
+// of Unicode and in normal form C. A trigger keeps it, and an index knows the trigrams of its words (pg_trgm). A search has two ways
+// to its page. It walks the list in its order and looks at each text, until the page is full or a bound on the rows is reached; or it
+// asks the index, looks at all texts that have the trigrams, and sorts those that hold what is searched for. It looks at the first 64
+// rows of the list first: a text that none of them holds goes to the index at once. The walk's bound is 1,000 rows for a page at the
+// top of a list, grows by two for each row up to the end of the page, and is 20,000 at most; a text that does not fill the page within
+// it goes to the index, too. A row of 4 KB takes about 10 µs. Both ways give the same page.
 //
-// An index takes a text as an item of a list, and a job merges the list into the index every two seconds (Merge): texts that are
-// merged together share most of their keys. A search reads the list as well, so it finds what was written a moment ago.
+// The index knows nothing of a text without three letters or digits in a row: such a search walks to the end of the list. That and a
+// text whose trigrams are common, though few hold it, are bounded by time (readpool.StatementTimeout).
 //
-// The planner knows nothing about long texts, so the statement decides between the two ways while it runs. It reads no value at
-// planning, and its plan can be kept.
+// The planner knows nothing about long texts, so the two ways are two statements. They read no value at planning, and the plans of the
+// usual page are kept.
 package search
 
 import (
+	"context"
 	"errors"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
@@ -67,24 +71,77 @@ func Handle(wrong fault.Fields, name string, sent page.Param) *string {
 // Requested reports whether a parameter asks for a search: it is sent, and not just empty.
 func Requested(sent page.Param) bool { return len(sent) > 1 || len(sent) == 1 && sent[0] != "" }
 
-// Pages are the two forms of a search statement: one for the first page of the usual size, whose bounds stand in its text, so
-// that PostgreSQL plans it once for all texts; and one for every other page, planned for its bounds at each call.
-type Pages struct{ first, other *db.Statement }
+const (
+	probe       = 64
+	leastWalk   = 1000
+	longestWalk = 20_000
+	wholeList   = math.MaxInt32
+	indexable   = 3 // letters and digits in a row
+)
 
-// NewPages makes them of a statement that begins with prepared.PlanPerValue and whose last two parameters are the number of rows
-// to skip and the number to read.
-func NewPages(s *db.Statement) Pages {
-	n := len(s.Types)
-	first := strings.NewReplacer(
-		"$"+strconv.Itoa(n-1), "0", "$"+strconv.Itoa(n), strconv.Itoa(page.DefaultSize+1), prepared.PlanPerValue, "",
-	).Replace(s.Text)
-	return Pages{first: &db.Statement{Name: s.Name + "_first", Types: s.Types[:n-2], Text: first}, other: s}
+// Ways are the two ways of a search to a page.
+type Ways struct{ probe, walk, first, find *db.Statement }
+
+// NewWays makes them of the statements walk_<name> and find_<name>. Both begin with prepared.PlanPerValue and end with the number of
+// rows to skip and to read as their last parameters; that of the rows to walk stands before them. For the first page of the usual size
+// these numbers stand in the text, so that PostgreSQL plans it once for all texts.
+func NewWays(all db.Statements, name string) Ways {
+	walk, find := all.Named("walk_"+name), all.Named("find_"+name)
+	return Ways{
+		walk: walk, probe: fixed(walk, probe, 0, page.DefaultSize+1),
+		find: find, first: fixed(find, 0, page.DefaultSize+1),
+	}
 }
 
-// For returns the statement of a page and its arguments: args and, where it has them, the bounds of the page.
-func (p Pages) For(n page.Number, args ...any) (*db.Statement, []any) {
-	if n.Offset() == 0 && n.Limit() == page.DefaultSize+1 {
-		return p.first, args
+// fixed returns a statement with values in place of its last parameters.
+func fixed(s *db.Statement, values ...int) *db.Statement {
+	n := len(s.Types) - len(values)
+	changed := []string{prepared.PlanPerValue, ""}
+	for i, value := range values {
+		changed = append(changed, "$"+strconv.Itoa(n+i+1), strconv.Itoa(value))
 	}
-	return p.other, append(args, n.Offset(), n.Limit())
+	return &db.Statement{Name: s.Name + "_first", Types: s.Types[:n], Text: strings.NewReplacer(changed...).Replace(s.Text)}
+}
+
+// All returns limit rows of a search after the first skip, as T. args are the arguments of both statements without their numbers;
+// needle is the one of them that the index is asked for.
+func All[T any](ctx context.Context, on db.Querier, w Ways, skip, limit int, needle string, args ...any) ([]*T, error) {
+	bounds := []int{probe, min(leastWalk+2*(skip+limit), longestWalk), wholeList}
+	if skip > 0 {
+		bounds = bounds[1:]
+	}
+	if hasTrigram(needle) {
+		bounds = bounds[:len(bounds)-1]
+	}
+	usual := skip == 0 && limit == page.DefaultSize+1
+	for _, bound := range bounds {
+		statement, with := w.walk, append(slices.Clone(args), bound, skip, limit)
+		if usual && bound == probe {
+			statement, with = w.probe, args
+		}
+		rows, err := db.All[T](ctx, on, statement, with...)
+		if err != nil || len(rows) == limit || bound == wholeList {
+			return rows, err
+		}
+		if bound == probe && len(rows) == 0 && hasTrigram(needle) {
+			break
+		}
+	}
+	if usual {
+		return db.All[T](ctx, on, w.first, args...)
+	}
+	return db.All[T](ctx, on, w.find, append(slices.Clone(args), skip, limit)...)
+}
+
+// hasTrigram reports whether the index can answer a search.
+func hasTrigram(q string) bool {
+	row := 0
+	for _, r := range q {
+		if !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			row = 0
+		} else if row++; row == indexable {
+			return true
+		}
+	}
+	return false
 }
