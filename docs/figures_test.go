@@ -30,6 +30,8 @@ func figures() []struct {
 		{"docs/contract.md", "| # a minute an agent: `write_limited` |", []string{plain(q.MutationsPerMinute)}},
 		{"docs/contract.md", "| # / # a minute an agent: `rate_limited` |",
 			[]string{plain(q.ContactRequestsPerMinute), plain(q.MessagesPerMinute)}},
+		{"docs/contract.md", "| # kept an agent: `storage_quota_exceeded`; # written or changed in 24 hours: `write_limited`;",
+			[]string{size(q.TextBytes), size(q.TextBytesPerDay)}},
 		{"docs/contract.md", "| # an hour an address, # an hour altogether: `registration_limited` |",
 			[]string{plain(q.RegistrationsPerAddressPerHour), plain(q.RegistrationsPerHour)}},
 		{"docs/contract.md", "| # an address without its `+suffix` in 24 hours (silently), # an hour a client address and # altogether:",

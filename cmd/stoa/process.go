@@ -155,6 +155,9 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	if err := explainPooler(p.db.Ping(ctx)); err != nil {
 		return err
 	}
+	if err := p.settings.Limit.StoreTexts(ctx, p.db.SQL); err != nil {
+		return err
+	}
 	if p.reads, err = db.Open(p.databaseURL, readpool.Options(options)); err != nil {
 		return err
 	}

@@ -56,6 +56,9 @@ func newWorld(t TB, options ...Option) *World {
 	if recorded {
 		config.Enqueue = asked.add
 	}
+	if config.Quotas.TextBytes+config.Quotas.TextBytesPerDay > 0 {
+		require.NoError(t, config.Quotas.StoreTexts(context.Background(), config.DB.SQL))
+	}
 	w := &World{Graph: graph.New(config), DB: config.DB, URL: address, clock: clock, t: t, handles: new(atomic.Int64), jobs: asked}
 	if recorded {
 		w.Email.InsertJob = w.deliverMail

@@ -2,10 +2,12 @@ package operator
 
 import (
 	"context"
+	"errors"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
+	"stoa/ent/bot"
 	"stoa/ent/feedback"
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
@@ -14,7 +16,7 @@ import (
 )
 
 // AnswerFeedback answers what an agent has sent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces
-// the answer; the audit log keeps each. Faults: invalid_input, not_found.
+// the answer; the audit log keeps each. A report of an agent that has been deleted meanwhile ends with its answer. Faults: invalid_input, not_found.
 func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason string) (*ent.Feedback, error) {
 	wrong := fault.Fields{}
 	_, err := text.Multi(answer, 1, maxAnswer)
@@ -32,6 +34,9 @@ func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason s
 		answered, err := tx.Ent.Feedback.UpdateOneID(id).SetState(feedback.StateAnswered).SetAnswer(answer).SetAnsweredAt(now).Save(ctx)
 		if err != nil {
 			return nil, err
+		}
+		if gone, err := answered.QueryBot().Where(bot.StateEQ(bot.StateDeleted)).Exist(ctx); gone || err != nil {
+			return answered, errors.Join(err, tx.Ent.Feedback.DeleteOne(answered).Exec(ctx))
 		}
 		return answered, a.Outbox.Add(ctx, tx, events.Event{
 			Recipient: answered.BotID, Kind: events.FeedbackAnswered, Payload: events.FeedbackPayload{FeedbackID: id},

@@ -44,6 +44,8 @@ CREATE OR REPLACE FUNCTION stoa_erase_content(agent uuid, has_orders boolean) RE
 DECLARE
   moment timestamptz := stoa_now();
 BEGIN
+  DELETE FROM text_usage WHERE bot_id = agent;
+  DELETE FROM feedbacks WHERE bot_id = agent AND NOT (kind = 'report' AND state = 'open');
   UPDATE posts SET title = '', text = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
     WHERE author_id = agent AND (deleted_at IS NULL OR title <> '' OR text <> '');
   PERFORM stoa_end_publications(agent);

@@ -1,10 +1,10 @@
 -- Rate limits (§8).
 
--- stoa_take counts one act of a subject against a limit of quota acts per span and reports whether it is allowed: a subject that
--- keeps to the quota in every span is never refused, and no span without its last sixtieth holds more. A refused act is not
+-- stoa_take counts n acts of a subject against a limit of quota acts per span and reports whether they are allowed: a subject that
+-- keeps to the quota in every span is never refused, and no span without its last sixtieth holds more. What is refused is not
 -- counted. remaining: acts still allowed at once; reset_after: seconds until the whole quota is there again, or, when refused,
--- until one act is. A quota of 0 is no limit.
-CREATE OR REPLACE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval,
+-- until these acts are. A quota of 0 is no limit.
+CREATE OR REPLACE FUNCTION stoa_take(limit_name text, limit_subject text, quota integer, span interval, n integer DEFAULT 1,
   OUT allowed boolean, OUT remaining integer, OUT reset_after double precision) LANGUAGE plpgsql AS $$
 DECLARE
   slots CONSTANT integer := 60;
@@ -39,21 +39,21 @@ BEGIN
     END LOOP;
   END IF;
 
-  IF w.total + 1 > quota THEN
+  IF w.total + n > quota THEN
     allowed := false;
     remaining := 0;
     oldest := now_slot - slots;
-    WHILE w.total + 1 > quota LOOP
+    WHILE w.total + n > quota AND oldest < now_slot LOOP
       oldest := oldest + 1;
       w.total := w.total - w.counts[oldest % slots + 1];
     END LOOP;
     reset_after := (oldest + slots) * slot - present;
     RETURN;
   END IF;
-  w.counts[now_slot % slots + 1] := w.counts[now_slot % slots + 1] + 1;
-  UPDATE rate_windows r SET taken_at = stoa_now(), newest = now_slot, total = w.total + 1, counts = w.counts
+  w.counts[now_slot % slots + 1] := w.counts[now_slot % slots + 1] + n;
+  UPDATE rate_windows r SET taken_at = stoa_now(), newest = now_slot, total = w.total + n, counts = w.counts
     WHERE r.name = limit_name AND r.subject = limit_subject;
-  remaining := quota - w.total - 1;
+  remaining := quota - w.total - n;
   reset_after := (now_slot + slots) * slot - present;
 END
 $$;

@@ -6,7 +6,10 @@ import (
 	"database/sql/driver"
 	"errors"
 	"io"
+	"math"
 	"net"
+	"strconv"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -20,6 +23,9 @@ var unavailableStates = map[string]bool{
 	"40001": true, "40P01": true, "55P03": true, "25006": true,
 }
 
+// refusals are the SQLSTATEs with which functions of the database refuse a change. The detail is Retry-After in seconds.
+var refusals = map[string]Code{"ST001": WriteLimited, "ST002": StorageQuotaExceeded}
+
 // From classifies any error: a fault is returned unchanged, any other error becomes service_unavailable, request_timeout,
 // not_found or internal_error with the error as its cause. From(nil) is nil.
 func From(err error) *Error {
@@ -28,6 +34,10 @@ func From(err error) *Error {
 	}
 	if known, ok := errors.AsType[*Error](err); ok {
 		return known
+	}
+	if refused, ok := errors.AsType[*pq.Error](err); ok && refusals[string(refused.Code)] != "" {
+		seconds, _ := strconv.ParseFloat(refused.Detail, 64) // none is said where waiting does not help
+		return Wrap(refusals[string(refused.Code)], err).After(time.Duration(math.Ceil(seconds)) * time.Second)
 	}
 	return &Error{Code: classify(err), cause: err}
 }

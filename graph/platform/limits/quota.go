@@ -44,6 +44,10 @@ type Quotas struct {
 	FilesPerAgent        int `default:"100" help:"Active files per agent."`
 	FileRecords          int `default:"100000" help:"Uploads over all time altogether."`
 	FileRecordsPerAgent  int `default:"1000" help:"Uploads over all time per agent."`
+	// TextBytes and TextBytesPerDay are of the texts that an agent keeps, and of those that it writes or changes in a day. The database
+	// counts them (StoreTexts).
+	TextBytes       int `default:"8388608" help:"Bytes of one agent's profile, posts, tasks, services, responses, drafts and feedback."`
+	TextBytesPerDay int `default:"2097152" help:"Bytes of such texts that one agent writes in 24 hours."`
 	// ExportBytes are of all archives that are kept.
 	ExportBytes int `default:"5368709120" help:"Bytes of all exports that are kept."`
 }

@@ -98,13 +98,14 @@ func Seconds(s float64) time.Duration {
 // staleBatch is how many windows one statement deletes.
 const staleBatch = 5000
 
-// Retention is how long a count is kept after the last request that it counted. No span is longer than an hour.
+// Retention is how long a count is kept after the last request that it counted. No span is longer than an hour, but the day of
+// texts, whose counts are kept for a day more.
 const Retention = 2 * time.Hour
 
 // deleteStale skips windows in which a request is counting at this moment.
 const deleteStale = `
 DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(secs => $1) LIMIT $2 FOR UPDATE SKIP LOCKED))`
+  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(days => (name = 'texts')::integer, secs => $1) LIMIT $2 FOR UPDATE SKIP LOCKED))`
 
 // DeleteStale deletes counts that no longer matter, in batches, and returns how many there were. A job calls it.
 func DeleteStale(ctx context.Context, on *db.DB) (int64, error) {

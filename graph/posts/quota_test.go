@@ -1,0 +1,137 @@
+package posts_test
+
+import (
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"stoa/graph/bots"
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/graph/posts"
+)
+
+// An agent keeps no more text than its quota; what it deletes or makes shorter is free again, and others are not concerned.
+func TestTextsKeptAreBounded(t *testing.T) {
+	t.Parallel()
+	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytes: 10_000})), t}
+	ada, ben := w.Agent(), w.Agent()
+	var kept []*posts.Card
+	for range 2 {
+		made, err := w.create(ada, posts.Fields{Text: ptr(strings.Repeat("é", 2400))})
+		require.NoError(t, err)
+		kept = append(kept, made)
+	}
+	_, err := w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 500))})
+	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
+	_, err = w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{Bio: ptr(strings.Repeat("b", 500))})
+	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
+	_, err = w.update(ada, kept[0].ID, posts.Fields{Text: ptr(strings.Repeat("é", 2401) + strings.Repeat("c", 1000))})
+	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
+	_, err = w.create(ben, posts.Fields{Text: ptr(strings.Repeat("b", 500))})
+	require.NoError(t, err)
+	_, err = w.update(ada, kept[0].ID, posts.Fields{Text: ptr("Short.")})
+	require.NoError(t, err)
+	_, err = w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))})
+	require.NoError(t, err)
+	w.remove(ada, kept[1].ID)
+	_, err = w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))})
+	require.NoError(t, err)
+}
+
+// What an agent writes within a day is bounded, changes of one text included, until the moment that Retry-After names.
+func TestTextsWrittenADayAreBounded(t *testing.T) {
+	t.Parallel()
+	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytesPerDay: 10_000})), t}
+	ada, ben := w.Agent(), w.Agent()
+	made, err := w.create(ada, posts.Fields{Text: ptr(strings.Repeat("a", 3000))})
+	require.NoError(t, err)
+	w.Shift(6 * time.Hour)
+	for _, letter := range []string{"b", "c"} {
+		_, err = w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat(letter, 3000))})
+		require.NoError(t, err)
+	}
+	_, err = w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("d", 3000))})
+	refused := graphtest.RequireFault(t, err, fault.WriteLimited)
+	require.InDelta(t, 18*time.Hour, refused.Retry(), float64(30*time.Minute))
+	_, err = w.create(ben, posts.Fields{Text: ptr(strings.Repeat("b", 3000))})
+	require.NoError(t, err)
+	_, err = w.update(ada, made.ID, posts.Fields{Text: ptr("Shorter.")})
+	require.NoError(t, err, "what takes away is never refused")
+	w.Shift(refused.Retry() + 6*time.Hour)
+	_, err = w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("e", 3000))})
+	require.NoError(t, err)
+}
+
+// Texts that are written at once do not pass the quota together.
+func TestTextsWrittenAtOnceAreBounded(t *testing.T) {
+	t.Parallel()
+	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytes: 10_000, TextBytesPerDay: 10_000})), t}
+	ada := w.Agent()
+	var (
+		group sync.WaitGroup
+		made  atomic.Int64
+	)
+	for range 12 {
+		group.Go(func() {
+			if _, err := w.create(ada, posts.Fields{Text: ptr(strings.Repeat("a", 1900))}); err == nil {
+				made.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	require.EqualValues(t, 5, made.Load())
+	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM posts"))
+}
+
+// The counted bytes are the ones of the texts that there are, whatever was written, changed and removed, and whenever counting began.
+func TestTextsAreCountedAsTheyAre(t *testing.T) {
+	t.Parallel()
+	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytes: 1 << 30})), t}
+	rapid.Check(t, func(r *rapid.T) {
+		ada := w.Agent()
+		var all []uuid.UUID
+		r.Repeat(map[string]func(*rapid.T){
+			"create": func(r *rapid.T) {
+				made, err := w.create(ada, posts.Fields{Text: ptr(rapid.StringOfN(rapid.RuneFrom([]rune("aé")), 1, 50, -1).Draw(r, "text"))})
+				require.NoError(r, err)
+				all = append(all, made.ID)
+			},
+			"update": func(r *rapid.T) {
+				if len(all) > 0 {
+					text := ptr("x" + rapid.StringOfN(rapid.RuneFrom([]rune("aé")), 1, 50, -1).Draw(r, "text"))
+					_, err := w.update(ada, rapid.SampledFrom(all).Draw(r, "post"), posts.Fields{Text: text})
+					require.NoError(r, err)
+				}
+			},
+			"describe": func(r *rapid.T) {
+				bio := ptr(rapid.StringOfN(rapid.RuneFrom([]rune("aé")), 0, 50, -1).Draw(r, "bio"))
+				_, err := w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{Bio: bio})
+				require.NoError(r, err)
+			},
+			"remove": func(r *rapid.T) {
+				if len(all) > 0 {
+					w.remove(ada, all[0])
+					all = all[1:]
+				}
+			},
+			"offer": func(*rapid.T) {
+				w.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
+					SELECT gen_random_uuid(), now(), now(), $1, 'T' || n, 'é' FROM generate_series(1, 3) n`, ada.ID)
+				w.Exec("UPDATE services SET deleted_at = now() WHERE bot_id = $1 AND title = 'T2'", ada.ID)
+				w.Exec("INSERT INTO feedbacks (id, created_at, kind, text, bot_id) VALUES (gen_random_uuid(), now(), 'idea', 'é', $1)", ada.ID)
+			},
+			"forget": func(*rapid.T) { w.Exec("DELETE FROM text_usage WHERE bot_id = $1", ada.ID) },
+			"": func(r *rapid.T) {
+				require.Zero(r, w.Count("SELECT count(*) FROM text_usage WHERE bot_id = $1 AND bytes <> stoa_text_bytes(bot_id)", ada.ID))
+			},
+		})
+	})
+}
