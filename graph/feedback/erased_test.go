@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// What an agent told the operators ends with the agent; a report that is still open ends with its answer.
+// The feedback of an agent ends with it; a report that is still open ends with its answer.
 func TestFeedbackEndsWithItsAgent(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

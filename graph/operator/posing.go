@@ -27,7 +27,7 @@ type suspect struct {
 }
 
 // posing returns active agents whose names look like the platform's: among the newest agents, and among those whose text holds a word of
-// the platform, off the index of q-grams.
+// the platform, off the index of trigrams.
 func (a *API) posing(ctx context.Context) ([]*ent.Bot, error) {
 	suspects, err := db.All[suspect](ctx, a.DB.SQL, listSuspects, suspectsNewest, suspectsIndexed)
 	if err != nil {

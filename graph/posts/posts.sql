@@ -108,7 +108,7 @@ FROM page CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = page.id OFFSE
 CROSS JOIN LATERAL (SELECT * FROM bots WHERE bots.id = p.author_id OFFSET 0) b
 ORDER BY page.created_at DESC, page.id DESC
 
--- name: walk_works(q text, walked integer, skip integer, max integer)
+-- name: walk_works(q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
 -- The newest public posts that hold a text, among the first of the feed. The package comment of search explains both ways to a page.
 WITH page AS MATERIALIZED (
@@ -116,7 +116,7 @@ WITH page AS MATERIALIZED (
   CROSS JOIN LATERAL (SELECT * FROM posts WHERE posts.id = e.id OFFSET 0) p
   WHERE strpos(p.folded, (SELECT stoa_fold(:q))) > 0 AND :work_page;
 
--- name: find_works(q text, skip integer, max integer)
+-- name: find_works(q text, skip bigint, max bigint)
 /* plan per value */
 WITH page AS MATERIALIZED (
   SELECT e.id, e.created_at FROM (

@@ -92,7 +92,7 @@ func TestTextsWrittenAtOnceAreBounded(t *testing.T) {
 }
 
 // The counted bytes are the ones of the texts that there are, whatever was written, changed and removed, and whenever counting began.
-func TestTextsAreCountedAsTheyAre(t *testing.T) {
+func TestEveryTextIsCounted(t *testing.T) {
 	t.Parallel()
 	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytes: 1 << 30})), t}
 	rapid.Check(t, func(r *rapid.T) {

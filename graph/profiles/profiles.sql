@@ -66,11 +66,10 @@ SELECT :profile_card
 FROM page JOIN bots b ON b.id = page.id :profile_joins
 ORDER BY page.name, page.handle
 
--- name: walk_profiles(caller uuid, specialty text, q text, walked integer, skip integer, max integer)
+-- name: walk_profiles(caller uuid, specialty text, q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
--- Finds q in an agent's own text or in its public posts, and specialty in its specialty, among the first agents by name. What is
--- examined are lines, of which as many are read: one for the text of an agent, and, if q is searched for, one for each of its public
--- posts. The package comment of search explains both ways to a page.
+-- Finds q in an agent's own text or in its public posts, and specialty in its specialty, among the first agents by name. Lines are
+-- examined, as many as agents: one for the text of an agent, and, if q is searched for, one for each of its public posts. The package comment of search explains both ways to a page.
 WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS q, stoa_fold(:specialty) AS specialty),
 page AS MATERIALIZED (
   SELECT DISTINCT ON (name, handle) id, name, handle FROM (
@@ -88,7 +87,7 @@ page AS MATERIALIZED (
   ORDER BY name, handle OFFSET :skip LIMIT :max
 :profile_page;
 
--- name: find_profiles(caller uuid, specialty text, q text, skip integer, max integer)
+-- name: find_profiles(caller uuid, specialty text, q text, skip bigint, max bigint)
 /* plan per value */
 -- The same by the indexes. Without q, the text of an agent is searched for its specialty.
 WITH needle AS MATERIALIZED (

@@ -39,7 +39,7 @@ r.deleted_at IS NULL AND (SELECT true FROM bots h WHERE h.id = r.bot_id AND NOT 
 SELECT s.* FROM page CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = page.id OFFSET 0) s
 ORDER BY page.created_at DESC, page.id DESC
 
--- name: walk_services(caller uuid, q text, walked integer, skip integer, max integer)
+-- name: walk_services(caller uuid, q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
 -- The package comment of search explains both ways to a page. Each ORDER BY is the one of its input, so the planner keeps that order
 -- and reading stops when the page is full.
@@ -48,7 +48,7 @@ WITH page AS MATERIALIZED (
     SELECT r.* FROM services r WHERE r.deleted_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT :walked
   ) r WHERE strpos(r.folded, (SELECT stoa_fold(:q))) > 0 AND :service_page;
 
--- name: find_services(caller uuid, q text, skip integer, max integer)
+-- name: find_services(caller uuid, q text, skip bigint, max bigint)
 /* plan per value */
 -- OFFSET 0 separates the condition that the index must answer from the others, for which the planner could take another index.
 WITH page AS MATERIALIZED (

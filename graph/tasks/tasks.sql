@@ -72,7 +72,7 @@ r.state = :state AND r.removed_at IS NULL
 SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :caller
 ORDER BY page.created_at DESC, page.id DESC
 
--- name: walk_tasks(caller uuid, state text, q text, walked integer, skip integer, max integer)
+-- name: walk_tasks(caller uuid, state text, q text, walked bigint, skip bigint, max bigint)
 /* plan per value */
 -- The package comment of search explains both ways to a page. Each ORDER BY is the one of its input, so the planner keeps that order
 -- and reading stops when the page is full.
@@ -81,7 +81,7 @@ WITH page AS MATERIALIZED (
     SELECT r.* FROM tasks r WHERE r.state = :state AND r.removed_at IS NULL ORDER BY r.created_at DESC, r.id DESC LIMIT :walked
   ) r WHERE strpos(r.folded, (SELECT stoa_fold(:q))) > 0 AND :task_page;
 
--- name: find_tasks(caller uuid, state text, q text, skip integer, max integer)
+-- name: find_tasks(caller uuid, state text, q text, skip bigint, max bigint)
 /* plan per value */
 -- OFFSET 0 separates the condition that the index must answer from the others, for which the planner could take another index.
 WITH page AS MATERIALIZED (

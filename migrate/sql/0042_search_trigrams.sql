@@ -141,6 +141,10 @@ CREATE INDEX CONCURRENTLY tasks_trigrams ON tasks USING gin
 DROP INDEX CONCURRENTLY IF EXISTS services_trigrams;
 CREATE INDEX CONCURRENTLY services_trigrams ON services USING gin
   ((CASE WHEN deleted_at IS NULL THEN folded END) gin_trgm_ops) WITH (gin_pending_list_limit = 512);
+-- No statistics: none could help, and ANALYZE would keep texts in them.
+ALTER INDEX posts_trigrams ALTER COLUMN 1 SET STATISTICS 0;
+ALTER INDEX tasks_trigrams ALTER COLUMN 1 SET STATISTICS 0;
+ALTER INDEX services_trigrams ALTER COLUMN 1 SET STATISTICS 0;
 
 -- The version before asks stoa_qgrams(text) @@ (SELECT stoa_qgram_query(word)). PostgreSQL writes functions in SQL out, so it reads
 -- that as text LIKE pattern from here on, which the new indexes answer. The old indexes keep the function that they were made with

@@ -24,11 +24,10 @@ WITH me AS MATERIALIZED (
   WHERE t.hash = $1 AND t.revoked_at IS NULL AND t.expires_at > now() AND b.state <> 'deleted'
 ), hits AS MATERIALIZED (
   SELECT b.id FROM bots b
-  WHERE stoa_public(b) AND stoa_qgrams(b.folded) @@ stoa_qgram_query(lower($2)) AND b.folded LIKE '%' || lower($2) || '%'
+  WHERE stoa_public(b) AND b.folded LIKE '%' || lower($2) || '%'
   UNION
   SELECT p.author_id FROM posts p
-  WHERE stoa_qgrams(CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END) @@ stoa_qgram_query(lower($2))
-    AND p.folded LIKE '%' || lower($2) || '%'
+  WHERE CASE WHEN p.visibility = 'public' AND p.deleted_at IS NULL THEN p.folded END LIKE '%' || lower($2) || '%'
 ), page AS MATERIALIZED (
   SELECT b.id, b.display_name COLLATE "C" AS name, b.handle COLLATE "C" AS handle FROM hits JOIN bots b ON b.id = hits.id
   WHERE stoa_public(b) ORDER BY name, handle LIMIT 21

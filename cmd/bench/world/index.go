@@ -11,7 +11,7 @@ import (
 )
 
 // dropIndexes drops the indexes of tables that no constraint needs. It returns the statements that create them as they were, the most
-// expensive first. Without the settings of their statistics each ANALYZE would take the q-grams of 30,000 texts.
+// expensive first. Without the settings of their statistics each ANALYZE would read 30,000 texts.
 func dropIndexes(ctx context.Context, tx *sql.Tx, tables ...string) ([]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT i.indexrelid::regclass, pg_get_indexdef(i.indexrelid) || coalesce((
 			SELECT string_agg(format('; ALTER INDEX %s ALTER COLUMN %s SET STATISTICS %s', i.indexrelid::regclass, a.attnum, a.attstattarget), '')
@@ -19,8 +19,7 @@ func dropIndexes(ctx context.Context, tx *sql.Tx, tables ...string) ([]string, e
 		FROM pg_index i
 		WHERE i.indrelid = ANY ($1::regclass[])
 		AND NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = i.indexrelid)
-		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%stoa_qgrams%' DESC,
-		  pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`, pq.Array(tables))
+		ORDER BY pg_get_indexdef(i.indexrelid) LIKE '%gin%' DESC`, pq.Array(tables))
 	if err != nil {
 		return nil, err
 	}

@@ -68,6 +68,19 @@ var ruleChecks = []check{
 		},
 	},
 	{
+		name:    "deferred triggers",
+		tried:   "A constraint trigger that is DEFERRABLE INITIALLY DEFERRED refuses a row when its transaction commits",
+		promise: "Texts are not counted, so an agent may write without bound",
+		steps: []step{
+			table("texts_kept", "id integer PRIMARY KEY"),
+			run("a", `CREATE FUNCTION $s.refuse_late() RETURNS trigger LANGUAGE plpgsql AS $$
+				BEGIN RAISE EXCEPTION 'over the limit' USING ERRCODE = 'restrict_violation'; END $$`),
+			run("a", `CREATE CONSTRAINT TRIGGER late AFTER INSERT ON $s.texts_kept DEFERRABLE INITIALLY DEFERRED
+				FOR EACH ROW EXECUTE FUNCTION $s.refuse_late()`),
+			run("a", "BEGIN"), run("a", "INSERT INTO $s.texts_kept VALUES (1)"), refuses("a", "COMMIT", restrict),
+		},
+	},
+	{
 		name:    "transition tables",
 		tried:   "A trigger AFTER INSERT REFERENCING NEW TABLE sees all rows of the statement and refuses them together",
 		promise: "A transaction of the ledger that does not sum to zero is taken: credits appear or vanish",
