@@ -13,7 +13,7 @@ const LoopTime = 100 * time.Millisecond
 // rounds is the length of the loop, chosen so that it takes LoopTime.
 const rounds = 50_000_000
 
-// Measure returns the factor for this machine as it is now, at least 1: how much longer than usual a fixed loop takes if it runs on
+// Measure returns the factor for this machine at the moment of the call, at least 1: how much longer than usual a fixed loop takes if it runs on
 // every processor at once. usual is LoopTime except in tests.
 func Measure(usual time.Duration) float64 {
 	began := time.Now()
