@@ -45,11 +45,11 @@ func inspectWith(
 		return attachments.Report{}, err
 	}
 	if report.Ending == inspection.Crashed {
-		return attachments.Report{}, errors.Join(attachments.ErrCrashed, report.Remove())
+		return attachments.Report{Processor: report.Processor}, errors.Join(attachments.ErrCrashed, report.Remove())
 	}
 	return attachments.Report{
 		Accepted: report.Accepted, Reason: report.Reason, MediaType: string(report.MediaType),
 		Width: report.Width, Height: report.Height, Pages: report.Pages,
-		Preview: report.Preview, Published: report.Published, Remove: report.Remove,
+		Preview: report.Preview, Published: report.Published, Processor: report.Processor, Remove: report.Remove,
 	}, nil
 }

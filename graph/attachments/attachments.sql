@@ -5,18 +5,22 @@ SELECT FROM storage_usage WHERE agent_id = :everyone FOR UPDATE;
 
 -- name: read_usage(everyone uuid, agent uuid, except_reservation uuid)
 -- The usage of all agents' files and of one agent's, with running uploads except one reservation, and with public copies that are
--- being stored; how many inspections run, and how many uploads wait for theirs.
+-- being stored; how many inspections run, and how many uploads wait for theirs; and the processor time of the agent's inspections, as
+-- it was idle seconds ago.
 SELECT e.bytes + h.all_bytes + c.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
   coalesce(u.bytes, 0) + h.bytes + c.bytes AS bytes, coalesce(u.files, 0) + h.files AS files,
-  coalesce(u.records, 0) + h.files AS records, h.all_uploads, h.uploads, p.all_waiting, p.waiting, p.running + c.running AS running
+  coalesce(u.records, 0) + h.files AS records, h.all_uploads, h.uploads, p.all_waiting, p.waiting, p.inspecting,
+  p.running + c.running AS running, coalesce(u.inspection_seconds, 0) AS spent,
+  coalesce(extract(epoch FROM stoa_now() - u.inspected_at), 0)::float8 AS idle
 FROM storage_usage e LEFT JOIN storage_usage u ON u.agent_id = :agent
-CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(files), 0) AS all_files, count(*) AS all_uploads,
+CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(files), 0) AS all_files,
+    count(*) FILTER (WHERE NOT ended) AS all_uploads,
     coalesce(sum(bytes) FILTER (WHERE agent_id = :agent), 0)::bigint AS bytes,
     coalesce(sum(files) FILTER (WHERE agent_id = :agent), 0) AS files,
-    count(*) FILTER (WHERE agent_id = :agent) AS uploads
+    count(*) FILTER (WHERE agent_id = :agent AND NOT ended) AS uploads
   FROM upload_reservations WHERE id <> :except_reservation) h
 CROSS JOIN (SELECT count(*) FILTER (WHERE NOT leased) AS all_waiting, count(*) FILTER (WHERE NOT leased AND owner_id = :agent) AS waiting,
-    count(*) FILTER (WHERE leased) AS running
+    count(*) FILTER (WHERE leased) AS running, count(*) FILTER (WHERE leased AND owner_id = :agent) AS inspecting
   FROM (SELECT owner_id, lease_until IS NOT NULL AND lease_until > stoa_now() AS leased FROM attachments WHERE status = 'pending') x) p
 CROSS JOIN (SELECT coalesce(sum(m.size_bytes), 0)::bigint AS all_bytes,
     coalesce(sum(m.size_bytes) FILTER (WHERE a.owner_id = :agent), 0)::bigint AS bytes, count(*) AS running
@@ -33,8 +37,16 @@ UPDATE upload_reservations SET bytes = bytes + :more WHERE id = :id AND files = 
 -- name: empty_reservation(id uuid)
 UPDATE upload_reservations SET bytes = 0, files = 0 WHERE id = :id;
 
--- name: renew_reservation(id uuid, lease_seconds double precision)
-UPDATE upload_reservations SET expires_at = stoa_now() + make_interval(secs => :lease_seconds) WHERE id = :id;
+-- name: renew_reservation(id uuid, slow boolean, lease_seconds double precision)
+UPDATE upload_reservations SET slow = :slow, expires_at = stoa_now() + make_interval(secs => :lease_seconds) WHERE id = :id AND NOT ended;
+
+-- name: end_upload(agent uuid, fair bigint)
+-- Ends the upload that makes room for one of the agent: a slow one of another, or else the youngest of one that holds more than its
+-- fair share.
+UPDATE upload_reservations SET ended = true WHERE id = (
+  SELECT r.id FROM upload_reservations r WHERE NOT r.ended AND r.agent_id <> :agent AND (r.slow
+    OR :fair < (SELECT count(*) FROM upload_reservations o WHERE o.agent_id = r.agent_id AND NOT o.ended))
+  ORDER BY r.slow DESC, r.id DESC LIMIT 1);
 
 -- name: delete_reservation(id uuid)
 DELETE FROM upload_reservations WHERE id = :id;
@@ -111,19 +123,55 @@ SELECT count(*) FROM attachments WHERE id = ANY (:ids) AND owner_id = :owner AND
 SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> :except_lease)
   + (SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now());
 
+-- text: inspecting
+-- How many inspections of the owner of a file a run, for public copies included.
+(SELECT count(*) FROM attachments r WHERE r.owner_id = a.owner_id AND r.status = 'pending' AND r.lease_until > stoa_now())
+  + (SELECT count(*) FROM attachment_copies m JOIN attachments r ON r.id = m.attachment_id
+    WHERE r.owner_id = a.owner_id AND m.lease_until > stoa_now())
+
 -- name: take_lease(id uuid, lease uuid, lease_seconds double precision)
--- A process that repeats the statement with the lease it has already, because the answer was lost, has not begun another attempt.
+-- Takes the upload that is next, of those that wait for an inspection: they go round by agent, and then by age. id is the one that it
+-- was asked for. A process that repeats the statement with the lease it has already, because the answer was lost, has not begun
+-- another attempt.
 UPDATE attachments SET lease_id = :lease, lease_until = stoa_now() + make_interval(secs => :lease_seconds),
   attempts = attempts + CASE WHEN lease_id = :lease THEN 0 ELSE 1 END
-WHERE id = :id AND status = 'pending' AND (lease_until IS NULL OR lease_until <= stoa_now() OR lease_id = :lease)
+WHERE id = (SELECT a.id FROM attachments a LEFT JOIN storage_usage u ON u.agent_id = a.owner_id
+  WHERE a.status = 'pending' AND (a.lease_until IS NULL OR a.lease_until <= stoa_now() OR a.lease_id = :lease)
+  ORDER BY coalesce(a.lease_id = :lease, false) DESC, :inspecting, u.inspected_at, a.id = :id DESC, a.id LIMIT 1)
 RETURNING id, lease_id, owner_id, purpose, size_bytes, reserved_bytes, attempts;
+
+-- name: copy_yields(id uuid)
+-- Whether a public copy has to wait: its owner has an inspection, and an upload of another agent waits for one.
+SELECT :inspecting > 0 AND EXISTS (SELECT FROM attachments w
+  WHERE w.status = 'pending' AND w.owner_id <> a.owner_id AND (w.lease_until IS NULL OR w.lease_until <= stoa_now()))
+FROM attachments a WHERE a.id = :id;
+
+-- name: charge_inspection(owner uuid, spent double precision, forgotten double precision)
+-- Adds the processor time of an inspection; as much is forgotten a second.
+UPDATE storage_usage SET inspected_at = stoa_now(), inspection_seconds = :spent
+  + greatest(0, inspection_seconds - :forgotten * extract(epoch FROM stoa_now() - inspected_at))
+WHERE agent_id = :owner;
+
+-- name: displace_inspection(agent uuid, lease_seconds double precision)
+-- Gives up the youngest upload that waits of the agent with most of them, several at least. What is left of it is a reservation that
+-- was ended, with which its bytes go.
+WITH gone AS (DELETE FROM attachments WHERE id = (
+  SELECT a.id FROM (SELECT id, count(*) OVER (PARTITION BY owner_id) AS waiting FROM attachments
+    WHERE status = 'pending' AND owner_id <> :agent AND (lease_until IS NULL OR lease_until <= stoa_now())) a
+  WHERE a.waiting > 1 ORDER BY a.waiting DESC, a.id DESC LIMIT 1)
+RETURNING id, owner_id)
+INSERT INTO upload_reservations (id, agent_id, bytes, files, expires_at, ended)
+SELECT id, owner_id, 0, 0, stoa_now() + make_interval(secs => :lease_seconds), true FROM gone RETURNING id;
+
+-- name: was_displaced(id uuid)
+SELECT EXISTS (SELECT FROM upload_reservations WHERE id = :id AND ended);
 
 -- name: renew_lease(id uuid, lease uuid, lease_seconds double precision)
 UPDATE attachments SET lease_until = stoa_now() + make_interval(secs => :lease_seconds) WHERE id = :id AND lease_id = :lease;
 
 -- name: return_lease(id uuid, lease uuid, counts boolean)
 UPDATE attachments SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN :counts THEN 0 ELSE 1 END
-WHERE id = :id AND lease_id = :lease;
+WHERE (id = :id OR status = 'pending') AND lease_id = :lease;
 
 -- name: accept_upload(id uuid, lease uuid, media text, width integer, height integer, pages integer, preview bigint, hash bytea)
 UPDATE attachments SET status = 'ready', media_type = :media::text, width = nullif(:width, 0), height = nullif(:height, 0),

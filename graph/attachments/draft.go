@@ -2,12 +2,16 @@ package attachments
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"hash"
 	"image"
 	_ "image/jpeg" // for image.DecodeConfig
 	_ "image/png"  // for image.DecodeConfig
+	"sync"
+	"time"
 
 	"gocloud.dev/blob"
 
@@ -23,6 +27,9 @@ const (
 	maxPreview = 1 << 20
 	// headSize is how much of a file is looked at for its dimensions.
 	headSize = 64 << 10
+	// minPace is how many bytes of a body must come in a second while places are scarce (§8), looked at every paceInterval.
+	minPace      = 32 << 10
+	paceInterval = 2 * time.Second
 )
 
 // Draft is a file that is being received into the store. It holds a reservation (upload_reservations) and keeps nothing of the
@@ -40,6 +47,12 @@ type Draft struct {
 	head   []byte
 	// opened reports that bytes may be in the store, recorded that they belong to a record.
 	opened, recorded bool
+	mu               sync.Mutex
+	// came is how many bytes came since then, busy how long the server did not wait for the client, writing that it does not now.
+	since   time.Time
+	came    int
+	busy    time.Duration
+	writing bool
 	// failed is the first error of the store. It is returned once it is known that the upload is no repeat, which needs no store.
 	failed error
 }
@@ -56,9 +69,55 @@ func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{api: a, reservation: held, hash: sha256.New()}
-	d.ctx, d.stop = a.renew(ctx, renewReservation, held.id)
+	d := &Draft{api: a, reservation: held, hash: sha256.New(), since: time.Now()}
+	d.ctx, d.stop = a.renewEvery(ctx, paceInterval, renewReservation, func() []any { return []any{held.id, d.isSlow()} })
 	return d, nil
+}
+
+// isSlow reports whether less came since it was called last than minPace in the time in which the server waited for the client.
+func (d *Draft) isSlow() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	waited := time.Since(d.since) - d.busy
+	slow := !d.writing && float64(d.came) < minPace*waited.Seconds()
+	d.since, d.busy, d.came = time.Now(), 0, 0
+	return slow
+}
+
+// write marks that the server is busy with the file and does not wait for the client, until the returned function is called.
+func (d *Draft) write(bytes int) (done func()) {
+	began := time.Now()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.writing, d.came = true, d.came+bytes
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.writing, d.busy = false, d.busy+time.Since(latest(began, d.since))
+	}
+}
+
+// latest returns the later of two times.
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// WhenTaken calls interrupt once the upload has lost its place to another agent's, unless stop is called before. Taken then returns
+// the fault.
+func (d *Draft) WhenTaken(interrupt func()) (stop func() bool) {
+	return context.AfterFunc(d.ctx, interrupt)
+}
+
+// Taken is upload_busy once the upload has lost its place to another agent's, else nil.
+func (d *Draft) Taken() error {
+	if !errors.Is(context.Cause(d.ctx), errTaken) {
+		return nil
+	}
+	return fault.New(fault.UploadBusy).Say("Others wait for the place of this upload: it was slower than 32 KiB a second, or one of " +
+		"more than two of its agent. Send it again.")
 }
 
 // Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. A file that the budgets or the store
@@ -67,6 +126,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 	if d.size+int64(len(p)) > MaxFile {
 		return 0, fault.New(fault.PayloadTooLarge).Say("A file may have at most " + bounds.Size(bounds.File) + ".")
 	}
+	defer d.write(len(p))()
 	d.size += int64(len(p))
 	d.hash.Write(p)
 	d.head = append(d.head, p[:min(len(p), headSize-len(d.head))]...)
@@ -107,7 +167,7 @@ func (d *Draft) open() (err error) {
 		return nil
 	}
 	if d.ctx.Err() != nil {
-		return errReservationLost()
+		return cmp.Or(d.Taken(), errReservationLost())
 	}
 	var ctx context.Context
 	ctx, d.cancel = context.WithCancel(d.ctx)
@@ -127,7 +187,7 @@ func (d *Draft) cancelWrite() {
 	}
 }
 
-// commit makes the bytes durable; service_unavailable if the store cannot.
+// commit makes the bytes durable; service_unavailable if the store cannot, upload_busy if the upload has lost its place.
 func (d *Draft) commit() error {
 	if d.failed == nil {
 		d.failed = d.open()
@@ -135,6 +195,9 @@ func (d *Draft) commit() error {
 	if d.failed == nil {
 		d.failed = d.writer.Close()
 		d.writer = nil
+	}
+	if taken := d.Taken(); d.failed != nil && taken != nil {
+		return taken
 	}
 	if d.failed != nil {
 		return fault.Wrap(fault.ServiceUnavailable, d.failed).Say("The file cannot be stored at the moment.")

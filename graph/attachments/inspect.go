@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"time"
 
 	"github.com/google/uuid"
 	"gocloud.dev/gcerrors"
@@ -17,6 +18,7 @@ var (
 	rejectUpload        = statements.Named("reject_upload")
 	deleteUpload        = statements.Named("delete_upload")
 	deleteCrashedUpload = statements.Named("delete_crashed_upload")
+	chargeInspection    = statements.Named("charge_inspection")
 	inspectionMetrics   = statements.Named("inspection_metrics")
 )
 
@@ -30,6 +32,8 @@ type Report struct {
 	Width, Height, Pages int
 	// Preview is a JPEG; Published is the public copy, made instead of it for a publication.
 	Preview, Published string
+	// Processor is the processor time that it took. It is known of a crashed inspection, too.
+	Processor time.Duration
 	// Remove deletes what was made.
 	Remove func() error
 }
@@ -45,9 +49,9 @@ var ErrCrashed = errors.New("attachments: the inspection crashed")
 // maxAttempts is how often the inspection of one upload is begun.
 const maxAttempts = 3
 
-// Inspect inspects an upload: it waits for an inspection slot, holds it meanwhile, and stores the result and the preview. It
-// returns nil if there is nothing to do any more: the upload is inspected, gone, or being inspected elsewhere. An error means
-// that it should be called again. Only a job calls it.
+// Inspect inspects an upload: it waits for an inspection slot, holds it meanwhile, and stores the result and the preview. Uploads go
+// round by agent, so it may be another upload that waits than the one it was asked for, which its job then finds inspected. It
+// returns nil if there is nothing to do any more: no upload waits. An error means that it should be called again. Only a job calls it.
 //
 // Only a report rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
 // inspection crashed, its count among the upload records, and the client may send it again.
@@ -87,7 +91,7 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, original.Close()) }()
-	report, err := inspect(ctx, original, held.Purpose)
+	report, err := a.charged(ctx, held, inspect, original, held.Purpose)
 	if err != nil {
 		return err
 	}
@@ -100,6 +104,18 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 		return err
 	}
 	return retryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview) })
+}
+
+// charged runs an inspection and adds its processor time to that of the agent.
+func (a *API) charged(ctx context.Context, held *lease, inspect Inspector, original *os.File, purpose Purpose) (Report, error) {
+	report, err := inspect(ctx, original, purpose)
+	if report.Processor == 0 {
+		return report, err
+	}
+	return report, errors.Join(err, retryUnavailable(ctx, func(ctx context.Context) error {
+		_, err := a.DB.SQL.ExecContext(ctx, chargeInspection.Text, held.Owner, report.Processor.Seconds(), forgotten(a.Quotas))
+		return err
+	}))
 }
 
 // accept makes the upload ready and returns the reserved bytes that the preview did not need. It does nothing if the lease was

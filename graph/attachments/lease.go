@@ -24,13 +24,15 @@ const (
 	slotInterval = 100 * time.Millisecond
 )
 
-// leaseKind is a kind of work that can be leased: the inspection of an upload, or the making of a public copy.
-type leaseKind struct{ take, renew, giveBack *db.Statement }
+// leaseKind is a kind of work that can be leased: the inspection of an upload, or the making of a public copy. yields reports
+// whether the work must leave the slot to others; nil if take chooses.
+type leaseKind struct{ take, renew, giveBack, yields *db.Statement }
 
 var (
-	uploadLease = leaseKind{statements.Named("take_lease"), statements.Named("renew_lease"), statements.Named("return_lease")}
+	uploadLease = leaseKind{statements.Named("take_lease"), statements.Named("renew_lease"), statements.Named("return_lease"), nil}
 	copyLease   = leaseKind{
 		statements.Named("take_copy_lease"), statements.Named("renew_copy_lease"), statements.Named("return_copy_lease"),
+		statements.Named("copy_yields"),
 	}
 
 	countSlots = statements.Named("count_slots")
@@ -50,8 +52,8 @@ type lease struct {
 	Attempt int `db:"attempts"`
 }
 
-// claim waits until one of the inspection slots of the whole server is free and takes it; nil if the file needs none any more or
-// has one. It waits for an unavailable database too.
+// claim waits until one of the inspection slots of the whole server is free and takes it, for the upload that is next or for the
+// copy; nil if nothing needs one any more. It waits for an unavailable database too.
 func (a *API) claim(ctx context.Context, kind leaseKind, id uuid.UUID) (*lease, error) {
 	name := uuid.New() // the same at every attempt: an earlier one may have been committed without an answer
 	for {
@@ -88,6 +90,15 @@ func (a *API) tryClaim(ctx context.Context, kind leaseKind, id, name uuid.UUID) 
 		if full = free == 0; err != nil || full {
 			return err
 		}
+		if kind.yields != nil {
+			err := tx.SQL.QueryRowContext(ctx, kind.yields.Text, id).Scan(&full)
+			if errors.Is(err, sql.ErrNoRows) {
+				return nil
+			}
+			if err != nil || full {
+				return err
+			}
+		}
 		held, err = db.One[lease](ctx, tx.SQL, kind.take, id, name, leaseTime.Seconds())
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
@@ -121,14 +132,24 @@ func (a *API) returnLease(ctx context.Context, kind leaseKind, id, name uuid.UUI
 // renew runs a statement that renews a lease or a reservation, with its arguments and the seconds it lasts, until stop is called.
 // The context ends when the lease is lost, or may be.
 func (a *API) renew(ctx context.Context, s *db.Statement, args ...any) (leased context.Context, stop func()) {
-	leased, cancel := context.WithCancel(ctx)
+	return a.renewEvery(ctx, renewInterval, s, func() []any { return args })
+}
+
+// errTaken is why the context of a lease ended that is not there any more.
+var errTaken = errors.New("attachments: the lease was taken away")
+
+// renewEvery is renew at another interval and with arguments that change.
+func (a *API) renewEvery(
+	ctx context.Context, interval time.Duration, s *db.Statement, args func() []any,
+) (leased context.Context, stop func()) {
+	leased, lose := context.WithCancelCause(ctx)
+	cancel := func() { lose(nil) }
 	expiry := time.AfterFunc(maxUnrenewed, cancel)
-	args = append(args, leaseTime.Seconds())
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		defer expiry.Stop()
-		tick := time.NewTicker(renewInterval)
+		tick := time.NewTicker(interval)
 		defer tick.Stop()
 		for {
 			select {
@@ -136,12 +157,12 @@ func (a *API) renew(ctx context.Context, s *db.Statement, args ...any) (leased c
 				return
 			case <-tick.C:
 			}
-			result, err := a.DB.SQL.ExecContext(leased, s.Text, args...)
+			result, err := a.DB.SQL.ExecContext(leased, s.Text, append(args(), leaseTime.Seconds())...)
 			if err != nil {
 				continue
 			}
 			if renewed, err := result.RowsAffected(); err == nil && renewed == 0 {
-				cancel()
+				lose(errTaken)
 			}
 			expiry.Reset(maxUnrenewed)
 		}

@@ -68,7 +68,7 @@ func (a *API) makeCopy(ctx context.Context, held *lease, inspect Inspector) (siz
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, original.Close()) }()
-	report, err := inspect(ctx, original, publication)
+	report, err := a.charged(ctx, held, inspect, original, publication)
 	if err != nil {
 		return 0, "", err
 	}

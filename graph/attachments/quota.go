@@ -1,9 +1,11 @@
 package attachments
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -23,10 +25,16 @@ const (
 	// reserveStep is how many bytes an upload of unknown size reserves at a time.
 	reserveStep   = 1 << 20
 	placeInterval = 100 * time.Millisecond
+	// fairUploads is how many uploads of an agent may be under way while others wait (§8).
+	fairUploads = 2
 )
 
-// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval.
-var placeWait = slack.Of(time.Second)
+var (
+	// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval, and
+	// firstPlaceWait how long one of an agent that holds none: long enough for slow ones to be found.
+	placeWait      = slack.Of(time.Second)
+	firstPlaceWait = slack.Of(5 * time.Second)
+)
 
 var (
 	lockBudgets         = statements.Named("lock_budgets")
@@ -38,6 +46,9 @@ var (
 	deleteReservation   = statements.Named("delete_reservation")
 	lockReservation     = statements.Named("lock_reservation")
 	expiredReservations = statements.Named("expired_reservations")
+	endUpload           = statements.Named("end_upload")
+	displaceInspection  = statements.Named("displace_inspection")
+	wasDisplaced        = statements.Named("was_displaced")
 )
 
 // everyone is whose usage counts the files of all agents.
@@ -50,19 +61,38 @@ func lock(ctx context.Context, tx *db.Tx) error {
 }
 
 // usage counts the bytes of all agents' files and of one agent's, running uploads included; the running uploads; the uploads of
-// all agents and of one that wait for their inspection; and the running inspections, those for public copies included.
+// all agents and of one that wait for their inspection or have it; the running inspections, those for public copies included; and
+// the seconds of processor time of the agent's inspections, as they were Idle seconds ago.
 type usage struct {
-	AllBytes   int64 `db:"all_bytes"`
-	AllFiles   int64 `db:"all_files"`
-	AllRecords int64 `db:"all_records"`
-	Bytes      int64 `db:"bytes"`
-	Files      int64 `db:"files"`
-	Records    int64 `db:"records"`
-	AllUploads int64 `db:"all_uploads"`
-	Uploads    int64 `db:"uploads"`
-	AllWaiting int64 `db:"all_waiting"`
-	Waiting    int64 `db:"waiting"`
-	Running    int64 `db:"running"`
+	AllBytes   int64   `db:"all_bytes"`
+	AllFiles   int64   `db:"all_files"`
+	AllRecords int64   `db:"all_records"`
+	Bytes      int64   `db:"bytes"`
+	Files      int64   `db:"files"`
+	Records    int64   `db:"records"`
+	AllUploads int64   `db:"all_uploads"`
+	Uploads    int64   `db:"uploads"`
+	AllWaiting int64   `db:"all_waiting"`
+	Waiting    int64   `db:"waiting"`
+	Inspecting int64   `db:"inspecting"`
+	Running    int64   `db:"running"`
+	Spent      float64 `db:"spent"`
+	Idle       float64 `db:"idle"`
+}
+
+// forgotten is how many seconds of the processor time of an agent's inspections are forgotten in a second.
+func forgotten(q limits.Quotas) float64 {
+	return float64(q.InspectionSecondsPerHour) / time.Hour.Seconds()
+}
+
+// checkTime returns upload_busy while the agent's inspections have taken the processor time of an hour.
+func (u *usage) checkTime(q limits.Quotas) error {
+	over := u.Spent - u.Idle*forgotten(q) - float64(q.InspectionSecondsPerHour)
+	if q.InspectionSecondsPerHour == 0 || over <= 0 {
+		return nil
+	}
+	busy := fault.New(fault.UploadBusy).Say("The files of this agent have taken the processor time that it has in an hour.")
+	return busy.After(time.Duration(math.Ceil(over/forgotten(q))) * time.Second)
 }
 
 // demand holds the amounts that an upload needs.
@@ -97,16 +127,6 @@ func (u *usage) check(q limits.Quotas, d demand) error {
 	return nil
 }
 
-// check returns the fault of the first limit that an agent's demand would break. The reservation except (uuid.Nil for none) does
-// not count: its upload asks for all it is going to need.
-func (a *API) check(ctx context.Context, q db.Querier, agent, except uuid.UUID, d demand) error {
-	u, err := db.One[usage](ctx, q, readUsage, everyone, agent, except)
-	if err != nil {
-		return err
-	}
-	return u.check(a.Quotas, d)
-}
-
 // reservation holds the share of the budgets of an upload that is being received. It is one row of upload_reservations, which
 // counts against the budgets like a file; the record of the upload replaces it. It is not safe for concurrent use.
 type reservation struct {
@@ -119,11 +139,15 @@ type reservation struct {
 }
 
 // reserve takes a place among the uploads under way and, where the budgets allow it, room for a file of this many bytes.
-// upload_busy when no place becomes free within a second.
+// upload_busy when no place becomes free within a second, or five for an agent that holds none.
 func (a *API) reserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reservation, error) {
 	for began := time.Now(); ; {
-		made, err := a.tryReserve(ctx, owner, bytes)
-		if !errors.Is(err, fault.New(fault.UploadBusy)) || time.Since(began) > placeWait {
+		made, held, err := a.tryReserve(ctx, owner, bytes)
+		wait := firstPlaceWait
+		if held > 0 {
+			wait = placeWait
+		}
+		if !errors.Is(err, fault.New(fault.UploadBusy)) || time.Since(began) > wait {
 			return made, err
 		}
 		select {
@@ -134,13 +158,28 @@ func (a *API) reserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reser
 	}
 }
 
-func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reservation, error) {
+// tryReserve also returns how many places the agent holds. If it holds none, an upload of another agent may have to make room: it is
+// ended.
+func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (made *reservation, held int64, err error) {
 	place := demand{uploads: 1}
-	if err := a.check(ctx, a.DB.SQL, owner, uuid.Nil, place); err != nil { // without the lock, since many may be waiting
-		return nil, err
+	u, err := db.One[usage](ctx, a.DB.SQL, readUsage, everyone, owner, uuid.Nil) // without the lock, since many may be waiting
+	if err != nil {
+		return nil, 0, err
 	}
-	var made *reservation
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	held = u.Uploads
+	if err := u.check(a.Quotas, place); err != nil {
+		if held > 0 {
+			return nil, held, err
+		}
+		result, failed := a.DB.SQL.ExecContext(ctx, endUpload.Text, owner, fairUploads)
+		if failed != nil {
+			return nil, held, failed
+		}
+		if n, failed := result.RowsAffected(); failed != nil || n == 0 {
+			return nil, held, cmp.Or(failed, err)
+		}
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
@@ -160,9 +199,9 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (*re
 		return err
 	})
 	if err != nil {
-		return nil, err
+		return nil, held, err
 	}
-	return made, nil
+	return made, held, nil
 }
 
 // extend reserves at least need more bytes, and a whole step where the budgets have it. It sets refused where they do not.

@@ -65,9 +65,10 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 	if err != nil {
 		return nil, err
 	}
+	defer in.File.write(0)() // the body is there
 	// An upload that is known to be a repeat, or refused, takes nothing more from the store.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
-	earlier, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f)
+	earlier, _, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f, false)
 	cancel()
 	if err != nil {
 		return nil, err
@@ -144,18 +145,39 @@ func (in UploadInput) Check() (form, error) {
 }
 
 // checkUpload decides about an upload that has been received: it returns the record of the earlier one that it repeats, a fault,
-// or neither for a new one.
-func (a *API) checkUpload(ctx context.Context, q db.Querier, r *reservation, f form) (earlier *row, err error) {
+// or neither for a new one. If too many uploads wait for their inspection and the agent has none, the youngest one of an agent with
+// several makes room: where the caller holds the lock, it is deleted and displaced is its id.
+func (a *API) checkUpload(
+	ctx context.Context, q db.Querier, r *reservation, f form, locked bool,
+) (earlier *row, displaced []uuid.UUID, err error) {
 	earlier, err = db.One[row](ctx, q, findUpload, r.owner, f.uploadID)
 	switch {
 	case err == nil:
-		return earlier, earlier.checkRepeat(f)
+		return earlier, nil, earlier.checkRepeat(f)
 	case !errors.Is(err, sql.ErrNoRows):
-		return nil, err
+		return nil, nil, err
 	case r.refused != nil:
-		return nil, r.refused
+		return nil, nil, r.refused
 	}
-	return nil, a.check(ctx, q, r.owner, r.id, demand{records: 1, files: 1, bytes: f.reserve, inspections: 1})
+	u, err := db.One[usage](ctx, q, readUsage, everyone, r.owner, r.id)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := u.checkTime(a.Quotas); err != nil {
+		return nil, nil, err
+	}
+	err = u.check(a.Quotas, demand{records: 1, files: 1, bytes: f.reserve, inspections: 1})
+	if !errors.Is(err, fault.New(fault.UploadBusy)) || u.Waiting+u.Inspecting > 0 {
+		return nil, nil, err
+	}
+	if !locked {
+		return nil, nil, nil
+	}
+	displaced, failed := db.Column[uuid.UUID](ctx, q, displaceInspection, r.owner, leaseTime.Seconds())
+	if failed != nil || len(displaced) == 0 {
+		return nil, nil, cmp.Or(failed, err)
+	}
+	return nil, displaced, nil
 }
 
 // checkRepeat returns why an upload under the same upload_id is not answered with this record.
@@ -176,11 +198,12 @@ func (r *row) checkRepeat(f form) error {
 // record makes the record of an upload in place of its reservation, and asks for its inspection, unless checkUpload says
 // otherwise.
 func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *row, err error) {
+	var displaced []uuid.UUID
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		if earlier, err = a.checkUpload(ctx, tx.SQL, held, f); err != nil || earlier != nil {
+		if earlier, displaced, err = a.checkUpload(ctx, tx.SQL, held, f, true); err != nil || earlier != nil {
 			return err
 		}
 		if err := changeReservation(ctx, tx, deleteReservation, held.id); err != nil {
@@ -193,12 +216,17 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 		}
 		return a.Enqueue(ctx, tx, InspectJob{AttachmentID: held.id})
 	})
+	if err == nil {
+		for _, gone := range displaced {
+			a.notify(gone)
+		}
+	}
 	return earlier, err
 }
 
-// wait returns the result of an upload's inspection: its card, invalid_file, or service_unavailable if the record has gone.
-// upload_busy where the inspection takes too long, or the process shuts down; it goes on without this request, as it does when
-// ctx ends.
+// wait returns the result of an upload's inspection: its card, invalid_file, or service_unavailable if the record has gone, or
+// upload_busy if it made room before its inspection began. upload_busy also where the inspection takes too long, or the process
+// shuts down; it goes on without this request, as it does when ctx ends.
 func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{}) (*UploadResult, error) {
 	timeout := time.NewTimer(cmp.Or(a.InspectionWait, inspectionWait))
 	defer timeout.Stop()
@@ -210,7 +238,7 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 		cancel()
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
-			return nil, fault.New(fault.ServiceUnavailable).Say("The file could not be inspected; send the same upload again.")
+			return nil, a.withoutRecord(ctx, id)
 		case err != nil:
 			return nil, err
 		case r.Status == attachment.StatusReady:
@@ -233,6 +261,20 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+	}
+}
+
+// withoutRecord returns why a recorded upload has no record any more.
+func (a *API) withoutRecord(ctx context.Context, id uuid.UUID) error {
+	var displaced bool
+	err := a.DB.SQL.QueryRowContext(ctx, wasDisplaced.Text, id).Scan(&displaced)
+	switch {
+	case err != nil:
+		return err
+	case displaced:
+		return fault.New(fault.UploadBusy).Say("Files of other agents came before this one; send the same upload again.")
+	default:
+		return fault.New(fault.ServiceUnavailable).Say("The file could not be inspected; send the same upload again.")
 	}
 }
 

@@ -83,6 +83,11 @@ func serve(args []string, steps []step, inspect func([]byte, Purpose) (response,
 	if err != nil {
 		return err
 	}
+	if _, known := purposes[asked.Purpose]; known && asked.Purpose != Publication {
+		if err := unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: cpuTime, Max: cpuTime}); err != nil {
+			return err
+		}
+	}
 	r, err := inspect(file, asked.Purpose)
 	var refused refusal
 	switch {

@@ -146,7 +146,7 @@ var resourceLimits = []struct {
 }{
 	{unix.RLIMIT_DATA, maxData, false},
 	{unix.RLIMIT_AS, maxAddresses, false},
-	{unix.RLIMIT_CPU, cpuTime, false},
+	{unix.RLIMIT_CPU, copyTime, false},
 	{unix.RLIMIT_FSIZE, maxWritten, false},
 	{unix.RLIMIT_NOFILE, maxOpen, false},
 	{unix.RLIMIT_CORE, 0, false},

@@ -113,6 +113,6 @@ func inspectedPlainly(t *testing.T, path string, p Purpose) Report {
 		return Report{}
 	}
 	assert.NoError(t, report.Remove())
-	report.Preview, report.Published, report.folder = "", "", nil
+	report.Preview, report.Published, report.Processor, report.folder = "", "", 0, nil
 	return report
 }

@@ -18,15 +18,17 @@ const (
 )
 
 // wallTime is how long the parent waits before it kills a child, whatever else the machine does: a child that gets an eighth of a
-// processor may still use all of its cpuTime. It decides nothing about the file. Tests have a shorter one.
-var wallTime = 8 * cpuTime * time.Second
+// processor may still use all of its copyTime. It decides nothing about the file. Tests have a shorter one.
+var wallTime = 8 * copyTime * time.Second
 
 // What one inspection may cost.
 const (
 	// orphanTime ends a child whose parent died before it could.
-	orphanTime = 8*cpuTime*time.Second + 2*time.Second
-	// cpuTime is processor time in seconds.
-	cpuTime = 15
+	orphanTime = 8*copyTime*time.Second + 2*time.Second
+	// cpuTime is processor time in seconds, and copyTime that of Publication: a file that was accepted must not be lost to its public
+	// copy.
+	cpuTime  = 5 * min(instrumented, 3)
+	copyTime = 15
 	// maxMemory bounds a child's real memory in bytes, libraries included.
 	maxMemory = instrumented * 512 * mebibyte
 	// maxData bounds the private writable memory (RLIMIT_DATA). It does not bound address space, since the Go runtime and the

@@ -263,8 +263,8 @@ func (p *process) exchange(ctx context.Context, original *os.File, purpose Purpo
 	if sendErr != nil {
 		return Report{}, sendErr
 	}
-	report := Report{folder: p.folder}
-	if report.Ending = p.ending(); report.Ending != Completed {
+	report := Report{folder: p.folder, Processor: p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()}
+	if report.Ending = p.ending(purpose); report.Ending != Completed {
 		report.Reason = refusedLimits.Error()
 		return report, p.folder.clear()
 	}

@@ -33,6 +33,9 @@ type Report struct {
 	// every purpose but Publication.
 	Published string
 
+	// Processor is the processor time that the child took.
+	Processor time.Duration
+
 	// Ending is how the child ended; unless it is Completed, the file is refused because of that ending.
 	Ending Ending
 
@@ -95,7 +98,7 @@ func collect(report Report, answer response, p Purpose) (Report, error) {
 
 // refuse makes the report of a response that makes no sense.
 func refuse(report Report) Report {
-	return Report{MediaType: report.MediaType, Reason: refusedLimits.Error(), folder: report.folder}
+	return Report{MediaType: report.MediaType, Reason: refusedLimits.Error(), Processor: report.Processor, folder: report.folder}
 }
 
 // maxReason bounds a reason in bytes.
@@ -168,7 +171,7 @@ const (
 	Crashed Ending = "crashed"
 )
 
-// spentTime is all the processor time of a child, minus the kernel's rounding. A child that was ended after so much of it reached
+// spentTime is all the processor time of a child, except for Publication, minus the kernel's rounding. A child that was ended after so much of it reached
 // its limit; one that was ended with less was waiting for the machine. Tests have a shorter one.
 var spentTime = (cpuTime - 1) * time.Second
 
@@ -176,14 +179,17 @@ var spentTime = (cpuTime - 1) * time.Second
 var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]ailed to allocate|bad_alloc|pthread_create failed`)
 
 // ending returns how the child ended.
-func (p *process) ending() Ending {
-	state := p.cmd.ProcessState
+func (p *process) ending(purpose Purpose) Ending {
+	state, limit := p.cmd.ProcessState, spentTime
+	if purpose == Publication {
+		limit += (copyTime - cpuTime) * time.Second
+	}
 	status, _ := state.Sys().(syscall.WaitStatus)
 	switch {
 	case state.ExitCode() == 0:
 		return Completed
 	case status.Signaled() && status.Signal() == syscall.SIGXCPU,
-		state.UserTime()+state.SystemTime() >= spentTime,
+		state.UserTime()+state.SystemTime() >= limit,
 		state.ExitCode() == exitPanic && outOfMemory.Match(p.stderr.kept):
 		return Limited
 	default:

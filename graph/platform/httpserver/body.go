@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"stoa/graph/platform/fault"
@@ -22,8 +23,16 @@ type body struct {
 	since time.Time
 	// begun says that the handler has read some of it, ended that it was read to its end.
 	begun, ended bool
+	// interrupted says that it must not be read any further.
+	interrupted atomic.Bool
 	// failed is why it could not be read to its end.
 	failed error
+}
+
+// Interrupt makes a Read that waits, and every later one, fail as one that took too long. It may be called from any goroutine.
+func (b *body) Interrupt() {
+	b.interrupted.Store(true)
+	_ = b.conn.SetReadDeadline(past) // a connection that is closed has nothing to interrupt
 }
 
 // Read implements io.Reader; see the package for its errors.
@@ -58,7 +67,8 @@ func (b *body) read(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	if b.conn.server.bodiesEnded.Load() { // looked at after the deadline was set, which Hurry may have done before
+	// Looked at after the deadline was set, which Hurry and Interrupt may have done before.
+	if b.conn.server.bodiesEnded.Load() || b.interrupted.Load() {
 		return 0, os.ErrDeadlineExceeded
 	}
 	n, err := b.ReadCloser.Read(p)

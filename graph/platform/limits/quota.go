@@ -33,6 +33,8 @@ type Quotas struct {
 	RequestsPerAddressPerSecond int `default:"200" help:"All requests per address, counted by each process for itself."`
 	// Inspections is how many files are inspected at once.
 	Inspections int `default:"2" help:"Files inspected at once."`
+	// InspectionSecondsPerHour is processor time.
+	InspectionSecondsPerHour int `default:"600" help:"Processor seconds of inspections per agent; above, uploads wait."`
 	// UploadsPerAgent and Uploads are how many uploads may be under way at once, from their first byte to their record.
 	UploadsPerAgent int `default:"4" help:"Uploads under way per agent."`
 	Uploads         int `default:"32" help:"Uploads under way altogether."`

@@ -1,0 +1,31 @@
+package inspection_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/jobs/inspection"
+	"stoa/jobs/inspection/inspectiontest"
+)
+
+// A file that needs more than 5 s of processor time is refused as what it is, soon.
+func TestCostlyFilesAreRefused(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "strokes.pdf")
+	require.NoError(t, os.WriteFile(path, inspectiontest.Strokes(1_500_000), 0o600))
+	file, err := os.Open(path)
+	require.NoError(t, err)
+	defer file.Close()
+	report, err := new(inspection.Inspector).Inspect(t.Context(), inspection.Request{Original: file, Purpose: inspection.Order})
+	require.NoError(t, err)
+	require.NoError(t, report.Remove())
+	require.False(t, report.Accepted)
+	require.Equal(t, inspection.Limited, report.Ending)
+	require.Contains(t, report.Reason, "within the limits")
+	require.Positive(t, report.Processor)
+	require.Less(t, report.Processor, 6*time.Second)
+}
