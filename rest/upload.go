@@ -7,6 +7,7 @@ import (
 	"mime"
 	"mime/multipart"
 	"net/http"
+	"strings"
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/bounds"
@@ -66,6 +67,16 @@ func (f *form) Read(p []byte) (int, error) {
 	return 0, f.failed
 }
 
+// interrupt makes a Read that waits for the client fail, if the server can.
+func (f *form) interrupt() {
+	if f == nil {
+		return
+	}
+	if body, ok := f.ReadCloser.(interface{ Interrupt() }); ok {
+		body.Interrupt()
+	}
+}
+
 // upload streams a form of exactly three parts into the file store (§4.8).
 func upload(files *attachments.API) operation {
 	return operation{malformed: invalidInput, run: func(ctx context.Context, r *http.Request, _ []byte) (any, error) {
@@ -74,11 +85,16 @@ func upload(files *attachments.API) operation {
 			return nil, err
 		}
 		defer draft.Discard()
+		f, _ := r.Body.(*form)
+		stop := draft.WhenTaken(f.interrupt)
 		in, err := readParts(r, draft)
-		if f, ok := r.Body.(*form); ok && err != nil && f.failed != nil {
+		stop()
+		switch {
+		case err != nil && draft.Taken() != nil:
+			return nil, draft.Taken()
+		case err != nil && f != nil && f.failed != nil:
 			return nil, f.failed
-		}
-		if err != nil {
+		case err != nil:
 			return nil, err
 		}
 		ctx, end := tracing.Operation(ctx, "attachments.UploadAttachment")
@@ -110,10 +126,11 @@ func readParts(r *http.Request, draft *attachments.Draft) (attachments.UploadInp
 
 func readPart(part *multipart.Part, in *attachments.UploadInput, draft *attachments.Draft) error {
 	values := map[string]**string{"purpose": &in.Purpose, "upload_id": &in.UploadID}
+	part.Header.Set(dispositionHeader, withEscapes(part.Header.Get(dispositionHeader)))
 	name := part.FormName()
 	switch value := values[name]; {
 	case name == "file" && in.File == nil:
-		fileName := part.FileName()
+		fileName := formEscapes.Replace(part.FileName())
 		in.File, in.FileName = draft, &fileName
 		if _, err := io.Copy(draft, part); err != nil {
 			return formFault(err)
@@ -135,6 +152,31 @@ func readPart(part *multipart.Part, in *attachments.UploadInput, draft *attachme
 	default:
 		return fault.New(fault.InvalidFields)
 	}
+}
+
+const dispositionHeader = "Content-Disposition"
+
+// formEscapes are the characters of a file name that forms write as percent escapes, and no others (WHATWG HTML, multipart form data).
+var formEscapes = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
+
+// withEscapes doubles every backslash of a header that stands for itself, as browsers send it: all but one before another, and one
+// before a quote that is not the last, as programs send that follow MIME.
+func withEscapes(header string) string {
+	var out strings.Builder
+	for i := 0; i < len(header); i++ {
+		out.WriteByte(header[i])
+		if header[i] != '\\' {
+			continue
+		}
+		rest := header[i+1:]
+		if strings.HasPrefix(rest, `\`) || strings.HasPrefix(rest, `"`) && strings.Contains(rest[1:], `"`) {
+			out.WriteByte(rest[0])
+			i++
+		} else {
+			out.WriteByte('\\')
+		}
+	}
+	return out.String()
 }
 
 // formFault is the fault of a form that is malformed or ends early; a fault of its body or of the file store stays unchanged.

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"mime/multipart"
 	"net/http"
+	"net/textproto"
+	"strings"
 	"time"
 )
 
@@ -35,14 +37,8 @@ func (c *Client) UploadUnused(ctx context.Context, purpose, name string, file []
 }
 
 func (c *Client) upload(ctx context.Context, purpose, name, id string, file []byte) (Attachment, *Answer, error) {
-	var form bytes.Buffer // writes to it cannot fail
-	writer := multipart.NewWriter(&form)
-	_ = writer.WriteField("purpose", purpose)
-	_ = writer.WriteField("upload_id", id)
-	part, _ := writer.CreateFormFile("file", name)
-	_, _ = part.Write(file)
-	_ = writer.Close()
-	answer, err := c.sendUpload(ctx, writer.FormDataContentType(), form.Bytes())
+	contentType, form := UploadForm(purpose, name, id, file)
+	answer, err := c.sendUpload(ctx, contentType, form)
 	if err != nil {
 		return Attachment{}, nil, err
 	}
@@ -52,6 +48,24 @@ func (c *Client) upload(ctx context.Context, purpose, name, id string, file []by
 	}
 	made, err := member[Attachment](body, "attachment", http.MethodPost, "/attachments")
 	return made, answer, err
+}
+
+// formEscapes are how a form writes a file name, as browsers do (WHATWG HTML, multipart form data).
+var formEscapes = strings.NewReplacer(`"`, "%22", "\r", "%0D", "\n", "%0A")
+
+// UploadForm returns the body of an upload and its media type.
+func UploadForm(purpose, name, id string, file []byte) (contentType string, form []byte) {
+	var body bytes.Buffer // writes to it cannot fail
+	writer := multipart.NewWriter(&body)
+	_ = writer.WriteField("purpose", purpose)
+	_ = writer.WriteField("upload_id", id)
+	part, _ := writer.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="file"; filename="` + formEscapes.Replace(name) + `"`},
+		"Content-Type":        {"application/octet-stream"},
+	})
+	_, _ = part.Write(file)
+	_ = writer.Close()
+	return writer.FormDataContentType(), body.Bytes()
 }
 
 // UploadID derives the upload_id of a file from its purpose, name and bytes. number counts the uploads of one file, from 0: an upload

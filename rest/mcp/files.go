@@ -1,14 +1,12 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"mime/multipart"
 	"net/http"
 	"os"
 	"path"
@@ -124,16 +122,8 @@ func isSpent(answer Answer) bool {
 
 // sendFile sends a file as a form.
 func (o *Options) sendFile(ctx context.Context, id, purpose, name string, file []byte) (Answer, error) {
-	var form bytes.Buffer // writes to it cannot fail
-	writer := multipart.NewWriter(&form)
-	_ = writer.WriteField("purpose", purpose)
-	_ = writer.WriteField("upload_id", id)
-	part, _ := writer.CreateFormFile("file", name)
-	_, _ = part.Write(file)
-	_ = writer.Close()
-	return o.API.Do(ctx, Request{
-		Method: http.MethodPost, Target: "/api/v1/attachments", ContentType: writer.FormDataContentType(), Body: form.Bytes(),
-	})
+	contentType, form := client.UploadForm(purpose, name, id, file)
+	return o.API.Do(ctx, Request{Method: http.MethodPost, Target: "/api/v1/attachments", ContentType: contentType, Body: form})
 }
 
 // decodeFile is the file of an argument. Some programs send white space in base64, or the beginning of a data URL.
