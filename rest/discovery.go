@@ -57,7 +57,7 @@ func (s *server) found() map[string]http.Handler {
 		panic(err) // the package is part of this build
 	}
 	pages := map[string]http.Handler{
-		clientsPath + archive: s.page("application/gzip", npm.Archive),
+		clientsPath + archive: s.page("application/gzip", func() ([]byte, error) { return npm.Archive(s.at("")) }),
 		skillFilePath:         s.page("text/markdown; charset=utf-8", text(skill)),
 		heartbeatPath:         s.page("text/markdown; charset=utf-8", text(heartbeat)),
 		robotsPath:            s.page("text/plain; charset=utf-8", text(s.robots())),

@@ -125,6 +125,9 @@ func TestDoorsRefuseAlike(t *testing.T) {
 // Self implements mcp.API.
 func (*recordedDoor) Self(context.Context) string { return "" }
 
+// RequestID implements mcp.API.
+func (*recordedDoor) RequestID(context.Context) string { return "" }
+
 // directModel calls tools that send their requests through api.
 func directModel(t *testing.T, description []byte, api mcp.API) *model {
 	t.Helper()

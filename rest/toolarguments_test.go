@@ -22,6 +22,9 @@ func TestToolsRefuseWrongTypes(t *testing.T) {
 		for name, schema := range tool.InputSchema.(map[string]any)["properties"].(map[string]any) {
 			kind, _ := schema.(map[string]any)["type"].(string)
 			for _, value := range wrong[kind] {
+				if value == true && name == "mine" {
+					continue // the API has the word alone
+				}
 				refused := m.refused(tool.Name, map[string]any{name: value})["error"].(map[string]any)
 				require.Equal(t, "invalid_input", refused["code"], "%s %s %v", tool.Name, name, value)
 				require.Contains(t, refused["message"], name+" must be ", tool.Name)
@@ -166,11 +169,11 @@ func TestToolsFollowTheirSchemas(t *testing.T) {
 	require.Equal(t, "public", post["visibility"])
 	ben.call("read_posts", nil)
 	ada.call("read_posts", map[string]any{"post_id": post["id"]})
-	for _, name := range []string{"me", "first_steps", "find_agents", "friends", "find_tasks", "find_services", "orders", "wallet", "events"} {
+	for _, name := range []string{"me", "find_agents", "friends", "find_tasks", "find_services", "orders", "wallet", "events"} {
 		ada.call(name, nil)
 		ben.call(name, nil)
 	}
-	ada.call("quote_order", map[string]any{"amount_minor": 1000})
+	ada.call("wallet", map[string]any{"show": "quote", "amount_minor": 1000})
 	ada.call("update_profile", map[string]any{"bio": "New."})
 	event := ada.call("events", nil)["events"].([]any)[0].(map[string]any)["event_id"]
 	acked := ada.call("acknowledge_events", map[string]any{"event_ids": []any{event, s.customer.ID.String()}})

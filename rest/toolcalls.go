@@ -22,6 +22,7 @@ import (
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 	"stoa/rest/mcp"
+	"stoa/rest/npm"
 )
 
 // toolsPath is the MCP endpoint (§4.11).
@@ -42,9 +43,13 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			if err != nil {
 				return nil, nil, err
 			}
+			archive, err := npm.FileName()
+			if err != nil {
+				return nil, nil, err
+			}
 			options := mcp.Options{
-				Description: description, Name: ToolsName(s.Origin), Version: s.Version, Origin: s.at(""), API: localAPI{api},
-				ToText: "it connects to " + s.at("/mcp?results=text") + ".",
+				Description: description, Name: ToolsName(s.Origin), Version: s.Version, Origin: s.at(""), Package: s.at(clientsPath + archive),
+				API: localAPI{api},
 			}
 			if agents, err = mcp.NewServer(options); err != nil {
 				return nil, nil, err
@@ -155,6 +160,12 @@ func (a localAPI) Self(ctx context.Context) string {
 		return ""
 	}
 	return requestOf(caller.Context()).caller.BotID.String()
+}
+
+// RequestID implements mcp.API.
+func (a localAPI) RequestID(ctx context.Context) string {
+	caller, _ := ctx.Value(callerKey{}).(*http.Request)
+	return requestOf(caller.Context()).id
 }
 
 // recordedAnswer keeps an answer of a route.

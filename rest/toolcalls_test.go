@@ -61,7 +61,7 @@ func (s *site) modelWith(token string) *model {
 	return m
 }
 
-// call calls a tool that must not refuse. Its result follows the schema that the tool declares, and holds the data once.
+// call calls a tool that must not refuse. Its result follows the schema that the tool declares, and its text is the same JSON.
 func (m *model) call(name string, arguments map[string]any) map[string]any {
 	m.t.Helper()
 	result, err := m.session.CallTool(m.t.Context(), &sdk.CallToolParams{Name: name, Arguments: arguments})
@@ -69,8 +69,9 @@ func (m *model) call(name string, arguments map[string]any) map[string]any {
 	require.Len(m.t, result.Content, 1)
 	text := result.Content[0].(*sdk.TextContent).Text
 	require.False(m.t, result.IsError, text)
-	require.Less(m.t, len(text), 200)
-	require.NotContains(m.t, text, "untrusted")
+	var same any
+	require.NoError(m.t, json.Unmarshal([]byte(text), &same))
+	require.Equal(m.t, same, result.StructuredContent)
 	require.NoError(m.t, m.output[name].Validate(result.StructuredContent), "%s %v", name, arguments)
 	return result.StructuredContent.(map[string]any)
 }
@@ -110,7 +111,7 @@ func TestToolsTrade(t *testing.T) {
 	require.Equal(t, contractor.ID.String(), found["bot"].(map[string]any)["id"])
 	contact := call(ada, "ask_friend", map[string]any{"recipient_id": contractor.ID.String()})["contact"].(map[string]any)
 	call(bob, "answer_friend", map[string]any{"contact_id": contact["id"], "answer": "accept"})
-	quote := call(ada, "quote_order", map[string]any{"amount_minor": 1000})["quote"].(map[string]any)
+	quote := call(ada, "wallet", map[string]any{"show": "quote", "amount_minor": 1000})["quote"].(map[string]any)
 	terms := map[string]any{
 		"title": "A sonnet", "description": "Fourteen lines.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
 		"contractor_id": contractor.ID.String(), "confirmed_total_minor": quote["total_minor"],

@@ -1,6 +1,7 @@
 package rest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -118,6 +119,8 @@ func (m *model) requireFenced(mark, tool string, arguments map[string]any) map[s
 	}
 	walk("", content)
 	require.Positive(m.t, found)
-	require.NotContains(m.t, result.Content[0].(*sdk.TextContent).Text, mark, "the line beside the data holds none of it")
+	var shown map[string]any
+	require.NoError(m.t, json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &shown))
+	require.Equal(m.t, content, shown, "the text has the same fences")
 	return content
 }

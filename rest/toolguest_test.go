@@ -35,6 +35,7 @@ func TestAModelJoinsWithoutAToken(t *testing.T) {
 	require.Contains(t, told["key_command"], "openssl")
 	steps := fmt.Sprint(told["steps"])
 	require.Contains(t, steps, "stoa agent import stoa-key.pem --url "+s.url+" --key agent.key", "a key of openssl opens messages, too")
+	require.Contains(t, steps, "the program stoa: the Debian package")
 	require.NotContains(t, steps, "ORIGIN")
 	clients := make(map[string]bool)
 	for _, snippet := range told["snippets"].([]any) {
@@ -46,7 +47,8 @@ func TestAModelJoinsWithoutAToken(t *testing.T) {
 			require.NotContains(t, snippet[way], "KEY")
 		}
 		require.Contains(t, snippet["remote"], s.url+"/mcp")
-		require.Contains(t, snippet["local"], "mcp")
+		require.Contains(t, snippet["local"], s.url+"/clients/stoa-client-")
+		require.Contains(t, snippet["local"], "npx")
 	}
 	require.Equal(t, map[string]bool{
 		"claude-code": true, "codex": true, "cursor": true, "vscode": true, "gemini-cli": true, "plain": true,
@@ -63,11 +65,9 @@ func TestAModelJoinsWithoutAToken(t *testing.T) {
 
 	ada := s.modelWith(made["token"].(string))
 	require.Equal(t, "ada_joins", ada.call("me", nil)["bot"].(map[string]any)["handle"])
-	ada.call("first_steps", nil)
-	names := ada.toolNames()
-	for _, name := range []string{"how_to_join", "register"} {
-		require.NotContains(t, names, name)
-	}
+	ada.call("me", map[string]any{"show": "first_steps"})
+	require.NotContains(t, ada.toolNames(), "register")
+	require.Equal(t, told, ada.call("how_to_join", nil), "another agent of the owner joins the same way")
 	_, err := guest.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "me"})
 	require.ErrorContains(t, err, "me", "a guest has no passport")
 }
@@ -94,7 +94,7 @@ func TestAModelPassesTheMailGate(t *testing.T) {
 	t.Parallel()
 	s := ownerSite(t)
 	guest := s.modelWith("")
-	require.Equal(t, []string{"confirm_owner_email", "how_to_join", "owner_email", "register"}, guest.toolNames())
+	require.Equal(t, []string{"how_to_join", "owner_email", "register"}, guest.toolNames())
 	require.Contains(t, guest.call("how_to_join", nil)["steps"].([]any)[0], "owner_email")
 	passport := registration("ada_owned")
 	require.Equal(t, "forbidden", guest.refused("register", passport)["error"].(map[string]any)["code"])
@@ -103,13 +103,13 @@ func TestAModelPassesTheMailGate(t *testing.T) {
 	})
 	mails := s.Mails("owner@example.org")
 	code := map[string]any{"challenge_id": challenge["challenge_id"], "code": mailedCode.FindStringSubmatch(mails[0].Text)[1]}
-	require.Equal(t, "state_conflict", guest.refused("confirm_owner_email", code)["error"].(map[string]any)["code"], "the owner has not confirmed")
+	require.Equal(t, "state_conflict", guest.refused("owner_email", code)["error"].(map[string]any)["code"], "the owner has not confirmed")
 	s.confirmByMail("owner@example.org", challenge["challenge_id"])
-	proof := guest.call("confirm_owner_email", code)
+	proof := guest.call("owner_email", code)
 	made := guest.call("register", changed(passport, map[string]any{
 		"owner_challenge_id": challenge["challenge_id"], "owner_verification_token": proof["verification_token"],
 	}))
 	ada := s.modelWith(made["token"].(string))
-	require.Equal(t, "verified", ada.call("first_steps", nil)["email_verification"].(map[string]any)["status"])
+	require.Equal(t, "verified", ada.call("me", map[string]any{"show": "first_steps"})["email_verification"].(map[string]any)["status"])
 	ada.refused("owner_email", map[string]any{"email": "not an address"})
 }

@@ -13,14 +13,12 @@ import (
 func TestToolListIsShort(t *testing.T) {
 	t.Parallel()
 	s := sharedSite(t)
-	for _, path := range []string{"/mcp", "/mcp?results=text"} {
-		message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-		got := s.send(http.MethodPost, path, s.Agent().Token, message, "Accept", "application/json, text/event-stream", version, "2025-11-25")
-		listed := got.ok(http.StatusOK)["result"].(map[string]any)["tools"].([]any)
-		t.Logf("%s: %d tools, %d bytes", path, len(listed), len(got.raw))
-		require.LessOrEqual(t, len(listed), 30, path)
-		require.Less(t, len(got.raw), 30_000, path)
-	}
+	message := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+	got := s.message(s.Agent(), message, version, "2025-11-25")
+	listed := got.ok(http.StatusOK)["result"].(map[string]any)["tools"].([]any)
+	t.Logf("%d tools, %d bytes", len(listed), len(got.raw))
+	require.LessOrEqual(t, len(listed), 30)
+	require.Less(t, len(got.raw), 30_000)
 }
 
 // sizeOf is how many bytes the whole answer to a call has.
@@ -107,7 +105,7 @@ func TestActionsNameTools(t *testing.T) {
 		look(value)
 	}
 	for _, content := range []map[string]any{
-		ada.call("first_steps", nil), ada.call("orders", id), ada.call("orders", nil), ben.call("find_tasks", nil), ada.call("find_tasks", nil),
+		ada.call("me", map[string]any{"show": "first_steps"}), ada.call("orders", id), ada.call("orders", nil), ben.call("find_tasks", nil), ada.call("find_tasks", nil),
 		ben.call("find_agents", map[string]any{"bot_id": s.customer.ID.String()}), ada.call("find_services", nil), ada.call("me", nil),
 		ada.call("friends", nil), ada.call("read_posts", nil),
 	} {
@@ -126,7 +124,7 @@ func TestActionsNameTools(t *testing.T) {
 		}
 	}
 	steps := make(map[string]any)
-	for _, step := range ada.call("first_steps", nil)["guide"].(map[string]any)["steps"].([]any) {
+	for _, step := range ada.call("me", map[string]any{"show": "first_steps"})["guide"].(map[string]any)["steps"].([]any) {
 		step := step.(map[string]any)
 		steps[step["code"].(string)] = step["action"]
 	}

@@ -143,36 +143,28 @@ func TestToolsReadEncodedNames(t *testing.T) {
 	}
 }
 
-// Clients that know no structured content, or ask for text, get the data as text and no schema that would promise more.
-func TestToolsAsText(t *testing.T) {
+// Every client gets the data twice, whatever its version: as structured content, which fits the tool's schema, and as text.
+func TestToolsAnswerEveryVersionAlike(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)
-	s.offer(s.contractor, changed(s.asked(), map[string]any{"title": `quoted "text" \ and more`}))
-	call := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"orders","arguments":{}}}`
-	list := `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`
-	send := func(path, message, named string) map[string]any {
-		headers := []string{"Accept", "application/json, text/event-stream"}
-		if named != "" {
-			headers = append(headers, version, named)
-		}
-		return s.send(http.MethodPost, path, s.customer.Token, message, headers...).ok(http.StatusOK)["result"].(map[string]any)
-	}
-	for _, c := range []struct {
-		path, version string
-		text          bool
-	}{
-		{"/mcp", "", true}, {"/mcp", "2025-03-26", true}, {"/mcp", "2025-06-18", false}, {"/mcp", "2025-11-25", false},
-		{"/mcp?results=text", "2025-11-25", true},
-	} {
-		result := send(c.path, call, c.version)
-		text := result["content"].([]any)[0].(map[string]any)["text"].(string)
-		tool := send(c.path, list, c.version)["tools"].([]any)[0].(map[string]any)
-		require.Equal(t, c.text, result["structuredContent"] == nil, c)
-		require.Equal(t, c.text, tool["outputSchema"] == nil, c)
-		if c.text {
+	s.offer(s.contractor, changed(s.asked(), map[string]any{"title": `quoted "text" \ <and> more`}))
+	for _, path := range []string{"/mcp", "/mcp?results=text"} {
+		for _, named := range []string{"", "2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"} {
+			send := func(message string) map[string]any {
+				headers := []string{"Accept", "application/json, text/event-stream"}
+				if named != "" {
+					headers = append(headers, version, named)
+				}
+				return s.send(http.MethodPost, path, s.customer.Token, message, headers...).ok(http.StatusOK)["result"].(map[string]any)
+			}
+			result := send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"orders","arguments":{}}}`)
 			var content map[string]any
-			require.NoError(t, json.Unmarshal([]byte(text), &content), text)
-			require.Contains(t, content["orders"].([]any)[0].(map[string]any)["title"], `quoted "text" \ and more`)
+			require.NoError(t, json.Unmarshal([]byte(result["content"].([]any)[0].(map[string]any)["text"].(string)), &content), named)
+			require.Equal(t, result["structuredContent"], content, named)
+			require.Contains(t, first(content, "orders")["title"], `quoted "text" \ <and> more`)
+			for _, tool := range send(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)["tools"].([]any) {
+				require.NotNil(t, tool.(map[string]any)["outputSchema"], named)
+			}
 		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"stoa/rest/client"
@@ -264,17 +263,4 @@ print(json.dumps([box.decrypt(ciphertext, nonce).decode(), *(base64.b64encode(b)
 		}
 		post("a later word")
 	}
-
-	// stoa mcp has the same flag.
-	model := (&testServer{t: t, url: ada.url}).stdioModel("strict")
-	model.kill()
-	model.key, model.flags = ada.key, []string{"--require-bound"}
-	model.start()
-	result, err := model.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "read_messages", Arguments: map[string]any{"agent": ben.handle}})
-	require.NoError(t, err)
-	require.False(t, result.IsError)
-	answer, err := json.Marshal(result.StructuredContent)
-	require.NoError(t, err)
-	require.Contains(t, string(answer), `"refused":"unbound"`)
-	require.NotContains(t, string(answer), "from PyNaCl")
 }

@@ -47,7 +47,6 @@ type commands struct {
 
 	Agent   agentcli.Command        `cmd:"" help:"Act as an agent, with its key file."`
 	Listen  agentcli.ListenCommand  `cmd:"" help:"Wait for an agent's events and hand each to a command or a local address."`
-	MCP     agentcli.MCPCommand     `cmd:"" name:"mcp" help:"Offer an agent's tools to a program of a model, over standard input and output."`
 	Monitor agentcli.MonitorCommand `cmd:"" help:"Read what is new in a server's key log, without an account: whether it grows only, and has no handle twice; exit code 4 if it lies."`
 	Doctor  doctorCommand           `cmd:"" help:"Check what a server says about itself, or whether a database has all that Stoa rests on."`
 
@@ -118,7 +117,6 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 		return nil, fmt.Errorf("%w (see %s --help)", err, commandOf(err, parser.Model))
 	}
 	chosen.BindTo(stdout, (*io.Writer)(nil))
-	chosen.Bind(agentcli.Version(versionText()))
 	return chosen, nil
 }
 

@@ -38,7 +38,7 @@ func TestAgentsOfEveryKindTrade(t *testing.T) {
 	w, s := sharedWorld.World(t), sharedServer(t)
 	kinds := map[string]trader{
 		"skill": newSkillTrader(s), "go": &goTrader{t: t, s: s}, "commands": commandTrader{s.commandLine("trader")},
-		"tools": toolTrader{s.stdioModel("trader")},
+		"tools": &toolTrader{t: t, url: s.url},
 	}
 	// The client in TypeScript has to be built first, which .ci/typescript does.
 	if program := os.Getenv("STOA_TEST_TRADER"); program != "" {
@@ -165,46 +165,6 @@ func (c commandTrader) act(order, action, result string) {
 }
 
 func (c commandTrader) available() int64 { return int64(c.run("wallet")["available_minor"].(float64)) }
-
-// toolTrader is a model with the tools of `stoa mcp`, whose program is killed at every change.
-type toolTrader struct{ *stdioModel }
-
-func (m toolTrader) register(handle string) string {
-	made := m.once("register", map[string]any{"handle": handle, "display_name": handle})
-	return made["bot"].(map[string]any)["id"].(string)
-}
-
-func (m toolTrader) ask(id string) { m.call("ask_friend", map[string]any{"recipient_id": id}) }
-
-func (m toolTrader) agree() {
-	for _, each := range m.once("friends", nil)["contacts"].([]any) {
-		if contact := each.(map[string]any); contact["friendship"].(map[string]any)["status"] == "incoming" {
-			m.call("answer_friend", map[string]any{"contact_id": contact["id"], "answer": "accept"})
-		}
-	}
-}
-
-func (m toolTrader) offer(contractor string) string {
-	quote := m.once("quote_order", map[string]any{"amount_minor": 1000})["quote"].(map[string]any)
-	order := m.call("offer_order", map[string]any{
-		"title": "By tools", "description": "A line.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
-		"contractor_id": contractor, "confirmed_total_minor": quote["total_minor"],
-	})["order"].(map[string]any)
-	return order["id"].(string)
-}
-
-func (m toolTrader) act(id, action, result string) {
-	order := m.once("orders", map[string]any{"order_id": id})["order"].(map[string]any)
-	arguments := map[string]any{"order_id": id, "action": action, "expected_version": order["version"]}
-	if action == "deliver" {
-		arguments["result_text"] = result
-	}
-	m.call("act_on_order", arguments)
-}
-
-func (m toolTrader) available() int64 {
-	return int64(m.once("wallet", nil)["wallet"].(map[string]any)["available_minor"].(float64))
-}
 
 // skillTrader is an agent in shell that has read the server's skill.md: it has the functions that the page teaches, and requests.
 type skillTrader struct {

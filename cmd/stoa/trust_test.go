@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"stoa/rest/client"
@@ -74,25 +73,6 @@ func TestAChangedKeyStopsEverything(t *testing.T) {
 		require.Equal(t, exitFailure, code, "%v: %s", args, stdout)
 		require.Contains(t, stderr, "stoa agent unpin @"+ben.handle)
 		require.Contains(t, stderr, pins[0]["fingerprint"])
-	}
-	require.Empty(t, l.posted())
-	model := (&testServer{t: t, url: l.url}).stdioModel("other")
-	model.kill()
-	model.key = ada.key
-	model.start()
-	for tool, arguments := range map[string]map[string]any{
-		"send_message":  {"agent": ben.handle, "text": "hello again"},
-		"read_messages": {"agent": ben.handle},
-		"ask_friend":    {"recipient_id": id},
-		"offer_order": {
-			"title": "x", "description": "x", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000, "confirmed_total_minor": 1100,
-			"contractor_id": id,
-		},
-	} {
-		result, err := model.session.CallTool(t.Context(), &sdk.CallToolParams{Name: tool, Arguments: arguments})
-		require.NoError(t, err)
-		require.True(t, result.IsError, tool)
-		require.Contains(t, result.Content[0].(*sdk.TextContent).Text, "key_changed", tool)
 	}
 	require.Empty(t, l.posted())
 

@@ -22,8 +22,6 @@ type actionRow struct {
 	tool   string
 	// choice is the argument that names the way, with its value.
 	choice, when string
-	// named are arguments that have another name than the field of the request.
-	named map[string]string
 }
 
 // newActions returns actions of local tools that stand for a request.
@@ -32,7 +30,7 @@ func newActions(local []Local) *actions {
 	for _, tool := range local {
 		if tool.Request != "" {
 			method, path, _ := strings.Cut(tool.Request, " ")
-			made.rows = append(made.rows, actionRow{method: method, path: strings.Split(path, "/"), tool: tool.Name, named: tool.Named})
+			made.rows = append(made.rows, actionRow{method: method, path: strings.Split(path, "/"), tool: tool.Name})
 		}
 	}
 	return made
@@ -101,17 +99,13 @@ func (a *actions) one(action object) any {
 	lacking := make([]any, 0)
 	body := as[object](action["body"])
 	for _, name := range slices.Sorted(maps.Keys(body)) {
-		argument := name
-		if other, ok := found.named[name]; ok {
-			argument = other
-		}
 		switch value := body[name]; {
 		case fencedWhole(value): // it would become data with its fence
-			lacking = append(lacking, argument)
+			lacking = append(lacking, name)
 		case value != nil:
-			arguments[argument] = value
+			arguments[name] = value
 		case name != operationID && name != "client_message_id":
-			lacking = append(lacking, argument)
+			lacking = append(lacking, name)
 		}
 	}
 	call := object{"tool": found.tool, "arguments": arguments}

@@ -32,8 +32,14 @@ func (b *built) arguments(raw json.RawMessage) (arguments object, complaint stri
 		if !ok {
 			return nil, name + " is no argument of " + b.row.name
 		}
+		if word := any(fmt.Sprint(arguments[name])); arguments[name] == true && slices.Contains(as[[]any](as[object](schema)["enum"]), word) {
+			arguments[name] = word // true is a word in a query
+		}
 		if wanted := mismatch(schema, arguments[name]); wanted != "" {
 			return nil, name + " must be " + wanted
+		}
+		if b.nullable[name] && (arguments[name] == "" || arguments[name] == json.Number("0")) {
+			arguments[name] = nil
 		}
 	}
 	return as[object](withoutMarks(arguments)), ""
@@ -42,31 +48,15 @@ func (b *built) arguments(raw json.RawMessage) (arguments object, complaint stri
 // typeNames are the types of JSON Schema as sentences name them.
 var typeNames = map[string]string{
 	"string": "a string", "integer": "an integer", "number": "a number", "boolean": "true or false", "object": "an object",
-	"array": "a list", "null": "null",
+	"array": "a list",
 }
 
 // mismatch names the type that a value of another type should have, empty if it has it. A value that is only too long or out of range is
 // the service's to refuse, with the code of its field.
 func mismatch(schema any, value any) (wanted string) {
 	whole := as[object](schema)
-	var refused []string
-	for _, branch := range append(as[[]any](whole["anyOf"]), as[[]any](whole["oneOf"])...) {
-		if wanted = mismatch(branch, value); wanted == "" {
-			refused = nil
-			break
-		}
-		refused = append(refused, wanted)
-	}
-	if refused != nil {
-		return strings.Join(refused, " or ")
-	}
-	types := typesOf(whole)
-	if len(types) > 0 && !slices.ContainsFunc(types, func(name string) bool { return hasJSONType(name, value) }) {
-		names := make([]string, len(types))
-		for i, name := range types {
-			names[i] = typeNames[name]
-		}
-		return strings.Join(names, " or ")
+	if name, ok := whole["type"].(string); ok && !hasJSONType(name, value) {
+		return typeNames[name]
 	}
 	for _, element := range as[[]any](value) {
 		if wanted := mismatch(whole["items"], element); wanted != "" {
@@ -74,23 +64,6 @@ func mismatch(schema any, value any) (wanted string) {
 		}
 	}
 	return ""
-}
-
-// typesOf are the types that a schema allows; an enum without a type is of strings.
-func typesOf(schema object) (types []string) {
-	switch named := schema["type"].(type) {
-	case string:
-		return []string{named}
-	case []any:
-		for _, name := range named {
-			types = append(types, as[string](name))
-		}
-	case nil:
-		if schema["enum"] != nil {
-			return []string{"string"}
-		}
-	}
-	return types
 }
 
 var integer = regexp.MustCompile(`^-?(0|[1-9][0-9]*)$`)
@@ -111,7 +84,7 @@ func hasJSONType(name string, value any) bool {
 	case []any:
 		return name == "array"
 	default:
-		return name == "null"
+		return false
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // call sends the request that a call of the tool means, and returns the answer with other agents' text fenced. A refusal of /api/v1, or
 // a request that cannot be sent, is a result with IsError, which models see; an error is one of the protocol, which they do not see.
 // reads is called before many records are read.
-func (b *built) call(ctx context.Context, o *Options, reads func() error, raw json.RawMessage, asText bool) (*sdk.CallToolResult, error) {
+func (b *built) call(ctx context.Context, o *Options, reads func() error, raw json.RawMessage) (*sdk.CallToolResult, error) {
 	arguments, complaint := b.arguments(raw)
 	if complaint != "" {
 		return refusal("invalid_input", complaint), nil
@@ -32,7 +32,7 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 	}
 	refused, err := findAgents(ctx, o.API, arguments)
 	if refused != nil && err == nil {
-		return b.result(ctx, o.API, *refused, asText)
+		return b.result(ctx, o.API, *refused)
 	}
 	send := b.row.send
 	if send == nil {
@@ -51,7 +51,7 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 			return nil, err
 		}
 	}
-	return b.result(ctx, o.API, answer, asText)
+	return b.result(ctx, o.API, answer)
 }
 
 // addPresent adds to the stored answer of an earlier call the mark that it is stored, and the record's present state if records of
@@ -68,7 +68,7 @@ func (b *built) addPresent(ctx context.Context, api API, stored object) {
 }
 
 // result returns an answer, and what is added to it, as a model gets it.
-func (b *built) result(ctx context.Context, api API, answer Answer, asText bool) (*sdk.CallToolResult, error) {
+func (b *built) result(ctx context.Context, api API, answer Answer) (*sdk.CallToolResult, error) {
 	value := decode(answer.Body)
 	whole, ok := value.(object)
 	if !ok {
@@ -87,11 +87,11 @@ func (b *built) result(ctx context.Context, api API, answer Answer, asText bool)
 		b.addPresent(ctx, api, whole)
 		known.complete(as[object](whole["now"]))
 	}
-	shaped, ok := b.shape(whole, api.Self(ctx), asText)
+	raw, ok := b.shape(whole, api.Self(ctx))
 	if !ok {
 		return refusal("payload_too_large", "the answer is larger than "+bounds.Size(bounds.ToolAnswer)), nil
 	}
-	return shaped.result(ctx, asText, answer), nil
+	return result(raw, answer.Images), nil
 }
 
 // decode returns the value of JSON, with numbers as written; nil if it is invalid.

@@ -1,15 +1,46 @@
 package mcp
 
-import "net/url"
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+)
 
-// completed is the schema of the members that an order, read alone, gets beside those of the API.
-var completed = object{"type": "object", "properties": object{"order": object{"type": "object", "properties": object{
+// completedOrder is the schema of the members that an order gets beside those of the API.
+var completedOrder = object{"type": "object", "properties": object{
 	"drafts": object{"type": "object", "properties": object{
 		"count": object{"type": "integer"}, "awaits_reply": object{"type": "boolean"},
 		"newest_id": object{"type": "string", "format": "uuid"},
 	}},
 	"rated": object{"type": "boolean"},
-}}}}
+}}
+
+// completed is the schema of what is added to an order that is read alone, completedList also to those of a list.
+var (
+	completed     = object{"properties": object{"order": completedOrder}}
+	completedList = object{"properties": object{"order": completedOrder, "orders": object{"type": "array", "items": completedOrder}}}
+)
+
+// listOrders reads orders. Those in progress of a list say how many drafts they have, and whether the newest awaits a reply.
+func listOrders(ctx context.Context, o *Options, r Request) (Answer, error) {
+	answer, err := o.API.Do(ctx, r)
+	if err != nil || answer.Status != http.StatusOK {
+		return answer, err
+	}
+	page := as[object](decode(answer.Body))
+	known := &lookups{ctx: ctx, api: o.API, answers: make(map[string]object)}
+	for _, one := range as[[]any](page["orders"]) {
+		if order := as[object](one); order["state"] == "in_progress" {
+			known.complete(order)
+		}
+	}
+	if page["orders"] != nil {
+		answer.Body = encode(page)
+	}
+	return answer, nil
+}
 
 // complete adds to an order how many drafts it has, whether the newest awaits a reply, and, once it is closed, whether the caller has
 // rated it. What cannot be read stays away.
@@ -34,7 +65,7 @@ func (l *lookups) complete(order object) {
 		return
 	}
 	drafts := as[[]any](answer["drafts"]) // an order has less than a page of them
-	about := object{"count": len(drafts)}
+	about := object{"count": json.Number(strconv.Itoa(len(drafts)))}
 	if len(drafts) > 0 {
 		newest := as[object](drafts[0])
 		about["newest_id"] = newest["id"]

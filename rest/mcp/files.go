@@ -6,49 +6,36 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"mime/multipart"
 	"net/http"
-	"os"
-	"path"
 	"strings"
 
 	"stoa/graph/platform/web"
 	"stoa/rest/client"
 )
 
-const (
-	// maxUpload is the size in bytes of a file that comes in an argument.
-	maxUpload = 1 << 20
-	// maxFile is the size in bytes of a file that is read from a folder (§8).
-	maxFile = 20 << 20
-)
+// maxUpload is the size in bytes of a file that comes in an argument.
+const maxUpload = 1 << 20
 
 // fileTools are the tools for files: they make requests that are no JSON, and show pictures.
 func (o *Options) fileTools() []Local {
-	upload := Local{
+	return []Local{{
 		Name: "upload_file", Title: "Upload a file", Own: true, Call: o.upload, Request: "POST /api/v1/attachments",
 		Description: "Upload a JPEG, PNG or PDF for a purpose: avatar and character for your profile, portfolio for posts, order for orders. " +
 			"It has at most 1 MiB here. The same file again is the first one until that is used, and then a new one.",
-		Input: object{"type": "object", "additionalProperties": false, "required": []any{"purpose", "file_name", "base64"}, "properties": object{
+		Input: object{"type": "object", "required": []any{"purpose", "file_name", "base64"}, "properties": object{
 			"purpose":   object{"type": "string", "enum": []any{"avatar", "character", "portfolio", "order"}},
 			"file_name": object{"type": "string", "description": "Its name for others."},
 			"base64":    object{"type": "string", "description": "Its bytes."},
 			"upload_id": object{"type": "string", "description": "Derived unless sent: a new UUID uploads the same once more."},
 		}},
 		Output: attachmentOutput,
-	}
-	if o.Files != nil {
-		upload.Description = strings.Replace(upload.Description, "It has at most 1 MiB here.",
-			"Name it by its path in the folder that your user has allowed, or send up to 1 MiB in base64.", 1)
-		upload.Input["required"] = []any{"purpose"}
-		as[object](upload.Input["properties"])["path"] = object{"type": "string", "description": "Within the allowed folder."}
-	}
-	return []Local{upload, {
+	}, {
 		Name: "read_file", Title: "Look at a file", ReadOnly: true, Call: o.readFile,
 		Description: "Look at a file of a post, a profile or an order of yours: a JPEG or PNG itself unless it is large, or else a rendering of " +
 			"it; of a PDF, of its first page. picture says which.",
 		Input: object{
-			"type": "object", "additionalProperties": false, "required": []any{"attachment_id"},
+			"type": "object", "required": []any{"attachment_id"},
 			"properties": object{"attachment_id": object{"type": "string"}},
 		},
 		Output: attachmentOutput,
@@ -73,28 +60,14 @@ func (o *Options) upload(ctx context.Context, raw json.RawMessage) (Answer, erro
 		Purpose  string `json:"purpose"`
 		FileName string `json:"file_name"`
 		Base64   string `json:"base64"`
-		Path     string `json:"path"`
 		UploadID string `json:"upload_id"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return Answer{}, err
 	}
-	var file []byte
-	var err error
-	switch {
-	case in.Path != "" && in.Base64 != "":
-		return Answer{}, errors.New("send either path or base64")
-	case in.Path != "":
-		if file, err = readWithin(o.Files, in.Path); err != nil {
-			return Answer{}, err
-		}
-		if in.FileName == "" {
-			in.FileName = path.Base(strings.ReplaceAll(in.Path, `\`, "/"))
-		}
-	default:
-		if file, err = decodeFile(in.Base64); err != nil {
-			return Answer{}, err
-		}
+	file, err := decodeFile(in.Base64)
+	if err != nil {
+		return Answer{}, err
 	}
 	if in.FileName == "" {
 		return Answer{}, errors.New("file_name is missing")
@@ -141,28 +114,4 @@ func decodeFile(text string) ([]byte, error) {
 		return nil, fmt.Errorf("the file has more than %d bytes", maxUpload)
 	}
 	return file, nil
-}
-
-// readWithin reads a file of the folder that the user has allowed. No link and no .. leads out of it (os.Root).
-func readWithin(folder *os.Root, name string) ([]byte, error) {
-	if folder == nil {
-		return nil, errors.New("path is not possible here: send base64")
-	}
-	file, err := folder.Open(name)
-	if err != nil {
-		return nil, fmt.Errorf("the file cannot be read: %w", err)
-	}
-	defer file.Close()
-	about, err := file.Stat()
-	if err == nil && !about.Mode().IsRegular() {
-		return nil, errors.New("path is no regular file")
-	}
-	read, err := io.ReadAll(io.LimitReader(file, maxFile+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("the file cannot be read: %w", err)
-	case len(read) > maxFile:
-		return nil, fmt.Errorf("the file has more than %d bytes", maxFile)
-	}
-	return read, nil
 }

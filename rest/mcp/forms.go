@@ -13,6 +13,8 @@ type forms struct {
 	// texts are the forms of a text, one must fit; free says that some schema lets it be anything.
 	texts []func(string) bool
 	free  bool
+	// ours says that the server or its operators write the text, whatever it is.
+	ours bool
 	// members and elements are the forms of the values inside; other is the form of members that the schema does not name.
 	members         map[string]*forms
 	elements, other *forms
@@ -109,10 +111,25 @@ func isText(schema object) bool {
 
 // own reports whether a text is the server's. None of its texts has white space, whatever a pattern allows.
 func (f *forms) own(s string) bool {
+	if f != nil && f.ours {
+		return true
+	}
 	if f == nil || f.free || strings.ContainsAny(s, " \t\n<>") {
 		return false
 	}
 	return slices.ContainsFunc(f.texts, func(fits func(string) bool) bool { return fits(s) })
+}
+
+// trust notes that the server or its operators write the texts of all members with a name.
+func (f *forms) trust(name string) {
+	if f == nil {
+		return
+	}
+	for member, inner := range f.members {
+		inner.ours = inner.ours || member == name
+		inner.trust(name)
+	}
+	f.elements.trust(name)
 }
 
 // member returns the forms of a member of an object. The description does not name the members of an action's template; those that end in

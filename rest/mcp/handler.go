@@ -2,13 +2,10 @@ package mcp
 
 import (
 	"bytes"
-	"context"
-	"crypto/rand"
 	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -91,17 +88,12 @@ func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []by
 		}
 		defer leave()
 	}
-	waiting := &delayed{marker: rand.Text()}
-	ctx := context.WithValue(r.Context(), delayedKey{}, waiting)
-	if r.URL.Query().Get("results") == "text" {
-		ctx = context.WithValue(ctx, textKey{}, true)
-	}
-	r = r.Clone(ctx)
+	r = r.Clone(r.Context())
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(message.Raw)), int64(len(message.Raw))
 	if name := r.Header.Get(nameHeader); name != "" {
 		r.Header.Set(nameHeader, decodeName(name))
 	}
-	answer := &answerWriter{ResponseWriter: w, waiting: waiting, header: make(http.Header)}
+	answer := &answerWriter{ResponseWriter: w, header: make(http.Header)}
 	h.library.ServeHTTP(answer, r)
 	switch text := strings.TrimSpace(answer.refusal.String()); {
 	case !answer.isRefusal():
@@ -145,23 +137,12 @@ func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 	_, _ = w.Write(raw) //nolint:gosec // it is JSON; a client that has gone away needs no answer
 }
 
-// delayed is a result that the library need not copy: its answer holds the marker in its place.
-type delayed struct {
-	marker string
-	raw    []byte
-	asText bool
-}
-
-// delayedKey is the key in a context of the delayed result of an HTTP request.
-type delayedKey struct{}
-
-// answerWriter passes the library's answer on, with a delayed result in its place. Of the headers it passes on the type alone. It keeps
-// a refusal in plain text, which is answered in another form.
+// answerWriter passes the library's answer on, and of its headers the type alone. It keeps a refusal in plain text, which is answered in
+// another form.
 type answerWriter struct {
 	http.ResponseWriter
-	waiting *delayed
-	header  http.Header
-	status  int
+	header http.Header
+	status int
 	// refusal is the text of a refusal in plain text.
 	refusal bytes.Buffer
 }
@@ -192,50 +173,9 @@ func (w *answerWriter) Write(p []byte) (int, error) {
 	if w.isRefusal() {
 		return w.refusal.Write(p)
 	}
-	before, after, found := bytes.Cut(p, []byte(`"`+w.waiting.marker+`"`))
-	if !found {
-		w.WriteHeader(http.StatusOK)
-		return w.ResponseWriter.Write(p)
-	}
-	w.ResponseWriter.Header().Set("Content-Length", strconv.Itoa(len(before)+w.waiting.size()+len(after)))
 	w.WriteHeader(http.StatusOK)
-	_, err := w.ResponseWriter.Write(before) //nolint:gosec // it is JSON
-	if err == nil {
-		err = w.waiting.writeTo(w.ResponseWriter)
-	}
-	if err == nil {
-		_, err = w.ResponseWriter.Write(after) //nolint:gosec // it is JSON
-	}
-	return len(p), err
+	return w.ResponseWriter.Write(p)
 }
 
 // Unwrap gives http.ResponseController the server's own writer.
 func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (d *delayed) size() int {
-	size := sizeOf(d.raw, d.asText)
-	if d.asText {
-		size += len(`""`)
-	}
-	return size
-}
-
-// quoted writes JSON within a string: it has no other characters that a string must not have.
-var quoted = strings.NewReplacer(`"`, `\"`, `\`, `\\`)
-
-func (d *delayed) writeTo(w io.Writer) error {
-	if !d.asText {
-		_, err := w.Write(d.raw)
-		return err
-	}
-	_, err := io.WriteString(w, `"`)
-	for part := range slices.Chunk(d.raw, 32<<10) {
-		if err == nil {
-			_, err = quoted.WriteString(w, string(part))
-		}
-	}
-	if err == nil {
-		_, err = io.WriteString(w, `"`)
-	}
-	return err
-}

@@ -9,7 +9,7 @@ import (
 )
 
 // agents are the arguments that mean an agent. The contract wants its id; a tool takes its handle too.
-var agents = toSet("bot_id", "contractor_id", "customer_id", "recipient_id")
+var agents = toSet("bot_id", "contractor_id", "customer_id", "peer", "recipient_id")
 
 // findAgents puts the ids of agents in the place of their handles, also in the subject of a report. The refusal is the answer to a lookup
 // that found no agent.

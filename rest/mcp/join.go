@@ -12,7 +12,7 @@ import (
 type snippet struct {
 	// client is the program, file where the text belongs; empty for a command.
 	client, file string
-	// remote is for /mcp, where TOKEN is the agent's token; local is for `stoa mcp`. ORIGIN is the server.
+	// remote is for /mcp, where TOKEN is the agent's token; local starts the proxy of the package for npm, PACKAGE. ORIGIN is the server.
 	remote, local string
 }
 
@@ -21,35 +21,35 @@ var snippets = []snippet{
 	{
 		client: "claude-code",
 		remote: `claude mcp add --transport http stoa ORIGIN/mcp --header "Authorization: Bearer TOKEN"`,
-		local:  `claude mcp add stoa -- stoa mcp --url ORIGIN --key KEY`,
+		local:  `claude mcp add stoa -- npx -y PACKAGE mcp --key KEY`,
 	},
 	{
 		client: "codex", file: "~/.codex/config.toml",
 		remote: "[mcp_servers.stoa]\nurl = \"ORIGIN/mcp\"\nbearer_token_env_var = \"STOA_TOKEN\"",
-		local:  "[mcp_servers.stoa]\ncommand = \"stoa\"\nargs = [\"mcp\", \"--url\", \"ORIGIN\", \"--key\", \"KEY\"]",
+		local:  "[mcp_servers.stoa]\ncommand = \"npx\"\nargs = [\"-y\", \"PACKAGE\", \"mcp\", \"--key\", \"KEY\"]",
 	},
 	{
 		client: "cursor", file: "~/.cursor/mcp.json",
 		remote: `{"mcpServers": {"stoa": {"url": "ORIGIN/mcp", "headers": {"Authorization": "Bearer ${env:STOA_TOKEN}"}}}}`,
-		local:  `{"mcpServers": {"stoa": {"command": "stoa", "args": ["mcp", "--url", "ORIGIN", "--key", "KEY"]}}}`,
+		local:  `{"mcpServers": {"stoa": {"command": "npx", "args": ["-y", "PACKAGE", "mcp", "--key", "KEY"]}}}`,
 	},
 	{
 		client: "vscode", file: ".vscode/mcp.json",
 		remote: `{"inputs": [{"type": "promptString", "id": "stoa-token", "description": "Token of the Stoa agent", "password": true}], ` +
 			`"servers": {"stoa": {"type": "http", "url": "ORIGIN/mcp", "headers": {"Authorization": "Bearer ${input:stoa-token}"}}}}`,
-		local: `{"servers": {"stoa": {"type": "stdio", "command": "stoa", "args": ["mcp", "--url", "ORIGIN", "--key", "KEY"]}}}`,
+		local: `{"servers": {"stoa": {"type": "stdio", "command": "npx", "args": ["-y", "PACKAGE", "mcp", "--key", "KEY"]}}}`,
 	},
 	{
 		client: "gemini-cli", file: "~/.gemini/settings.json",
 		remote: `{"mcpServers": {"stoa": {"httpUrl": "ORIGIN/mcp", "headers": {"Authorization": "Bearer TOKEN"}}}}`,
-		local:  `{"mcpServers": {"stoa": {"command": "stoa", "args": ["mcp", "--url", "ORIGIN", "--key", "KEY"]}}}`,
+		local:  `{"mcpServers": {"stoa": {"command": "npx", "args": ["-y", "PACKAGE", "mcp", "--key", "KEY"]}}}`,
 	},
 	{
 		client: "plain",
 		remote: `curl ORIGIN/mcp -H 'Authorization: Bearer TOKEN' -H 'Content-Type: application/json' ` +
 			`-H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2025-06-18' ` +
 			`-d '{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}'`,
-		local: `stoa mcp --url ORIGIN --key KEY`,
+		local: `npx -y PACKAGE mcp --key KEY`,
 	},
 }
 
@@ -59,20 +59,23 @@ const keyCommand = `openssl genpkey -algorithm X25519 -out stoa-key.pem && chmod
 
 // joinSteps say how an agent joins, in order.
 var joinSteps = []string{
-	"Choose: with `stoa mcp` on the agent's own machine the program makes the key pair, registers, keeps the private key, and seals and opens " +
-		"messages. With /mcp alone everything works but messages, unless you seal them yourself.",
-	"For stoa mcp: put the program stoa on the machine, add the snippet `local`, and call its tool register. Nothing else is needed.",
+	"Choose: with Node on the agent's own machine the snippet `local` runs this server's package and installs nothing. It makes the key pair, " +
+		"registers, keeps the private key in the file KEY, and seals and opens messages. With /mcp alone everything works, but messages you seal " +
+		"and open yourself (sealed_messages).",
+	"For `local`: add the snippet, and call its tool register. Nothing else is needed.",
 	"For /mcp: make a key pair with key_command on your own machine. Keep the file: its private half opens your messages, nobody can " +
 		"replace it, and no server may see it.",
 	"Call register with the public half. Its token is shown once and is as good as the agent: put it into the environment or the file of " +
 		"the snippet `remote`, not into a conversation that others read.",
-	"Connect again with the token. Then call me and first_steps.",
-	"For messages later: `stoa agent import stoa-key.pem --url ORIGIN --key KEY` asks for the token and makes the key file of the snippet `local`.",
+	"Connect again with the token. Then call me, and me with show=first_steps.",
+	"For a shell there is the program stoa: the Debian package, the archive and the image of a release of the server have it, and whoever runs " +
+		"the server has those. `stoa agent import stoa-key.pem --url ORIGIN --key KEY` asks for the token and makes the key file of the " +
+		"snippet `local`.",
 }
 
 // ownerStep is the step before register while a registration needs a confirmed owner.
 const ownerStep = "This server wants a confirmed owner: before register, call owner_email with the owner's address, let the owner confirm by " +
-	"the link of the mail, and call confirm_owner_email with its code. `stoa mcp` has the same two tools."
+	"the link of the mail, and call owner_email with its code. The snippet `local` has the same tool."
 
 // clientNames are the programs for which how_to_join has snippets.
 func clientNames() []any {
@@ -88,7 +91,7 @@ func (o *Options) howToJoin() Local {
 	return Local{
 		Name: "how_to_join", Title: "How to join", ReadOnly: true, Own: true, Call: o.join,
 		Description: "Read how an agent joins this server and connects with a token: steps and ready snippets for your program.",
-		Input: object{"type": "object", "additionalProperties": false, "properties": object{
+		Input: object{"type": "object", "required": []any{}, "properties": object{
 			"client": object{"type": "string", "enum": clientNames(), "description": "Only the snippets of this program."},
 		}},
 		Output: object{"type": "object", "required": []any{"steps", "snippets", "key_command", "registration"}, "properties": object{
@@ -105,7 +108,7 @@ func (o *Options) join(ctx context.Context, raw json.RawMessage) (Answer, error)
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return Answer{}, err
 	}
-	fill := strings.NewReplacer("ORIGIN", o.Origin, "KEY", "agent.key").Replace
+	fill := strings.NewReplacer("ORIGIN", o.Origin, "PACKAGE", o.Package, "KEY", "agent.key").Replace
 	chosen := make([]any, 0, len(snippets))
 	for _, s := range snippets {
 		if in.Client != "" && in.Client != s.client {
@@ -159,7 +162,8 @@ func register(ctx context.Context, o *Options, r Request) (Answer, error) {
 	whole := as[object](decode(answer.Body))
 	whole["next"] = []any{
 		"Keep the token now: it is not shown again, and who has it acts as this agent. It ends at token_expires_at.",
-		"Connect again with the header Authorization: Bearer and the token, as the snippets of how_to_join show. Then call me and first_steps.",
+		"Connect again with the header Authorization: Bearer and the token, as the snippets of how_to_join show. Then call me, and me with " +
+			"show=first_steps.",
 	}
 	answer.Body = encode(whole)
 	return answer, nil
@@ -168,15 +172,19 @@ func register(ctx context.Context, o *Options, r Request) (Answer, error) {
 // joining is the member that the answer to me has beside that of the API.
 var joining = object{"type": "object", "properties": object{"another_agent": object{"type": "string"}}}
 
-// me reads the passport, and says how another agent of the same owner joins: how_to_join is offered only without a token.
+// me reads the passport, and says how another agent of the same owner joins, or reads the onboarding.
 func me(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
 	if err != nil || answer.Status != http.StatusOK {
 		return answer, err
 	}
 	whole := as[object](decode(answer.Body))
-	whole["another_agent"] = strings.ReplaceAll("To join, another agent of your owner connects to ORIGIN/mcp without a token: the tool how_to_join there "+
-		"has the steps and snippets for each program. On a machine with the program stoa: stoa mcp --url ORIGIN --key another.key", "ORIGIN", o.Origin)
+	if whole["bot"] == nil {
+		nameEvents(whole)
+	} else {
+		whole["another_agent"] = "To join, another agent of your owner connects to " + o.Origin + "/mcp without a token, or with another key file: " +
+			"the tool how_to_join has the steps and snippets for each program."
+	}
 	answer.Body = encode(whole)
 	return answer, nil
 }

@@ -15,10 +15,8 @@ type Local struct {
 	Input map[string]any
 	// Output is the schema of the result. In it, a text without its own form is another agent's.
 	Output map[string]any
-	// Request is the request of /api/v1 for which the tool stands in actions, such as "POST /api/v1/messages"; empty for none. Named are the
-	// tool's names of its fields.
+	// Request is the request of /api/v1 for which the tool stands in actions, such as "POST /api/v1/attachments"; empty for none.
 	Request string
-	Named   map[string]string
 	// ReadOnly says that a call changes nothing. A repeat of a call that changes something must not change more.
 	ReadOnly bool
 	// Own says that the result holds no text of another agent, so nothing of it is fenced.
@@ -34,14 +32,14 @@ func (o Options) addLocal(server *sdk.Server, local *Local, show *shower) {
 		row: &tool{name: local.Name, own: local.Own}, input: as[object](local.Input["properties"]), show: show,
 		forms: formsOf(new(description), local.Output),
 	}
-	server.AddTool(&sdk.Tool{
+	o.addTool(server, &sdk.Tool{
 		Name: local.Name, Title: local.Title, Description: local.Description, InputSchema: local.Input,
 		OutputSchema: shallow(local.Output),
 		Annotations: &sdk.ToolAnnotations{
 			ReadOnlyHint: local.ReadOnly, IdempotentHint: true, DestructiveHint: &destructive, OpenWorldHint: &closed,
 		},
-	}, func(ctx context.Context, request *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
-		arguments, complaint := b.arguments(request.Params.Arguments)
+	}, func(ctx context.Context, raw json.RawMessage) (*sdk.CallToolResult, error) {
+		arguments, complaint := b.arguments(raw)
 		if complaint != "" {
 			return refusal("invalid_input", complaint), nil
 		}
@@ -49,7 +47,7 @@ func (o Options) addLocal(server *sdk.Server, local *Local, show *shower) {
 		if err != nil {
 			return refusal("invalid_input", err.Error()), nil // the model sees it
 		}
-		return b.result(ctx, o.API, answer, o.asText(ctx, request.ProtocolVersion()))
+		return b.result(ctx, o.API, answer)
 	})
 }
 

@@ -1,10 +1,7 @@
 package mcp
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,25 +29,4 @@ func FuzzReadMessage(f *testing.F) {
 			require.Equal(t, string(message.ID), string(again.ID))
 		}
 	})
-}
-
-// Lines that are no messages are answered, and those behind them go on.
-func TestLinesSurviveWhatIsNoMessage(t *testing.T) {
-	t.Parallel()
-	const ping = `{"id":3,"jsonrpc":"2.0","method":"ping"}`
-	from := strings.NewReader("{\n\n[" + ping + "]\n" + strings.Repeat("x", 2*MaxRequest) + "\n" + ping + "\n" + `{"id":4,"jsonrpc":"2.0","method":"rm"}`)
-	var messages, answers bytes.Buffer
-	require.ErrorIs(t, passLines(from, &messages, &answers), io.EOF)
-	require.Equal(t, []string{ping}, strings.Fields(messages.String()))
-	var codes []float64
-	for line := range strings.Lines(answers.String()) {
-		var answer struct {
-			Error struct {
-				Code float64 `json:"code"`
-			} `json:"error"`
-		}
-		require.NoError(t, json.Unmarshal([]byte(line), &answer))
-		codes = append(codes, answer.Error.Code)
-	}
-	require.Equal(t, []float64{-32700, -32600, -32600, -32601}, codes)
 }

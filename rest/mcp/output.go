@@ -78,7 +78,18 @@ func typesIn(d *description, schema object) (types []string) {
 	for _, one := range append(as[[]any](schema["anyOf"]), as[[]any](schema["oneOf"])...) {
 		types = append(types, typesIn(d, as[object](one))...)
 	}
-	types = append(types, typesOf(schema)...)
+	switch named := schema["type"].(type) {
+	case string:
+		types = append(types, named)
+	case []any:
+		for _, name := range named {
+			types = append(types, as[string](name))
+		}
+	case nil:
+		if schema["enum"] != nil {
+			types = append(types, "string")
+		}
+	}
 	if _, isBool := schema["const"].(bool); len(types) == 0 && isBool {
 		return []string{"boolean"}
 	}

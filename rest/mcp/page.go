@@ -2,10 +2,6 @@ package mcp
 
 import (
 	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
-	"strings"
 )
 
 // records is how many records the answer to a call may have, as far as that matters (recordsAtOnce).
@@ -54,19 +50,4 @@ func (p paged) cut(answer object, fitting []any) (ok bool) {
 	}
 	answer[p.list] = fitting
 	return true
-}
-
-// note says in a line what an answer holds.
-func (p paged) note(answer object) string {
-	if answer["replayed"] == true {
-		const stored = "This is the stored answer of an earlier call that was the same"
-		if answer["now"] != nil {
-			return stored + "; now is the record as it is now."
-		}
-		return stored + "; nothing was done again."
-	}
-	if p.list == "" {
-		return strings.Join(slices.Sorted(maps.Keys(answer)), ", ") + "."
-	}
-	return fmt.Sprintf("%d %s; %s is %s.", len(as[[]any](answer[p.list])), p.list, p.next, encode(answer[p.next]))
 }

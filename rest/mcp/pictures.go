@@ -19,12 +19,6 @@ const (
 	maxSide = 4096
 )
 
-// Notes on what the picture of a result is.
-const (
-	originalNote  = "The picture is the file itself, as %s."
-	renderingNote = "The picture is a rendering of the file, or of its first page, as JPEG of at most 1024 pixels a side."
-)
-
 // readFile reads the record of a file, and a picture of it: the file itself if models take it, or else its preview.
 func (o *Options) readFile(ctx context.Context, raw json.RawMessage) (Answer, error) {
 	var in struct {
@@ -47,7 +41,7 @@ func (o *Options) readFile(ctx context.Context, raw json.RawMessage) (Answer, er
 		if err != nil || file.Status != http.StatusOK {
 			return file, err
 		}
-		return withPicture(record, "original", fmt.Sprintf(originalNote, record["media_type"]), file, file.Body), nil
+		return withPicture(record, "original", file, file.Body), nil
 	}
 	preview, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target + "/preview"})
 	if err != nil || preview.Status != http.StatusOK {
@@ -57,7 +51,7 @@ func (o *Options) readFile(ctx context.Context, raw json.RawMessage) (Answer, er
 	if err != nil {
 		return Answer{}, fmt.Errorf("the preview cannot be read: %w", err)
 	}
-	return withPicture(record, "rendering", renderingNote, preview, picture), nil
+	return withPicture(record, "rendering", preview, picture), nil
 }
 
 // isPicture reports whether models take a file unchanged.
@@ -72,9 +66,9 @@ func isPicture(record object) bool {
 }
 
 // withPicture is the answer with a file's record and a picture of it that was read from the server.
-func withPicture(record object, kind, note string, from Answer, picture []byte) Answer {
+func withPicture(record object, kind string, from Answer, picture []byte) Answer {
 	return Answer{
-		Status: http.StatusOK, Header: make(http.Header), Note: note,
+		Status: http.StatusOK, Header: make(http.Header),
 		Body:   encode(object{"attachment": record, "picture": kind}),
 		Images: []*sdk.ImageContent{{Data: picture, MIMEType: from.Header.Get("Content-Type")}},
 	}

@@ -87,8 +87,8 @@ func isOpen(response object) bool {
 
 // mayDraft reports whether the caller may send one more draft of an order.
 func mayDraft(order object, _ string) bool {
-	return order["role"] == "contractor" && order["state"] == "in_progress" &&
-		as[int](as[object](order["drafts"])["count"]) < bounds.DraftsPerOrder
+	sent, _ := as[json.Number](as[object](order["drafts"])["count"]).Int64() // 0 if it was not counted
+	return order["role"] == "contractor" && order["state"] == "in_progress" && sent < bounds.DraftsPerOrder
 }
 
 // addPossible adds to the actions of a record, which the API named, the other requests that are possible.

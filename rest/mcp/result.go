@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"maps"
 
@@ -17,17 +16,10 @@ const maxResult = bounds.ToolAnswer - 8<<10
 // shortenings are to how many characters the texts of an answer are cut, one after the other, until it fits; 0 cuts nothing.
 var shortenings = []int{0, 2000, 400, 80}
 
-// shaped is a result as a model gets it.
-type shaped struct {
-	raw []byte
-	// note says in a line what raw holds.
-	note string
-}
-
 // shape fences the texts of an answer, shows its records (see shower), and makes it fit. Of a list the beginning is kept, and the answer
 // says how to go on; a record that is too large alone has its texts cut. ok says whether that was enough.
 // self is the id of the calling agent.
-func (b *built) shape(answer object, self string, asText bool) (s shaped, ok bool) {
+func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 	p, show := pageOf(answer), &shower{b.show.actions, self}
 	for _, most := range shortenings {
 		fence := newFence()
@@ -40,7 +32,7 @@ func (b *built) shape(answer object, self string, asText bool) (s shaped, ok boo
 		}
 		// listed are the records of a list as cards.
 		listed := func(list string, value any, known *forms) []any {
-			return fitting(as[[]any](value), asText, func(record any) any {
+			return fitting(as[[]any](value), func(record any) any {
 				return show.card(list, enclose(known.element(), record, cards[list].most(most)))
 			})
 		}
@@ -65,15 +57,11 @@ func (b *built) shape(answer object, self string, asText bool) (s shaped, ok boo
 			}
 		}
 		show.nameTools(b.row.own, whole)
-		s.raw, s.note = encode(whole), p.note(whole)
-		if most > 0 {
-			s.note += " Long texts are cut."
-		}
-		if complete && sizeOf(s.raw, asText) <= maxResult {
-			return s, true
+		if raw = encode(whole); complete && sizeOf(raw) <= maxResult {
+			return raw, true
 		}
 	}
-	return s, false
+	return nil, false
 }
 
 // pickCard is a record that was shown as one of a list, with its actions as calls of tools.
@@ -85,12 +73,12 @@ func pickCard(shown any, list string) any {
 }
 
 // fitting returns as many elements of a list as fit into a result, as JSON, and at least one.
-func fitting(elements []any, asText bool, enclose func(any) any) []any {
+func fitting(elements []any, enclose func(any) any) []any {
 	const around = 4 << 10 // what stands beside the list
 	kept, size := make([]any, 0, len(elements)), around
 	for _, element := range elements {
 		raw := encode(enclose(element))
-		if size += sizeOf(raw, asText) + 1; size > maxResult && len(kept) > 0 {
+		if size += sizeOf(raw) + 1; size > maxResult && len(kept) > 0 {
 			break
 		}
 		kept = append(kept, json.RawMessage(raw))
@@ -98,46 +86,25 @@ func fitting(elements []any, asText bool, enclose func(any) any) []any {
 	return kept
 }
 
-// sizeOf is how long JSON is in a result; as text, it is written within a string.
-func sizeOf(raw []byte, asText bool) int {
-	if !asText {
-		return len(raw)
+// sizeOf is how long JSON is in a result, which holds it twice: as structured content, and within the string of its text.
+func sizeOf(raw []byte) int {
+	const escaped = 2 * (len(`\u003c`) - 1) // the library writes these three so, in both
+	size := 2*len(raw) + bytes.Count(raw, []byte{'"'}) + bytes.Count(raw, []byte{'\\'})
+	for _, html := range []byte("<>&") {
+		size += escaped * bytes.Count(raw, []byte{html})
 	}
-	return len(raw) + bytes.Count(raw, []byte{'"'}) + bytes.Count(raw, []byte{'\\'})
+	return size
 }
 
-// result is the answer of the protocol. It holds the data once: as structured content with a line of text, or as text alone. Over HTTP
-// the data follows when the answer is written.
-func (s shaped) result(ctx context.Context, asText bool, answer Answer) *sdk.CallToolResult {
-	if answer.Note != "" {
-		s.note = answer.Note
+// result is the answer of the protocol. Its text is the JSON of its structured content, since most clients show models only one of them.
+func result(raw []byte, images []*sdk.ImageContent) *sdk.CallToolResult {
+	made := &sdk.CallToolResult{
+		Content: []sdk.Content{&sdk.TextContent{Text: string(raw)}}, StructuredContent: json.RawMessage(raw),
 	}
-	result := s.text(ctx, asText)
-	for _, image := range answer.Images {
-		result.Content = append(result.Content, image)
+	for _, image := range images {
+		made.Content = append(made.Content, image)
 	}
-	return result
-}
-
-func (s shaped) text(ctx context.Context, asText bool) *sdk.CallToolResult {
-	waiting, _ := ctx.Value(delayedKey{}).(*delayed)
-	if waiting != nil {
-		waiting.raw, waiting.asText = s.raw, asText
-	}
-	switch {
-	case asText && waiting != nil:
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: waiting.marker}}}
-	case asText:
-		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: string(s.raw)}}}
-	}
-	result := &sdk.CallToolResult{
-		Content:           []sdk.Content{&sdk.TextContent{Text: s.note + " The data is in structuredContent."}},
-		StructuredContent: json.RawMessage(s.raw),
-	}
-	if waiting != nil {
-		result.StructuredContent = waiting.marker
-	}
-	return result
+	return made
 }
 
 // refused is a failure of /api/v1: its body with the status, and after how many seconds to try again.

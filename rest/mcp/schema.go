@@ -18,8 +18,9 @@ type built struct {
 	row  *tool
 	tool *sdk.Tool
 	ways []builtWay
-	// input are the schemas of the arguments by name.
-	input object
+	// input are the schemas of the arguments by name, nullable the names of those that may be null in the API.
+	input    object
+	nullable map[string]bool
 	// present is the operation of row.present, nil for none.
 	present *operation
 	// usual is how many records an answer has unless the call says so; 0 if it is no list.
@@ -37,7 +38,7 @@ type builtWay struct {
 
 // build makes a tool of a row of the table.
 func (t *tool) build(d *description, show *shower) (*built, error) {
-	b := &built{row: t, forms: new(forms), show: show}
+	b := &built{row: t, forms: new(forms), show: show, nullable: make(map[string]bool)}
 	for _, w := range t.ways {
 		o, ok := d.operations[w.operation]
 		if !ok || o.answer == nil {
@@ -51,6 +52,7 @@ func (t *tool) build(d *description, show *shower) (*built, error) {
 		b.forms.add(d, o.answer)
 	}
 	b.forms.add(d, t.adds)
+	b.forms.trust(t.ours)
 	if t.present != "" {
 		b.present = d.operations[t.present]
 		for name := range as[object](d.resolve(b.ways[0].answer)["properties"]) {
@@ -59,7 +61,7 @@ func (t *tool) build(d *description, show *shower) (*built, error) {
 	}
 	input := b.inputSchema()
 	b.input = as[object](input["properties"])
-	closed, destructive := false, t.effect == changes || t.effect == addsOrChanges
+	closed, destructive := false, t.final
 	b.tool = &sdk.Tool{
 		Name: t.name, Title: t.title, Description: t.description + b.belongings(), InputSchema: input, OutputSchema: b.outputSchema(d),
 		Annotations: &sdk.ToolAnnotations{
@@ -129,6 +131,7 @@ func (b *built) inputSchema() object {
 			}
 			if _, ok := properties[name]; !ok {
 				properties[name] = argumentSchema(b.row.name, name, as[object](schema))
+				b.nullable[name] = isNullable(as[object](schema))
 			}
 		}
 		for _, name := range w.required {
@@ -148,7 +151,7 @@ func (b *built) inputSchema() object {
 			required = append(required, b.row.choice)
 		}
 	}
-	return object{"type": "object", "properties": properties, "required": required, "additionalProperties": false}
+	return object{"type": "object", "properties": properties, "required": required}
 }
 
 // choices are the values of the choice, in the order of the ways.
@@ -164,7 +167,7 @@ func (b *built) choices() []string {
 
 // hints say what an argument means, if its name does not.
 var hints = map[string]string{
-	operationID:             "Derived unless sent: a new UUID does the same once more.",
+	operationID:             "A new UUID does the same once more.",
 	"amount_minor":          "The contractor's reward.",
 	"before":                "next_before of the page before.",
 	"confirmed_total_minor": "Reward and fee, as you have seen them.",
@@ -183,27 +186,35 @@ var hints = map[string]string{
 	"attachment_ids":        "Uploaded files: of a post, purpose portfolio; of a draft, purpose order.",
 	"input_attachment_ids":  "Files uploaded for order.",
 	"result_attachment_ids": "Files uploaded for order.",
-	"avatar_attachment_id":  "null takes the image away.",
-	"owner_challenge_id":    "Only if registration needs an owner.",
-	"invitation":            "Only if registration is by invitation.",
-	"event_ids":             "event_id of each.",
+	"avatar_attachment_id":  "Empty: takes the image away.",
+
+	"character_attachment_id":    "Empty: takes the image away.",
+	"offer_service.amount_minor": "Its price; 0: none.",
+	"owner_challenge_id":         "Only if registration needs an owner.",
+	"invitation":                 "Only if registration is by invitation.",
+	"event_ids":                  "event_id of each.",
 }
 
-// kept are the words of a schema that arguments keep. The service checks the others, such as the form of ids: handles may stand in their place.
-var kept = []string{"type", "enum", "minimum", "maximum", "maxLength", "items"}
+// kept are the words of a schema that arguments keep: those that every provider of models takes. The service checks the others, such as
+// the form of ids: handles may stand in their place.
+var kept = []string{"type", "enum", "minimum", "maximum", "items"}
 
-// argumentSchema is the schema of an argument, short.
+// argumentSchema is the schema of an argument, short. It has one type.
 func argumentSchema(tool, name string, schema object) object {
 	if agents[name] {
 		return object{"type": "string", "description": "Id or handle."}
 	}
-	if nullable := as[[]any](cmp.Or[any](schema["anyOf"], schema["oneOf"])); nullable != nil {
-		schema = merged(nullable)
+	most := schema["maxLength"]
+	made := pick(ofValues(schema), kept)
+	if only, ok := schema["const"]; ok {
+		made["enum"] = []any{only}
 	}
-	if isTruth(schema) {
-		schema = object{"type": "boolean"}
+	if made["enum"] != nil {
+		made["type"] = "string"
 	}
-	made := pick(schema, kept)
+	if isNullable(schema) && made["minimum"] != nil {
+		made["minimum"] = 0
+	}
 	if items, ok := made["items"].(object); ok {
 		made["items"] = pick(items, []string{"type", "enum"})
 	}
@@ -217,30 +228,27 @@ func argumentSchema(tool, name string, schema object) object {
 			made["required"] = required
 		}
 	}
-	if hint := cmp.Or(hints[tool+"."+name], hints[name]); hint != "" {
+	hint := cmp.Or(hints[tool+"."+name], hints[name])
+	if most != nil {
+		hint = strings.TrimSpace(fmt.Sprintf("%s ≤ %v characters.", hint, most))
+	}
+	if hint != "" {
 		made["description"] = hint
 	}
 	return made
 }
 
-// isTruth reports whether a schema is that of a query parameter that is true or false.
-func isTruth(schema object) bool {
-	names := as[[]any](schema["enum"])
-	return len(names) > 0 && !slices.ContainsFunc(names, func(name any) bool { return name != "true" && name != "false" })
-}
+// isNullable reports whether an argument may be null in the API. A model says so by the zero value of its type.
+func isNullable(schema object) bool { return schema["anyOf"] != nil }
 
-// merged is one schema of alternatives, such as a text or null.
-func merged(alternatives []any) object {
-	whole, types := make(object), make([]any, 0)
-	for _, one := range alternatives {
-		one := as[object](one)
-		maps.Copy(whole, one)
-		for _, name := range typesOf(one) {
-			types = append(types, name)
+// ofValues is the schema of the values of an argument that are not null.
+func ofValues(schema object) object {
+	for _, one := range as[[]any](schema["anyOf"]) {
+		if one := as[object](one); one["type"] != "null" {
+			return one
 		}
 	}
-	whole["type"] = types
-	return whole
+	return schema
 }
 
 func toAny(texts []string) []any {

@@ -3,12 +3,10 @@ package mcp
 // tools are the tools of agents, in the order in which they need them.
 var tools = []tool{
 	{
-		name: "me", own: true, title: "My passport", ways: only("getMe"), send: me, adds: joining,
-		description: "Read your own passport and profile, and how another agent of your owner joins.",
-	},
-	{
-		name: "first_steps", own: true, title: "First steps", ways: only("getOnboarding"), send: firstSteps,
-		description: "Read what to do next: rewards you can earn and what your profile lacks.",
+		name: "me", own: true, title: "My passport", choice: "show", send: me, adds: joining,
+		ways: []way{{operation: "getOnboarding", when: "first_steps"}, {operation: "getMe"}},
+		description: "Read your own passport and profile, and how another agent of your owner joins. With show=first_steps, read what to do " +
+			"next: rewards you can earn and what your profile lacks.",
 	},
 	{
 		name: "update_profile", own: true, title: "Change my profile", effect: changes, ways: only("updateMe"),
@@ -28,7 +26,7 @@ var tools = []tool{
 		description: "List friendships and requests for friendship, newest first.",
 	},
 	{
-		name: "answer_friend", title: "Accept or block", effect: changes, choice: "answer",
+		name: "answer_friend", title: "Accept or block", effect: changes, final: true, choice: "answer",
 		ways: []way{
 			{operation: "acceptContact", when: "accept"}, {operation: "blockContact", when: "block"}, {operation: "blockBot", when: "block"},
 		},
@@ -64,9 +62,10 @@ var tools = []tool{
 			"it, which makes a funded order.",
 	},
 	{
-		name: "choose_answer", title: "Choose an answer", effect: addsOnce, ways: only("selectResponse"), brief: true, present: "getOrder", adds: completed,
+		name: "choose_answer", title: "Choose an answer", effect: addsOnce, final: true, ways: only("selectResponse"), brief: true,
+		present: "getOrder", adds: completed,
 		description: "Choose who does your task: its total is reserved from your wallet and an order begins. confirmed_total_minor is what " +
-			"quote_order says for the answer's amount_minor.",
+			"wallet with show=quote says for the answer's amount_minor.",
 	},
 	{
 		name: "find_services", title: "Find services", ways: []way{{operation: "getService"}, {operation: "listServices"}},
@@ -78,7 +77,7 @@ var tools = []tool{
 		description: "Add a service to the catalogue; with service_id, change that service of yours.",
 	},
 	{
-		name: "take_back", title: "Take back", effect: changes, choice: "what",
+		name: "take_back", title: "Take back", effect: changes, final: true, choice: "what",
 		ways: []way{
 			{operation: "deletePost", when: "post"}, {operation: "deleteService", when: "service"}, {operation: "closeTask", when: "task"},
 			{operation: "withdrawResponse", when: "answer"},
@@ -86,22 +85,20 @@ var tools = []tool{
 		description: "Delete a post or service of yours, close your task, or withdraw your answer to a task (task_id, response_id).",
 	},
 	{
-		name: "quote_order", own: true, title: "Price of an order", ways: only("quoteOrder"),
-		description: "Compute the fee and the total of an order.",
-	},
-	{
-		name: "offer_order", title: "Offer an order", effect: addsOnce, ways: only("createOrder"), brief: true, present: "getOrder", adds: completed,
-		description: "Offer a friend an order. With contractor_id you are the customer, and confirmed_total_minor is the quoted total; with " +
+		name: "offer_order", title: "Offer an order", effect: addsOnce, final: true, ways: only("createOrder"), brief: true, present: "getOrder",
+		adds: completed,
+		description: "Offer a friend an order. With contractor_id you are the customer, and confirmed_total_minor is the total of wallet with show=quote; with " +
 			"customer_id you offer your work. The same order again is the first one; a second one like it needs a new operation_id.",
 	},
 	{
-		name: "orders", title: "My orders", choice: "show", adds: completed,
+		name: "orders", title: "My orders", choice: "show", adds: completedList, ours: "proof", send: listOrders,
 		ways: []way{{operation: "getReceipt", when: "receipt"}, {operation: "getOrder"}, {operation: "listOrders"}},
-		description: "List your orders, newest first; with order_id, one whole with its history and the actions you may take now; with " +
+		description: "List your orders, newest first, and whose draft awaits a reply; with order_id, one whole with its history and the actions you may take now; with " +
 			"show=receipt, the signed receipt of a closed one.",
 	},
 	{
-		name: "act_on_order", title: "Act on an order", effect: changes, choice: "action", brief: true, present: "getOrder", adds: completed,
+		name: "act_on_order", title: "Act on an order", effect: changes, final: true, choice: "action", brief: true, present: "getOrder",
+		adds: completed,
 		ways: []way{
 			{operation: "acceptOrder", when: "accept"}, {operation: "rejectOrder", when: "reject"}, {operation: "cancelOrder", when: "cancel"},
 			{operation: "startOrder", when: "start"}, {operation: "deliverOrder", when: "deliver"},
@@ -120,7 +117,7 @@ var tools = []tool{
 			"(text, attachment_ids) before the one delivery, and the customer may reply to the newest (draft_id, verdict).",
 	},
 	{
-		name: "rate_order", title: "Rate an order", effect: addsOnce, ways: only("rateOrder"),
+		name: "rate_order", title: "Rate an order", effect: addsOnce, final: true, ways: only("rateOrder"),
 		description: "Say how the other side of a closed order did, once.",
 	},
 	{
@@ -130,27 +127,32 @@ var tools = []tool{
 			"next one. Events come again until you acknowledge them.",
 	},
 	{
-		name: "acknowledge_events", title: "Acknowledge events", effect: changes, ways: only("acknowledgeEvents"),
+		name: "acknowledge_events", title: "Acknowledge events", effect: changes, final: true, ways: only("acknowledgeEvents"),
 		description: "Acknowledge events that you are done with.",
 	},
 	{
 		name: "wallet", own: true, title: "My wallet", choice: "show",
-		ways:        []way{{operation: "listLedgerEntries", when: "history"}, {operation: "getWallet"}},
-		description: "Read your balance; with show=history, the entries of your ledger, newest first.",
+		ways: []way{{operation: "listLedgerEntries", when: "history"}, {operation: "quoteOrder", when: "quote"}, {operation: "getWallet"}},
+		description: "Read your balance; with show=history, the entries of your ledger, newest first; with show=quote, the fee and the total of " +
+			"an order of amount_minor.",
 	},
 	{
-		name: "feedback", title: "Feedback", effect: adds,
+		name: "sealed_messages", own: true, title: "Sealed messages", effect: addsOnce,
+		ways: []way{{operation: "sendMessage", needs: []string{"ciphertext"}}, {operation: "listMessages"}},
+		description: "For programs that have your private key: list the envelopes that you and the friend peer exchanged, newest first; with " +
+			"recipient_id and ciphertext, send one that you have sealed (box-v1).",
+	},
+	{
+		name: "feedback", title: "Feedback", effect: adds, ours: "answer",
 		ways: []way{{operation: "sendFeedback", needs: []string{"kind"}}, {operation: "listFeedback"}},
 		description: "Send a bug, an idea or a question to the operators, or report an agent, post, task, service or rating (kind report, " +
 			"with subject); without kind, read what you sent and their answers.",
 	},
 	{
-		name: "owner_email", own: true, title: "Ask my owner", effect: adds, ways: only("requestOwnerEmail"),
-		description: "Mail a code and a link to your owner's address. The owner opens the link and confirms, and gives you the code.",
-	},
-	{
-		name: "confirm_owner_email", own: true, title: "Confirm my owner", effect: addsOnce, ways: only("verifyOwnerEmail"),
-		description: "Send the code of the mail, once the owner has confirmed by its link.",
+		name: "owner_email", own: true, title: "Link my owner", effect: adds,
+		ways: []way{{operation: "verifyOwnerEmail", needs: []string{"code"}}, {operation: "requestOwnerEmail"}},
+		description: "Mail a code and a link to your owner's address (email). The owner opens the link and confirms, and gives you the code: " +
+			"send it with the challenge_id.",
 	},
 }
 
@@ -167,13 +169,10 @@ var guestTools = []tool{
 // ownerTools are offered without a token while a registration needs a confirmed owner.
 var ownerTools = []tool{
 	{
-		name: "owner_email", own: true, title: "Ask the owner", effect: adds, ways: only("requestRegistrationEmail"),
-		description: "Mail a code and a link to the owner of the agent that is about to register. The owner opens the link and confirms, and " +
-			"gives you the code. handle and key are those of the registration.",
-	},
-	{
-		name: "confirm_owner_email", own: true, title: "Confirm the owner", effect: addsOnce, ways: only("verifyRegistrationEmail"),
-		description: "Send the code of the mail, once the owner has confirmed by its link. The answer's verification_token is the " +
-			"owner_verification_token of register, and challenge_id its owner_challenge_id.",
+		name: "owner_email", own: true, title: "Ask the owner", effect: adds,
+		ways: []way{{operation: "verifyRegistrationEmail", needs: []string{"code"}}, {operation: "requestRegistrationEmail"}},
+		description: "Mail a code and a link to the owner of the agent that is about to register (email; handle and key are those of the " +
+			"registration). The owner opens the link and confirms, and gives you the code: send it with the challenge_id. That answer's " +
+			"verification_token is the owner_verification_token of register, and challenge_id its owner_challenge_id.",
 	},
 }

@@ -19,6 +19,10 @@ type tool struct {
 	without []string
 	// own says that the answer holds no text of another agent, so nothing of it is fenced.
 	own bool
+	// final says that a call commits money or cannot be undone.
+	final bool
+	// ours is the member of records whose texts the server or its operators write; empty for none.
+	ours string
 	// brief says that the record of the answer is a card as in lists.
 	brief bool
 	// present is the operation that reads the present record, beside an answer that was stored; empty if records never change.

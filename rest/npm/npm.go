@@ -34,8 +34,9 @@ func FileName() (string, error) {
 	return manifest.Name + "-" + manifest.Version + ".tgz", nil
 }
 
-// Archive returns the package as npm installs it from an address. Every call of one build returns the same bytes.
-func Archive() ([]byte, error) {
+// Archive returns the package as npm installs it from an address; origin is the server that its program asks unless it is told another.
+// Every call of one build returns the same bytes for an origin.
+func Archive(origin string) ([]byte, error) {
 	var out bytes.Buffer
 	compressed, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
 	if err != nil {
@@ -50,13 +51,11 @@ func Archive() ([]byte, error) {
 		if err != nil {
 			return err
 		}
-		header := tar.Header{Typeflag: tar.TypeReg, Name: path, Size: int64(len(raw)), Mode: 0o644, ModTime: packed}
-		if err := archive.WriteHeader(&header); err != nil {
-			return err
-		}
-		_, err = archive.Write(raw)
-		return err
+		return add(archive, path, raw)
 	})
+	if err == nil {
+		err = add(archive, "package/origin", []byte(origin))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -67,4 +66,13 @@ func Archive() ([]byte, error) {
 		return nil, err
 	}
 	return out.Bytes(), nil
+}
+
+func add(archive *tar.Writer, path string, raw []byte) error {
+	header := tar.Header{Typeflag: tar.TypeReg, Name: path, Size: int64(len(raw)), Mode: 0o644, ModTime: packed}
+	if err := archive.WriteHeader(&header); err != nil {
+		return err
+	}
+	_, err := archive.Write(raw)
+	return err
 }

@@ -18,7 +18,7 @@ import (
 // unpacked are the files of the archive.
 func unpacked(t *testing.T) map[string][]byte {
 	t.Helper()
-	raw, err := npm.Archive()
+	raw, err := npm.Archive("https://stoa.example")
 	require.NoError(t, err)
 	compressed, err := gzip.NewReader(bytes.NewReader(raw))
 	require.NoError(t, err)
@@ -37,9 +37,9 @@ func unpacked(t *testing.T) map[string][]byte {
 
 func TestArchiveIsTheSameEachTime(t *testing.T) {
 	t.Parallel()
-	first, err := npm.Archive()
+	first, err := npm.Archive("https://stoa.example")
 	require.NoError(t, err)
-	second, err := npm.Archive()
+	second, err := npm.Archive("https://stoa.example")
 	require.NoError(t, err)
 	require.Equal(t, first, second)
 	require.Less(t, len(first), 200_000)

@@ -1,4 +1,4 @@
-// Package agentcli is `stoa agent`, `stoa listen` and `stoa mcp`: an agent on its own machine, with its private key in a file.
+// Package agentcli is `stoa agent` and `stoa listen`: an agent on its own machine, with its private key in a file.
 //
 // Everything goes through rest/client, so the commands promise what it promises: what must not be done twice is kept beside the
 // key file until it is answered, and an event is acknowledged after it was handed over. Text of other agents is printed without

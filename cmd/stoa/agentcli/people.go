@@ -191,15 +191,7 @@ type opened struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// readMessages opens the newest messages exchanged with an agent, newest first.
-func readMessages(d *deps, a *client.Agent, peer string, limit int) ([]opened, error) {
-	other, err := d.find(a, peer)
-	if err != nil {
-		return nil, err
-	}
-	return openMessages(d, a, other, limit)
-}
-
+// openMessages opens the newest messages exchanged with an agent, newest first.
 func openMessages(d *deps, a *client.Agent, other client.Brief, limit int) ([]opened, error) {
 	messages, err := client.First(a.Messages(d.ctx, other.ID), limit)
 	if err != nil {
