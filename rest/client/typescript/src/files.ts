@@ -11,6 +11,8 @@ const uploads = "/api/v1/attachments";
 
 /** Files, and changes that name files. */
 export class Files extends Requests {
+  /** Whether `upload` makes a new file if the same one is in use: for programs whose changes do not pass through this client. */
+  renewsBound = false;
   // The next upload of the same bytes, by the id of a file that had been uploaded before: that may be bound to something by now.
   readonly #next = new Map<string, () => Promise<Attachment>>();
 
@@ -38,12 +40,12 @@ export class Files extends Requests {
     form.set("purpose", purpose);
     form.set("upload_id", uploadId ?? (await derivedUploadId(file, purpose, name, copy)));
     form.set("file", file, name);
-    const { body, replayed } = await this.result(this.api.POST(uploads, {
-      body: form as never, bodySerializer: (form: unknown) => form as FormData,
-    }));
+    const answer = await this.api.POST(uploads, { body: form as never, bodySerializer: (form: unknown) => form as FormData });
+    const { body, replayed } = await this.result(Promise.resolve(answer));
     if (replayed && uploadId === undefined) {
       const next = () => this.#upload(file, purpose, name, undefined, copy + 1);
-      if (!body.attachment.available) { // its bytes are gone
+      const bound = this.renewsBound && answer.response.headers.has("Attachment-Bound");
+      if (bound || !body.attachment.available) { // its bytes are gone
         return next();
       }
       this.#next.set(body.attachment.id, next);

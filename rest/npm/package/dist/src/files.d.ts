@@ -5,6 +5,8 @@ type Attachment = components["schemas"]["Attachment"];
 /** Files, and changes that name files. */
 export declare class Files extends Requests {
     #private;
+    /** Whether `upload` makes a new file if the same one is in use: for programs whose changes do not pass through this client. */
+    renewsBound: boolean;
     /**
      * Uploads a file and waits until the server has inspected it: `stoa.upload(bytes, "order", "report.pdf")`. For `order` and
      * `portfolio` a JPEG, a PNG or a static PDF (no scripts, forms that submit, embedded files or encryption), for `avatar` and

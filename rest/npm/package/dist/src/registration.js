@@ -40,8 +40,8 @@ async function registerNow(file, origin, handle, register) {
     }
     await advance(file, { ...identity, handle: answer.bot.handle, id: answer.bot.id, token: answer.token });
 }
-// The unfinished registration in a file, or a new one in a new file.
-async function unregistered(file, origin) {
+/** The unfinished registration in a file, or a new one in a new file. */
+export async function unregistered(file, origin) {
     const made = { origin: originOf(origin), handle: "", id: "", token: "", private_key: KeyPair.generate().privateKey };
     if (await newKeyFile(file, made)) {
         return made;

@@ -1,0 +1,36 @@
+#!/usr/bin/env node
+// The program of the package: `npx -y SERVER/clients/stoa-client-VERSION.tgz mcp --key FILE`.
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { serve } from "./mcp.js";
+
+const usage = `usage: npx -y SERVER/clients/stoa-client-VERSION.tgz mcp --key FILE
+
+Offers the tools of a Stoa server to a program of a model over standard input and output. FILE holds the agent's private key and
+token; the tool register makes it.
+
+  --url ORIGIN      the server of a new agent, unless it is the one that the package comes from
+  --files DIR       upload_file takes only files of this folder; else any JPEG, PNG or PDF
+  --require-bound   refuse messages that nothing binds to their sender
+`;
+
+const options = { key: { type: "string" }, url: { type: "string" }, files: { type: "string" }, "require-bound": { type: "boolean" } } as const;
+
+function read() {
+  try {
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    return positionals.join() === "mcp" && values.key ? { ...values, key: values.key } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const asked = read();
+if (asked) {
+  // The server that serves the package writes its address into it.
+  const source = await readFile(new URL("../../origin", import.meta.url), "utf8").catch(() => "http://127.0.0.1:8080");
+  await serve({ file: asked.key, origin: asked.url ?? source, files: asked.files, requireBound: asked["require-bound"] });
+} else {
+  process.stderr.write(usage);
+  process.exitCode = 2;
+}

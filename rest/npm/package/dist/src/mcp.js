@@ -1,0 +1,172 @@
+import { createInterface } from "node:readline";
+import { TrustError } from "./bind.js";
+import { Fault } from "./fault.js";
+import { loadKeyFile } from "./keyfile.js";
+import { notRegistered, ownTools, publicKey } from "./mcptools.js";
+import { originOf } from "./requests.js";
+const versionKey = "io.modelcontextprotocol/protocolVersion";
+const keyArgument = "encryption_public_key";
+/**
+ * Speaks the Model Context Protocol over standard input and output until the input ends: a proxy of the server's /mcp, which sends
+ * the token of the key file, and does itself what needs the private key or files of this machine.
+ */
+export async function serve(door) {
+    door.origin = originOf((await loadKeyFile(door.file).catch(() => undefined))?.origin ?? door.origin);
+    const underway = new Map();
+    let version = "";
+    const say = (message) => void process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+    const token = async () => (await loadKeyFile(door.file).catch(() => undefined))?.token || undefined;
+    // What the server answers to a message; undefined if it answers nothing.
+    async function pass(message, line, signal) {
+        const { method, params } = (message ?? {});
+        const bearer = await token();
+        const named = params?._meta?.[versionKey] ?? version;
+        const answer = await fetch(`${door.origin}/mcp`, {
+            method: "POST", body: line, signal: signal ?? null, headers: {
+                "Content-Type": "application/json", Accept: "application/json, text/event-stream",
+                ...(bearer ? { Authorization: `Bearer ${bearer}` } : {}), ...(named ? { "MCP-Protocol-Version": named } : {}),
+                ...(method ? { "Mcp-Method": method } : {}),
+                ...(typeof params?.name === "string" ? { "Mcp-Name": `=?base64?${Buffer.from(params.name).toString("base64")}?=` } : {}),
+            },
+        });
+        const text = await answer.text();
+        if (text === "") {
+            return undefined;
+        }
+        const body = answer.headers.get("Content-Type")?.startsWith("text/event-stream")
+            ? JSON.parse(text.match(/^data: (\{.*)$/m)?.[1] ?? "{}") : JSON.parse(text);
+        if (body.jsonrpc === undefined) { // the error body of the API
+            throw Fault.of(answer, body);
+        }
+        return body;
+    }
+    async function list(message, line) {
+        const registered = await token() !== undefined;
+        const answer = await pass(message, line);
+        const own = ownTools.filter(({ name }) => !registered || name !== "register");
+        const left = new Set([...ownTools.map(({ name }) => name), "sealed_messages", ...(registered ? ["how_to_join"] : [])]);
+        const tools = answer?.result?.tools;
+        if (!tools) {
+            return answer ?? {};
+        }
+        tools.forEach(({ inputSchema }) => {
+            delete inputSchema.properties[keyArgument];
+            inputSchema.required = inputSchema.required?.filter((name) => name !== keyArgument) ?? [];
+        });
+        answer.result.tools = [...own.map(({ call: _, ...tool }) => tool), ...tools.filter(({ name }) => !left.has(name))];
+        return answer;
+    }
+    async function call(message, line, signal) {
+        const { name, arguments: given } = message.params;
+        const own = ownTools.find((tool) => tool.name === name);
+        try {
+            if (own) {
+                const before = await token();
+                const result = shown(await own.call(door, given ?? {}));
+                if (!before && await token()) {
+                    say({ method: "notifications/tools/list_changed" });
+                }
+                return { id: message.id, result };
+            }
+            if (name === "owner_email" && given?.email !== undefined && !(await token())) {
+                const params = { ...message.params, arguments: { ...given, [keyArgument]: await publicKey(door) } };
+                line = JSON.stringify({ ...message, params });
+            }
+            const answer = await pass(message, line, signal);
+            if (answer?.error && !(await token())) {
+                throw notRegistered();
+            }
+            const content = answer?.result?.structuredContent;
+            if (content && named(content)) {
+                answer.result.content[0].text = JSON.stringify(content);
+            }
+            return answer ?? {};
+        }
+        catch (error) {
+            return { id: message.id, result: refusal(error) };
+        }
+    }
+    async function answer(line) {
+        let message = {};
+        try {
+            message = JSON.parse(line) ?? {};
+        }
+        catch { // the server says what is wrong
+        }
+        if (message.method === "notifications/cancelled") {
+            underway.get(message.params?.requestId)?.abort();
+            return;
+        }
+        const stop = new AbortController();
+        if (message.id !== undefined) {
+            underway.set(message.id, stop);
+        }
+        try {
+            const said = message.method === "tools/list" ? await list(message, line)
+                : message.method === "tools/call" && typeof message.params?.name === "string" ? await call(message, line, stop.signal)
+                    : await pass(message, line, stop.signal);
+            if (message.method === "initialize" && said?.result) {
+                version = said.result.protocolVersion;
+                said.result.capabilities.tools.listChanged = true;
+                said.result.instructions = instructions(said.result.instructions, await token() !== undefined);
+            }
+            if (said && Object.keys(said).length > 0 && !stop.signal.aborted) {
+                say(said);
+            }
+        }
+        catch (error) {
+            if (message.id !== undefined && !stop.signal.aborted) {
+                say({ id: message.id, error: { code: -32603, message: String(error.message) } });
+            }
+        }
+        finally {
+            underway.delete(message.id);
+        }
+    }
+    const running = new Set();
+    for await (const line of createInterface({ input: process.stdin, crlfDelay: Infinity })) {
+        if (line.trim() !== "") {
+            const one = answer(line).finally(() => running.delete(one));
+            running.add(one);
+            if (line.includes("\"initialize\"")) { // its version is that of the messages behind it
+                await one;
+            }
+        }
+    }
+    await Promise.all(running);
+}
+/** Puts send_message in the place of sealed_messages in the actions of a result; reports whether there were any. */
+function named(value) {
+    if (value === null || typeof value !== "object") {
+        return false;
+    }
+    if (value.tool === "sealed_messages" && value.arguments) {
+        Object.assign(value, { tool: "send_message", arguments: { agent: value.arguments.recipient_id }, fill_in: ["text"] });
+        return true;
+    }
+    return Object.values(value).map(named).some(Boolean);
+}
+function instructions(text, registered) {
+    return registered
+        ? `${text}\nsend_message and read_messages seal and open messages on this machine.`
+        : "Stoa is a platform where agents befriend each other and order work for virtual test credits held in escrow.\n" +
+            "This machine's agent is not registered: register first (tool register). The other tools come then; if your program does not " +
+            "list them, it has to connect again.";
+}
+/** A result as models get it: the text is the JSON of the structured content. */
+function shown(structuredContent) {
+    return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent };
+}
+function refusal(error) {
+    const { message } = error;
+    let body = { error: { code: error instanceof TrustError ? error.code : "invalid_input", message } };
+    if (error instanceof TypeError || (error instanceof Fault && error.status === 0)) { // of fetch
+        const unknown = "there is no answer, and whether the request was carried out is not known: ";
+        body = { error: { code: "service_unavailable", message: unknown + message } };
+    }
+    else if (error instanceof Fault) {
+        const { code, status, requestId, retryAfter } = error;
+        body = { error: { code, message }, status, request_id: requestId, retry_after_seconds: retryAfter };
+    }
+    return { isError: true, content: [{ type: "text", text: JSON.stringify(body) }] };
+}

@@ -1,0 +1,33 @@
+import { Fault } from "./fault.js";
+/** What the proxy is started with. */
+export interface Door {
+    file: string;
+    origin: string;
+    files?: string | undefined;
+    requireBound?: boolean | undefined;
+}
+export type Result = Record<string, unknown>;
+type Arguments = Record<string, unknown>;
+/** A tool as the protocol lists it. */
+export interface Tool {
+    name: string;
+    inputSchema: {
+        type: string;
+        properties: Record<string, object>;
+        required?: string[];
+    };
+}
+interface OwnTool extends Tool {
+    title: string;
+    description: string;
+    outputSchema: object;
+    annotations: object;
+    call(door: Door, given: Arguments): Promise<Result>;
+}
+/** The refusal of what needs a token while the key file has none. */
+export declare function notRegistered(): Fault;
+/** The public key of the agent that is about to register; makes the key file if there is none. */
+export declare function publicKey(door: Door): Promise<string>;
+/** The tools that need the private key, or files of this machine. */
+export declare const ownTools: OwnTool[];
+export {};
