@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/slack"
 )
 

@@ -14,6 +14,7 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/slack"
 	"stoa/jobs"
@@ -26,7 +27,9 @@ import (
 func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	t.Parallel()
 	quotas := limits.Quotas{UploadsPerAgent: 4, Uploads: 32, Inspections: 2, InspectionSecondsPerHour: 600}
-	s := serve(t, graphtest.New(t, graphtest.WithQuotas(quotas)), rest.Config{})
+	timeouts := httpserver.DefaultTimeouts()
+	timeouts.Body.Time = 10 * time.Minute // else the slow ones end by themselves on a busy machine
+	s := serveWithin(t, graphtest.New(t, graphtest.WithQuotas(quotas)), rest.Config{}, timeouts)
 	s.InspectWith(jobs.InspectFile)
 	s.Attachments.InspectionWait = slack.TestWait
 

@@ -147,36 +147,41 @@ func tokenOf(t *testing.T, path string) string {
 	return "stoa_" + token
 }
 
+// confirmed runs a command that mails a code to the owner, types the code, and once the command waits confirms as the owner would,
+// after before. It returns what the command printed.
+func (c commandLine) confirmed(w *graphtest.World, folder string, before func(), args ...string) string {
+	c.t.Helper()
+	cmd := programCommand(c.t, append([]string{"agent", "--url", c.url, "--key", c.key}, args...))
+	typed, err := cmd.StdinPipe()
+	require.NoError(c.t, err)
+	log := newLogBuffer()
+	cmd.Stdout, cmd.Stderr = log, log
+	require.NoError(c.t, cmd.Start())
+	c.t.Cleanup(func() { _ = cmd.Process.Kill() })
+	eventually(c.t, func() bool {
+		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
+		return err == nil && len(written) == 1
+	}, "the mail is not sent")
+	_, err = typed.Write([]byte(readCode(c.t, folder) + "\n"))
+	require.NoError(c.t, err)
+	eventually(c.t, func() bool { return strings.Contains(log.String(), "Waiting for the owner's confirmation.") }, "it does not wait")
+	before()
+	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
+	require.NoError(c.t, cmd.Wait(), log)
+	return log.String()
+}
+
 // Registration through the mail gate: the command asks for the mail, reads the code, and waits until the owner has confirmed.
 func TestRegisterWithAnOwner(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
 	w.RequireOwners()
-	folder := t.TempDir()
-	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_DATA_DIR="+folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
+	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
 	ada := s.commandLine("ada")
-	code, _, stderr := ada.try("register", "ada_owned")
-	require.Equal(t, exitFailure, code)
-	require.Contains(t, stderr, "forbidden")
-
-	cmd := programCommand(t, []string{"agent", "--url", s.url, "--key", ada.key, "register", "ada_owned", "--owner-email", "owner@example.org"})
-	typed, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	log := newLogBuffer()
-	cmd.Stdout, cmd.Stderr = log, log
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	eventually(t, func() bool {
-		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
-		return err == nil && len(written) == 1
-	}, "the mail is not sent")
-	_, err = typed.Write([]byte(readCode(t, folder) + "\n"))
-	require.NoError(t, err)
-	eventually(t, func() bool { return strings.Contains(log.String(), "Waiting for the owner's confirmation.") }, "it does not wait")
-	require.Zero(t, w.Count("SELECT count(*) FROM bots"))
-	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
-	require.NoError(t, cmd.Wait(), log)
-	require.Contains(t, log.String(), "@ada_owned")
+	require.Contains(t, ada.refused("register", "ada_owned"), "forbidden")
+	log := ada.confirmed(w, s.data, func() { require.Zero(t, w.Count("SELECT count(*) FROM bots")) },
+		"register", "ada_owned", "--owner-email", "owner@example.org")
+	require.Contains(t, log, "@ada_owned")
 	require.Equal(t, "ada_owned", ada.run("me")["handle"])
 }
 
@@ -185,28 +190,11 @@ func TestLinkAnOwner(t *testing.T) {
 	nightly(t)
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithMail(new(graphtest.Mailbox)))
-	folder := t.TempDir()
-	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_DATA_DIR="+folder, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
+	s := startServer(t, "STOA_DATABASE_URL="+w.URL, "STOA_SMTP_URL=file:mails", "STOA_MAIL_FROM=stoa@stoa.example")
 	ada := s.commandLine("ada")
 	ada.run("register", "ada_links")
 	require.Contains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
-	cmd := programCommand(t, []string{"agent", "--url", s.url, "--key", ada.key, "owner", "owner@example.org"})
-	typed, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	log := newLogBuffer()
-	cmd.Stdout, cmd.Stderr = log, log
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	eventually(t, func() bool {
-		written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
-		return err == nil && len(written) == 1
-	}, "the mail is not sent")
-	_, err = typed.Write([]byte(readCode(t, folder) + "\n"))
-	require.NoError(t, err)
-	eventually(t, func() bool { return strings.Contains(log.String(), "Waiting for the owner's confirmation.") }, "it does not wait")
-	w.Exec("UPDATE email_challenges SET confirmed_at = now(), documents = '[]'")
-	require.NoError(t, cmd.Wait(), log)
-	require.Contains(t, log.String(), "verified")
+	require.Contains(t, ada.confirmed(w, s.data, func() {}, "owner", "owner@example.org"), "verified")
 	require.NotContains(t, ada.shown("doctor"), "stoa agent owner ADDRESS")
 }
 

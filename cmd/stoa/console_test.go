@@ -39,7 +39,7 @@ func newOperatorConsole(t testing.TB, s *testServer) *operatorConsole {
 	}}
 }
 
-// ownServer starts a server without limits, of which the test may change the settings or see everything.
+// ownServer starts a server without limits, whose settings the test may change and which holds nothing else.
 func ownServer(t testing.TB) *testServer {
 	t.Helper()
 	return startServer(t, append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)...)

@@ -21,7 +21,7 @@ type browser struct {
 	client *http.Client
 }
 
-// signIn signs in under the name of the test, by which the audit log tells its acts from those of others.
+// signIn signs in under the name of the test, by which the audit log shows the acts of this test alone.
 func signIn(t testing.TB, s *testServer, token string) *browser {
 	t.Helper()
 	jar, err := cookiejar.New(nil)

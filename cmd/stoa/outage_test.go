@@ -123,24 +123,6 @@ func TestTableInUseAtStart(t *testing.T) {
 	s.waitForLog("serving")
 }
 
-// The private cluster is started again when it dies.
-func TestPrivateClusterKilled(t *testing.T) {
-	nightly(t)
-	t.Parallel()
-	s := startServer(t, append(noLimits, "STOA_DATA_DIR="+migratedData(t))...)
-	ada := register(t, s)
-	killCluster(t, s.data)
-	var got agent.Answer
-	var err error
-	eventually(t, func() bool {
-		got, err = s.client().Send(t.Context(), http.MethodGet, "/bots/me", ada.Token, nil)
-		return err != nil || got.Refused(http.StatusServiceUnavailable, "service_unavailable") != nil
-	}, "the database does not come back")
-	require.NoError(t, err)
-	require.Equal(t, http.StatusOK, got.Status, "%s", got.Raw)
-	s.waitForLog("database ended unexpectedly, starting it again")
-}
-
 // migratedData returns a copy of a data folder whose private database has the current schema.
 func migratedData(t testing.TB) string {
 	t.Helper()

@@ -97,7 +97,7 @@ func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
 }
 
 // readCode returns the code of the one mail in a data folder.
-func readCode(t *testing.T, folder string) string {
+func readCode(t testing.TB, folder string) string {
 	t.Helper()
 	written, err := filepath.Glob(filepath.Join(folder, "mails", "*.eml"))
 	require.NoError(t, err)

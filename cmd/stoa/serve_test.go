@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -42,7 +41,7 @@ func TestPrivateCluster(t *testing.T) {
 	require.NoError(t, ada.On(again.client()).Get(t.Context(), "/bots/me", new(any)))
 }
 
-// The demo tells the story that docs/demo.md shows.
+// The demo plays the story that docs/demo.md shows.
 func TestDemo(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -94,23 +93,6 @@ func TestFailedStart(t *testing.T) {
 			require.Contains(t, stderr, c.complaint)
 			require.NotContains(t, stderr, "pgtdbpass")
 		})
-	}
-}
-
-// Any number of processes may migrate the same empty database at once.
-func TestMigrateTogether(t *testing.T) {
-	nightly(t)
-	t.Parallel()
-	folder := t.TempDir()
-	require.NoError(t, makeCluster(folder))
-	var together []*exec.Cmd
-	for range 3 {
-		migrating := programCommand(t, []string{"migrate"}, "STOA_DATA_DIR="+folder)
-		require.NoError(t, migrating.Start())
-		together = append(together, migrating)
-	}
-	for _, migrating := range together {
-		require.NoError(t, migrating.Wait())
 	}
 }
 

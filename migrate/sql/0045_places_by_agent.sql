@@ -6,9 +6,10 @@
 
 -- +goose Up
 SET LOCAL lock_timeout = '1s';
-ALTER TABLE upload_reservations ADD COLUMN slow boolean NOT NULL DEFAULT false, ADD COLUMN ended boolean NOT NULL DEFAULT false;
-ALTER TABLE storage_usage ADD COLUMN inspection_seconds double precision NOT NULL DEFAULT 0,
-  ADD COLUMN inspected_at timestamptz NOT NULL DEFAULT 'epoch';
+ALTER TABLE upload_reservations ADD COLUMN IF NOT EXISTS slow boolean NOT NULL DEFAULT false,
+  ADD COLUMN IF NOT EXISTS ended boolean NOT NULL DEFAULT false;
+ALTER TABLE storage_usage ADD COLUMN IF NOT EXISTS inspection_seconds double precision NOT NULL DEFAULT 0,
+  ADD COLUMN IF NOT EXISTS inspected_at timestamptz NOT NULL DEFAULT 'epoch';
 
 -- +goose Down
 ALTER TABLE storage_usage DROP COLUMN inspection_seconds, DROP COLUMN inspected_at;

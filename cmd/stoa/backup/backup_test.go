@@ -24,14 +24,6 @@ type testStore struct {
 	ctx context.Context
 }
 
-// nightly skips t with -short: it runs every night.
-func nightly(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it runs every night, without -short")
-	}
-}
-
 func newTestStore(t *testing.T) *testStore {
 	t.Helper()
 	files, err := attachments.OpenStore(t.Context(), "", filepath.Join(t.TempDir(), "files"))

@@ -45,7 +45,6 @@ func (a *testStore) flip(m *backup.Manifest, parts ...string) {
 
 // Backups share files, but the newest never shares any with the oldest.
 func TestNewestSharesNothingWithOldest(t *testing.T) {
-	nightly(t)
 	t.Parallel()
 	a := newTestStore(t)
 	a.put(one, "one")
