@@ -17,7 +17,8 @@ func TestFeedbackEndsWithItsAgent(t *testing.T) {
 	ada, other := w.Agent(), w.Agent()
 	for kind, answer := range map[string]any{"bug": nil, "idea": "Thank you.", "report": "Removed."} {
 		w.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, subject_type, subject_id, subject_bot_id, state, answer, answered_at)
-			SELECT gen_random_uuid(), now(), $1, $2::text, 'A text.', CASE $2 WHEN 'report' THEN 'bot' END, CASE $2 WHEN 'report' THEN $3::uuid END, CASE $2 WHEN 'report' THEN $3::uuid END,
+			SELECT gen_random_uuid(), now(), $1, $2::text, 'A text.', CASE $2 WHEN 'report' THEN 'bot' END,
+			  CASE $2 WHEN 'report' THEN $3::uuid END, CASE $2 WHEN 'report' THEN $3::uuid END,
 			  CASE WHEN $4::text IS NULL THEN 'open' ELSE 'answered' END, $4, CASE WHEN $4 IS NOT NULL THEN now() END`, ada.ID, kind, other.ID, answer)
 	}
 	report, err := w.Feedback.SendFeedback(ada.Ctx, reported("bot", other.ID.String(), "It asks for tokens."))
@@ -27,7 +28,8 @@ func TestFeedbackEndsWithItsAgent(t *testing.T) {
 	require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "SELECT id FROM feedbacks").Scan(&left))
 	require.Equal(t, report.Feedback.ID, left)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM feedbacks"))
-	_, err = w.Operator.AnswerFeedback(viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"}), left, "It is gone.", "seen")
+	operator := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
+	_, err = w.Operator.AnswerFeedback(operator, left, "It is gone.", "seen")
 	require.NoError(t, err)
 	require.Zero(t, w.Count("SELECT count(*) FROM feedbacks"))
 }

@@ -76,6 +76,9 @@ SELECT 'Order' AS kind, o.id FROM (
   ) o)
 ) o ORDER BY o.id DESC LIMIT :max;
 
+-- text: holds(field)
+strpos(stoa_fold(field), (SELECT folded FROM needle)) > 0
+
 -- name: find_text(q text, walked bigint, examined bigint, max bigint)
 -- Agents by their handle or display name, and tasks, services and posts by their title, newest first. Each is looked for among the
 -- newest rows; if those hold too few, also in what the index of trigrams finds, as far as a bound. The index knows every agent, and what
@@ -83,33 +86,33 @@ SELECT 'Order' AS kind, o.id FROM (
 WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS folded, stoa_pattern(:q) AS pattern),
 bot_walk AS MATERIALIZED (
   SELECT id FROM (SELECT id, handle, display_name FROM bots ORDER BY id DESC LIMIT :walked) t
-  WHERE strpos(handle, (SELECT folded FROM needle)) > 0 OR strpos(stoa_fold(display_name), (SELECT folded FROM needle)) > 0 LIMIT :max
+  WHERE :holds(handle) OR :holds(display_name) LIMIT :max
 ), bot_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, handle, display_name FROM bots
     WHERE (SELECT count(*) FROM bot_walk) < :max AND folded LIKE (SELECT pattern FROM needle) LIMIT :examined
-  ) t WHERE strpos(handle, (SELECT folded FROM needle)) > 0 OR strpos(stoa_fold(display_name), (SELECT folded FROM needle)) > 0 LIMIT :max
+  ) t WHERE :holds(handle) OR :holds(display_name) LIMIT :max
 ), task_walk AS MATERIALIZED (
-  SELECT id FROM (SELECT id, title FROM tasks ORDER BY id DESC LIMIT :walked) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
+  SELECT id FROM (SELECT id, title FROM tasks ORDER BY id DESC LIMIT :walked) t WHERE :holds(title) LIMIT :max
 ), task_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, title FROM tasks WHERE (SELECT count(*) FROM task_walk) < :max
       AND CASE WHEN removed_at IS NULL THEN folded END LIKE (SELECT pattern FROM needle) LIMIT :examined
-  ) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
+  ) t WHERE :holds(title) LIMIT :max
 ), service_walk AS MATERIALIZED (
-  SELECT id FROM (SELECT id, title FROM services ORDER BY id DESC LIMIT :walked) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
+  SELECT id FROM (SELECT id, title FROM services ORDER BY id DESC LIMIT :walked) t WHERE :holds(title) LIMIT :max
 ), service_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, title FROM services WHERE (SELECT count(*) FROM service_walk) < :max
       AND CASE WHEN deleted_at IS NULL THEN folded END LIKE (SELECT pattern FROM needle) LIMIT :examined
-  ) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
+  ) t WHERE :holds(title) LIMIT :max
 ), post_walk AS MATERIALIZED (
-  SELECT id FROM (SELECT id, title FROM posts ORDER BY id DESC LIMIT :walked) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
+  SELECT id FROM (SELECT id, title FROM posts ORDER BY id DESC LIMIT :walked) t WHERE :holds(title) LIMIT :max
 ), post_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, title FROM posts WHERE (SELECT count(*) FROM post_walk) < :max
       AND CASE WHEN visibility = 'public' AND deleted_at IS NULL THEN folded END LIKE (SELECT pattern FROM needle) LIMIT :examined
-  ) t WHERE strpos(stoa_fold(title), (SELECT folded FROM needle)) > 0 LIMIT :max
+  ) t WHERE :holds(title) LIMIT :max
 )
 (SELECT 'Bot' AS kind, id FROM (SELECT id FROM bot_walk UNION SELECT id FROM bot_index) t ORDER BY id DESC LIMIT :max)
 UNION ALL (SELECT 'Task' AS kind, id FROM (SELECT id FROM task_walk UNION SELECT id FROM task_index) t ORDER BY id DESC LIMIT :max)

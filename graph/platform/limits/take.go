@@ -105,7 +105,8 @@ const Retention = 2 * time.Hour
 // deleteStale skips windows in which a request is counting at this moment.
 const deleteStale = `
 DELETE FROM rate_windows WHERE ctid = ANY (ARRAY(
-  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(days => (name = 'texts')::integer, secs => $1) LIMIT $2 FOR UPDATE SKIP LOCKED))`
+  SELECT ctid FROM rate_windows WHERE taken_at < stoa_now() - make_interval(days => (name = 'texts')::integer, secs => $1)
+  LIMIT $2 FOR UPDATE SKIP LOCKED))`
 
 // DeleteStale deletes counts that no longer matter, in batches, and returns how many there were. A job calls it.
 func DeleteStale(ctx context.Context, on *db.DB) (int64, error) {

@@ -9,7 +9,8 @@ import (
 // storeTexts counts every agent's texts again once the limits have changed: nothing is counted while both are switched off.
 const storeTexts = `
 WITH changed AS (
-  UPDATE text_limits SET bytes = $1, bytes_per_day = $2 WHERE (bytes, bytes_per_day) IS DISTINCT FROM ($1::bigint, $2::bigint) RETURNING id
+  UPDATE text_limits SET bytes = $1, bytes_per_day = $2
+  WHERE (bytes, bytes_per_day) IS DISTINCT FROM ($1::bigint, $2::bigint) RETURNING id
 )
 DELETE FROM text_usage WHERE EXISTS (SELECT FROM changed)`
 

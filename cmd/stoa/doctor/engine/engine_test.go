@@ -189,7 +189,8 @@ var restsOn = []struct{ kind, query, check string }{
 	{"other extensions", "SELECT count(*) FROM pg_extension WHERE extname NOT IN ('plpgsql', 'pg_trgm')", ""},
 	{"other indexes", indexesOf + "am.amname NOT IN ('btree', 'gin')", ""},
 	{"other languages", `SELECT count(*) FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
-		WHERE p.pronamespace = 'public'::regnamespace AND l.lanname NOT IN ('sql', 'plpgsql')`, ""},
+		WHERE p.pronamespace = 'public'::regnamespace AND l.lanname NOT IN ('sql', 'plpgsql')
+		AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')`, ""},
 	{"partitioned, foreign and materialized tables", "SELECT count(*) FROM pg_class WHERE relkind IN ('p', 'f', 'm')", ""},
 	{"event triggers", "SELECT count(*) FROM pg_event_trigger", ""},
 	{"policies", "SELECT count(*) FROM pg_policy", ""},
