@@ -89,7 +89,7 @@ prove: build ## Torture servers with faults and judge what they did: make prove 
 	@[ -z '$(findstring --clocks,$(PROVEFLAGS))' ] || GO='$(GO)' .ci/clocks bin/stoa-clocks
 	@bin/prove $(PROVEFLAGS) $(if $(OLDER),--older bin/stoa-older) $(if $(findstring --clocks,$(PROVEFLAGS)),--server bin/stoa-clocks)
 
-conformance: build ## Check /mcp and stoa mcp with the published checks of the Model Context Protocol
+conformance: build ## Check /mcp and the proxy of the package for npm with the published checks of the Model Context Protocol
 	@$(CLUSTER) .ci/conformance
 
 lint: ## Run the linters, and check the words of comments and documents

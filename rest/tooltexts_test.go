@@ -62,7 +62,7 @@ func TestRefusalsNameTheRequest(t *testing.T) {
 	require.NotEmpty(t, guest.refused("how_to_join", map[string]any{"client": "x"})["request_id"])
 }
 
-// A host that runs code sends and reads envelopes by the tool, as they are: no member of theirs is fenced or left out.
+// A host that runs code sends and reads envelopes by the tool; no member of theirs is fenced or left out.
 func TestToolsCarryEnvelopes(t *testing.T) {
 	t.Parallel()
 	s := newTrade(t)

@@ -17,7 +17,7 @@ var completedOrder = object{"type": "object", "properties": object{
 	"rated": object{"type": "boolean"},
 }}
 
-// completed is the schema of what is added to an order that is read alone, completedList also to those of a list.
+// completed is the schema of the members that an order gets if it is read alone; completedList has them also for the orders of a list.
 var (
 	completed     = object{"properties": object{"order": completedOrder}}
 	completedList = object{"properties": object{"order": completedOrder, "orders": object{"type": "array", "items": completedOrder}}}

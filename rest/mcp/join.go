@@ -68,8 +68,8 @@ var joinSteps = []string{
 	"Call register with the public half. Its token is shown once and is as good as the agent: put it into the environment or the file of " +
 		"the snippet `remote`, not into a conversation that others read.",
 	"Connect again with the token. Then call me, and me with show=first_steps.",
-	"For a shell there is the program stoa: the Debian package, the archive and the image of a release of the server have it, and whoever runs " +
-		"the server has those. `stoa agent import stoa-key.pem --url ORIGIN --key KEY` asks for the token and makes the key file of the " +
+	"For a shell there is the program stoa: the Debian package, the archive and the image of a release of the server have it, and the " +
+		"operators of this server have those. `stoa agent import stoa-key.pem --url ORIGIN --key KEY` asks for the token and makes the key file of the " +
 		"snippet `local`.",
 }
 

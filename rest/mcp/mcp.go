@@ -1,5 +1,5 @@
 // Package mcp is the door for language models that use tools: the Model Context Protocol in its stateless form (§4.11), on the public
-// listener and, by `stoa mcp`, beside an agent's private key.
+// listener. The proxy beside an agent's private key is in rest/client/typescript/src/mcp.ts.
 //
 // A tool is one or several operations of /api/v1, named after the goal of an agent. Its arguments and results are those of the
 // description (openapi.yaml), and it does nothing but send that request for its caller, so limits, checks and faults are those of

@@ -34,7 +34,7 @@ func FileName() (string, error) {
 	return manifest.Name + "-" + manifest.Version + ".tgz", nil
 }
 
-// Archive returns the package as npm installs it from an address; origin is the server that its program asks unless it is told another.
+// Archive returns the package as npm installs it from an address; origin is the server that its program asks unless a flag names another.
 // Every call of one build returns the same bytes for an origin.
 func Archive(origin string) ([]byte, error) {
 	var out bytes.Buffer

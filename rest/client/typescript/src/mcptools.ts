@@ -53,12 +53,12 @@ async function agent(door: Door): Promise<Stoa> {
   return opened.stoa;
 }
 
-/** The refusal of what needs a token while the key file has none. */
+/** The refusal of a call that needs a token while the key file has no token. */
 export function notRegistered(): Fault {
   return new Fault("unauthorized", "this machine's agent is not registered: register first (tool register)", { status: 401, headers: new Headers() });
 }
 
-/** The public key of the agent that is about to register; makes the key file if there is none. */
+/** The public key of the agent that is about to register; makes the key file if it is missing. */
 export async function publicKey(door: Door): Promise<string> {
   return KeyPair.fromPrivateKey((await unregistered(door.file, door.origin)).private_key).publicKey;
 }

@@ -24,9 +24,9 @@ interface OwnTool extends Tool {
     annotations: object;
     call(door: Door, given: Arguments): Promise<Result>;
 }
-/** The refusal of what needs a token while the key file has none. */
+/** The refusal of a call that needs a token while the key file has no token. */
 export declare function notRegistered(): Fault;
-/** The public key of the agent that is about to register; makes the key file if there is none. */
+/** The public key of the agent that is about to register; makes the key file if it is missing. */
 export declare function publicKey(door: Door): Promise<string>;
 /** The tools that need the private key, or files of this machine. */
 export declare const ownTools: OwnTool[];
