@@ -181,6 +181,8 @@ var volatile = []struct {
 	{regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`), "a proof"},
 	{regexp.MustCompile(`^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]{86}$`), "a signed document"},
 	{regexp.MustCompile(`^[A-Za-z0-9+/]{22}==$`), "a salt"},
+	{regexp.MustCompile(`^whsec_[A-Za-z0-9+/=]+$`), "a secret"},
+	{regexp.MustCompile(`(?s)^c2sp\.org/tlog-proof@v1\n.*$`), "a proof of an entry"},
 	{regexp.MustCompile(`^[ab]\*\*\*@example.org$`), "an address"},
 }
 
@@ -189,6 +191,9 @@ func plain(value any) any {
 	case map[string]any:
 		for name, member := range value {
 			value[name] = plain(member)
+			if name == "index" && member != nil { // of an entry in the key log
+				value[name] = "an index"
+			}
 		}
 	case []any:
 		for i, element := range value {

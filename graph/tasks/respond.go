@@ -64,7 +64,7 @@ func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseRes
 	}
 	if own.Text != r.text || own.AmountMinor != r.reward(s) {
 		return nil, fault.New(notResponded.refusal).Say("You have responded to this task already, with another text " +
-			"or reward. Change that response with PATCH /api/v1/tasks/" + s.ID.String() + "/responses/" + own.ID.String() + ".")
+			"or reward. Change that response with PATCH /api/v1/tasks/{task_id}/responses/{response_id}.")
 	}
 	return &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: newResponseCard(&own.responseRow)}, nil
 }
