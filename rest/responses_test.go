@@ -130,8 +130,10 @@ func TestResponseChanges(t *testing.T) {
 
 	s.Exec("UPDATE tasks SET deadline = stoa_now() WHERE id = $1", task["id"])
 	patch(s.one, map[string]any{"text": "x"}).fault(http.StatusConflict, fault.DeadlinePassed)
-	response["state"] = "withdrawn"
-	require.Equal(t, response, s.send("DELETE", answerPath(task, response), s.one.Token, nil).ok(http.StatusOK)["response"])
+	gone := s.send("DELETE", answerPath(task, response), s.one.Token, nil).ok(http.StatusOK)["response"].(map[string]any)
+	require.Greater(t, gone["updated_at"], response["updated_at"])
+	response["state"], response["updated_at"] = "withdrawn", gone["updated_at"]
+	require.Equal(t, response, gone)
 	s.send("DELETE", answerPath(task, response), s.one.Token, nil).fault(http.StatusConflict, fault.StateConflict)
 	patch(s.one, map[string]any{"text": "x"}).fault(http.StatusConflict, fault.StateConflict)
 	s.send("DELETE", answerPath(task, response), s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)

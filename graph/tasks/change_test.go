@@ -207,7 +207,7 @@ func TestBlockedAgentsCannotRespond(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, repeat.IsRepeat())
 			_, err = w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(response))
-			require.NoError(t, err, "going away stays possible")
+			graphtest.RequireFault(t, err, fault.StateConflict) // the block has ended it
 			w.Responded(w.Agent(), fresh.ID)
 		})
 	}
