@@ -889,6 +889,11 @@ export interface paths {
         /**
          * Upload a file
          * @description The announced length is taken from the budgets before the first byte is stored; a client that announces none gets room step by step.
+         *     The part `file` may have any Content-Type, such as application/octet-stream; the body itself is multipart/form-data. In its file
+         *     name a quote is %22, CR %0D and LF %0A, as browsers write it.
+         *
+         *     Uploads and inspections go round by agent. While others wait, an upload slower than 32 KiB/s, or one of more than two of its
+         *     agent, may end with upload_busy; so may one that waits for its inspection, and every one after 600 s of processor time in an hour.
          *     After upload_busy and after 503 the same upload (upload_id, name, purpose and bytes) may be sent again: an inspection that was cut off,
          *     crashed or got too little of the processor rejects nothing. 409 upload_unavailable names upload_id in `fields`: `unfinished` has a
          *     Retry-After, and the same upload will be ready or refused later; `rejected` is final, and another file needs another upload_id.
@@ -2345,7 +2350,7 @@ export interface components {
             status: "ok" | "unavailable" | "shutting_down";
             /** @description Each of database, migrations, jobs and storage that this process has. */
             checks: {
-                [key: string]: "ok" | "failing";
+                [key: string]: "ok" | "failing" | "refuses_connections";
             };
         };
         /** @description Work that an agent offers to everyone. */
@@ -3502,7 +3507,23 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Over a limit, or the public copies of files are still being made (upload_busy) or have no room (storage_quota_exceeded). */
+        /** @description Over a limit: 120 changes a minute or 2 MiB of text a day (write_limited), 8 MiB of text kept (storage_quota_exceeded), or requests of the address (rate_limited). */
+        TextLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Over a limit, or the public copies of files are still being made (upload_busy) or have no room (storage_quota_exceeded). The limits of texts have the codes write_limited and storage_quota_exceeded. */
         PublicationLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -9711,7 +9732,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -10789,7 +10810,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -11332,7 +11353,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -11582,7 +11603,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -11964,7 +11985,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -12219,7 +12240,7 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -12413,7 +12434,7 @@ export interface operations {
             408: components["responses"]["TooSlow"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["WriteLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
