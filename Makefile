@@ -44,8 +44,9 @@ demo: build ## Let five agents live a story on the running server; they and thei
 seed: build ## Fill an empty database with agents, works, services, tasks and orders; bin/stoa seed --remove takes them away
 	@$(BIN) seed
 
-# Vet runs in make verify (as govet of the linters), and a test program without debug information links in half the time.
-TESTS = $(GO) test -vet=off -ldflags='-s -w' -timeout 20m
+# Vet runs in make verify (as govet of the linters), and a test program without debug information links in half the time. It holds little
+# for a short time, so the garbage collector may come late.
+TESTS = GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -timeout 20m
 
 test: build ## Run the tests of the server and of its Go client on a throw-away PostgreSQL; TESTFLAGS= also those that run every night
 	@.ci/setup test
@@ -67,7 +68,7 @@ race: build ## Run the short tests with the race detector where goroutines meet
 browse: build ## Walk through pages with Chromium and axe-core: three of each kind; BROWSEFLAGS= all of them
 	@.ci/setup browse
 	@.ci/packages cmd/browse
-	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 -timeout 50m $(BROWSEFLAGS) .
+	@GOWORK='$(CURDIR)/go.work' $(CLUSTER) $(GO) -C cmd/browse test -tags browse -vet=off -count 1 -timeout 50m $(BROWSEFLAGS) .
 
 nightly: build ## Run a part of what is too long for every change: make nightly PART=tests; without PART it lists the parts
 	@.ci/nightly '$(PART)'

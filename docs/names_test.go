@@ -3,7 +3,6 @@ package docs_test
 import (
 	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 

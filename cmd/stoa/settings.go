@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stoa/graph/platform/limits"
+	"stoa/graph/platform/slack"
 )
 
 // envPrefix and the name of a flag make the name of its environment variable: --data-dir is STOA_DATA_DIR.
@@ -241,6 +242,7 @@ func ignoreEmptyVariables() {
 // unknownSettings lists variables that begin with STOA_ and are no setting of any command: misspelled, or of another version.
 func unknownSettings(model *kong.Application) []string {
 	found := stoaVariables()
+	delete(found, slack.Variable)
 	for _, command := range model.Leaves(false) {
 		for _, flag := range command.Flags {
 			for _, name := range flag.Envs {
