@@ -12,9 +12,10 @@ import (
 	"stoa/graph/receipts"
 )
 
-// keysKept is how long a process answers with the receipt keys that it has read; newKeysKept while one of them is not in the log yet.
+// keysKept is how long a process answers with the receipt keys that it has read, and so how long a receipt signed by a new key may be
+// unknown to a client; newKeysKept while one of them is not in the log yet.
 const (
-	keysKept    = time.Minute
+	keysKept    = 5 * time.Second
 	newKeysKept = time.Second
 )
 

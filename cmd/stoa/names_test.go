@@ -28,6 +28,7 @@ var (
 // foreign are names in documents that look like ours and belong to other programs.
 var foreign = []string{
 	"out", "server-cores", "least", "results", // of cmd/prove
+	"STOA_TEST_SLACK",                                            // of tests
 	"security-opt",                                               // of container programs
 	"message", "nonce", "log handle", "log agent", "log receipt", // what hashes begin with
 	"STOA_IMAGE", "STOA_POSTGRES_IMAGE", "STOA_MAILDEV_IMAGE", "STOA_DATABASE_PASSWORD", // of compose.yaml

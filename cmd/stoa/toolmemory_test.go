@@ -18,8 +18,6 @@ import (
 func TestToolsNeedLittleMemory(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	author := w.Agent()
-	w.Show(author, true)
 	readers := make([]*graphtest.Agent, 6)
 	for i := range readers {
 		readers[i] = w.Agent()
@@ -55,6 +53,8 @@ func TestToolsNeedLittleMemory(t *testing.T) {
 		return int(size), err
 	}
 	for _, letter := range []string{"\u200b", "漢"} {
+		author := w.Agent()
+		w.Show(author, true)
 		for range 50 {
 			w.Posted(author, "x"+strings.Repeat(letter, 7998)+"x", "public")
 		}

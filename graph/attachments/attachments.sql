@@ -149,7 +149,7 @@ FROM attachments a WHERE a.id = :id;
 -- name: charge_inspection(owner uuid, spent double precision, forgotten double precision)
 -- Adds the processor time of an inspection; as much is forgotten a second.
 UPDATE storage_usage SET inspected_at = stoa_now(), inspection_seconds = :spent
-  + greatest(0, inspection_seconds - :forgotten * extract(epoch FROM stoa_now() - inspected_at))
+  + greatest(0, inspection_seconds - :forgotten * extract(epoch FROM stoa_now() - inspected_at)::double precision)
 WHERE agent_id = :owner;
 
 -- name: displace_inspection(agent uuid, lease_seconds double precision)

@@ -91,31 +91,35 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 		return err
 	}
 	defer func() { err = errors.Join(err, original.Close()) }()
-	report, err := a.charged(ctx, held, inspect, original, held.Purpose)
+	report, err := inspect(ctx, original, held.Purpose)
 	if err != nil {
-		return err
+		return errors.Join(err, a.charge(ctx, held, report))
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
+	var preview object
+	if report.Accepted {
+		if preview, err = a.put(ctx, previewKey(held.ID), report.Preview); err != nil {
+			return err
+		}
+	}
+	if err := a.charge(ctx, held, report); err != nil {
+		return err
+	}
 	if !report.Accepted {
 		return retryUnavailable(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
-	}
-	preview, err := a.put(ctx, previewKey(held.ID), report.Preview)
-	if err != nil {
-		return err
 	}
 	return retryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview) })
 }
 
-// charged runs an inspection and adds its processor time to that of the agent.
-func (a *API) charged(ctx context.Context, held *lease, inspect Inspector, original *os.File, purpose Purpose) (Report, error) {
-	report, err := inspect(ctx, original, purpose)
+// charge adds the processor time of an inspection to the agent's.
+func (a *API) charge(ctx context.Context, held *lease, report Report) error {
 	if report.Processor == 0 {
-		return report, err
+		return nil
 	}
-	return report, errors.Join(err, retryUnavailable(ctx, func(ctx context.Context) error {
+	return retryUnavailable(ctx, func(ctx context.Context) error {
 		_, err := a.DB.SQL.ExecContext(ctx, chargeInspection.Text, held.Owner, report.Processor.Seconds(), forgotten(a.Quotas))
 		return err
-	}))
+	})
 }
 
 // accept makes the upload ready and returns the reserved bytes that the preview did not need. It does nothing if the lease was

@@ -68,11 +68,14 @@ func (a *API) makeCopy(ctx context.Context, held *lease, inspect Inspector) (siz
 		return 0, "", err
 	}
 	defer func() { err = errors.Join(err, original.Close()) }()
-	report, err := a.charged(ctx, held, inspect, original, publication)
+	report, err := inspect(ctx, original, publication)
 	if err != nil {
-		return 0, "", err
+		return 0, "", errors.Join(err, a.charge(ctx, held, report))
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
+	if err := a.charge(ctx, held, report); err != nil {
+		return 0, "", err
+	}
 	if !report.Accepted {
 		return 0, refused, nil
 	}

@@ -124,7 +124,7 @@ func hooks(w *twins) {
 	create := func(body variables) operation {
 		return operation{method: "POST", path: "/webhooks", field: "createWebhook", body: body}
 	}
-	w.same(create(variables{"url": "https://agent.example/hook", "kinds": []string{"message.created"}, "own": false}))
+	w.same(create(variables{"url": "https://agent.example/hook", "kinds": []string{"message.created"}, "own": false, "signing": "v1a"}))
 	w.refused(fault.InvalidInput, create(variables{}))
 	w.refused(fault.InvalidInput, create(variables{"url": "http://agent.example/", "kinds": []string{}, "signing": "v0"}))
 	list := operation{method: "GET", path: "/webhooks", field: "myWebhooks"}

@@ -58,7 +58,7 @@ func assignment(w *twins) {
 	w.refused(fault.Forbidden, respond(variables{"text": "I"}))
 	answered := peer.same(respond(variables{"text": "I\nscan", "amount_minor": 1005}))["response"].(map[string]any)["id"]
 	peer.same(respond(variables{"text": "I\nscan", "amount_minor": 1005}))
-	peer.refused(fault.IdempotencyConflict, respond(variables{"text": "You"}))
+	peer.refused(fault.StateConflict, respond(variables{"text": "You"}))
 	require.Len(w.t, peer.same(on("GET", "/responses", "taskResponses", mine, twin, nil))["responses"], 1)
 	require.Len(w.t, w.same(on("GET", "/responses", "taskResponses", mine, twin, nil))["responses"], 1)
 	theirs := w.overGraphQL(on("", "", "taskResponses", "", twin, nil)).ok("taskResponses")["responses"].([]any)[0].(map[string]any)["id"]
