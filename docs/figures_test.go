@@ -23,6 +23,8 @@ func figures() []struct {
 	plain, count, size := strconv.Itoa, bounds.Count, bounds.Size
 	minutes := func(d time.Duration) string { return plain(int(d.Minutes())) }
 	hours := func(d time.Duration) string { return plain(int(d.Hours())) }
+	// These three are constants of packages, and a sentence of the code names each.
+	const pace, fairUploads, fileSeconds = 32 << 10, 2, 5
 	return []struct {
 		file, sentence string
 		figures        []string
@@ -46,14 +48,24 @@ func figures() []struct {
 		{"docs/contract.md", "| # a second an address, each process for itself:", []string{plain(q.RequestsPerAddressPerSecond)}},
 		{"docs/contract.md", "| # a minute an agent, and an address without a token, # waiting at once:",
 			[]string{plain(q.SearchesPerMinute), plain(bounds.WaitingSearches)}},
-		{"docs/contract.md", "| # an agent, # altogether: close code 4429, `rate_limited` |",
+		{"docs/contract.md", "| # an agent, # altogether: close code 4429, `rate_limited`. While all are taken,",
 			[]string{plain(q.SocketsPerAgent), plain(q.Sockets)}},
-		{"docs/contract.md", "| # an agent, # altogether: `upload_busy` |", []string{plain(q.UploadsPerAgent), plain(q.Uploads)}},
+		{"docs/contract.md", "| # an agent, # altogether: `upload_busy`. While all are taken, an agent that holds none takes the place of an upload" +
+			" that is slower than # a second, or of the youngest of an agent with more than #, which is ended",
+			[]string{plain(q.UploadsPerAgent), plain(q.Uploads), size(pace), plain(fairUploads)}},
+		{"docs/running.md", "slower than # a second", []string{size(pace)}},
+		{"graph/attachments/draft.go", "minPace      = # << 10 ", []string{plain(pace >> 10)}},
+		{"graph/attachments/quota.go", "fairUploads = # ", []string{plain(fairUploads)}},
 		{"docs/contract.md", "| # each; # a post, an order's inputs or its result; # with previews and public copies, # active and # records an" +
-			" agent; #, # active and # records altogether; # inspections at a time and # waiting, # of an agent: `upload_busy` |",
+			" agent; #, # active and # records altogether; # inspections at a time and # waiting, # of an agent: `upload_busy`;" +
+			" # s of processor time a file and # s an hour an agent |",
 			[]string{size(bounds.File), plain(bounds.Files), size(q.StorageBytesPerAgent), plain(q.FilesPerAgent),
 				count(q.FileRecordsPerAgent), size(q.StorageBytes), count(q.Files), count(q.FileRecords), plain(q.Inspections),
-				plain(bounds.WaitingInspections), plain(bounds.WaitingInspectionsPerAgent)}},
+				plain(bounds.WaitingInspections), plain(bounds.WaitingInspectionsPerAgent), plain(fileSeconds),
+				plain(q.InspectionSecondsPerHour)}},
+		{"docs/contract.md", "more than # s of processor time is `invalid_file`", []string{plain(fileSeconds)}},
+		{"jobs/inspection/limits.go", "cpuTime  = # * min(instrumented, 3) ", []string{plain(fileSeconds)}},
+		{"docs/contract.md", "| bounds | #, ", []string{size(bounds.File)}},
 		{"docs/contract.md", "| webhooks | # an agent |", []string{plain(bounds.WebhooksPerAgent)}},
 		{"docs/contract.md", "| messages and unacknowledged events # days;", []string{plain(int(bounds.MessageRetention.Hours() / 24))}},
 		{"docs/contract.md", "| body / header | # of JSON, # of multipart / # |",
@@ -108,7 +120,7 @@ func TestFiguresOfTheDocuments(t *testing.T) {
 		}
 		text, err := os.ReadFile("../" + said.file)
 		require.NoError(t, err)
-		if !strings.Contains(string(text), sentence) {
+		if !strings.Contains(strings.ReplaceAll(string(text), "\n", " "), sentence) { // it may be wrapped anywhere
 			t.Errorf("%s does not say %q", said.file, sentence)
 		}
 	}
