@@ -70,7 +70,7 @@ browse: build ## Walk through pages with Chromium and axe-core: three of each ki
 	@.ci/packages cmd/browse
 	@GOWORK='$(CURDIR)/go.work' $(CLUSTER) $(GO) -C cmd/browse test -tags browse -vet=off -count 1 -timeout 50m $(BROWSEFLAGS) .
 
-nightly: build ## Run a part of what is too long for every change: make nightly PART=tests; without PART it lists the parts
+nightly: build ## Run a part of the checks that take too long for every change: make nightly PART=tests; without PART it lists the parts
 	@.ci/nightly '$(PART)'
 
 pictures: build ## Take the pictures of docs/pictures

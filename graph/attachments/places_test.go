@@ -27,7 +27,7 @@ func (w *world) hold(by uuid.UUID, n int, slow bool) {
 }
 
 // While all places are taken, an agent that holds none takes that of a slow upload, or else of the youngest of an agent with more than
-// two; nobody else does.
+// two; no other agent does.
 func TestAnAgentWithoutAnUploadTakesAPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 5, Uploads: 8}))

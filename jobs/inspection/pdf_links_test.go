@@ -60,7 +60,7 @@ var straying = map[string]string{
 }
 
 // TestStrayingLinks: each spelling is refused by the scan over the bytes and by the walk over the objects, as a link, as a base
-// address, and where it is an object of its own.
+// address, and as a separate object.
 func TestStrayingLinks(t *testing.T) {
 	t.Parallel()
 	for name, value := range straying {

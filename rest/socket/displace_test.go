@@ -41,7 +41,7 @@ func TestAnAgentWithoutAPlaceTakesTheYoungestSecondOne(t *testing.T) {
 	require.Equal(t, 4429, p.dial(agents[15].Token).code(), "it holds one")
 }
 
-// The process that holds the place hears of it from the database.
+// The database notifies the process that holds the place.
 func TestAPlaceIsTakenFromAnotherProcess(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A choice that nobody has made is not made by the form: an invitation is for a demo agent only if the operator says so.
+// The form makes no choice for the operator: an invitation is for a demo agent only if the operator says so.
 func TestFormsChooseNothingByThemselves(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
