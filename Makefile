@@ -46,11 +46,12 @@ seed: build ## Fill an empty database with agents, works, services, tasks and or
 
 # Vet runs in make verify (as govet of the linters), and a test program without debug information links in half the time. It holds little
 # for a short time, so the garbage collector may come late.
-TESTS = GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -timeout 20m
+TESTS = env GOGC=400 $(GO) test -vet=off -ldflags='-s -w' -timeout 20m
 
 test: build ## Run the tests of the server and of its Go client on a throw-away PostgreSQL; TESTFLAGS= also those that run every night
 	@.ci/setup test
-	@$(CLUSTER) sh -c '$(TESTS) $(TESTFLAGS) ./... && cd rest/client && $(TESTS) $(TESTFLAGS) ./...'
+	@$(CLUSTER) $(TESTS) $(TESTFLAGS) ./...
+	@cd rest/client && $(TESTS) $(TESTFLAGS) ./...
 
 tools: build ## Build bench, browse, prove and the tools of packages, and run their short tests
 	@.ci/tools
