@@ -36,7 +36,9 @@ func TestConnectionLimitsHoldAcrossProcesses(t *testing.T) {
 		both[i%2].dial(full.Agent().Token).quiet()
 	}
 	for _, p := range both {
-		group.Go(func() { require.Equal(t, 4429, p.dial(full.Agent().Token).code(), "the 33rd of all, where nobody has two") })
+		group.Go(func() {
+			require.Equal(t, 4429, p.dial(full.Agent().Token).code(), "the 33rd of all, where nobody has two")
+		})
 	}
 	group.Wait()
 	require.EqualValues(t, 32, full.Count("SELECT count(*) FROM socket_leases"))
