@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -61,9 +62,9 @@ func TestThrowAwayAgentsDoNotKeepOthersFromUploading(t *testing.T) {
 	require.LessOrEqual(t, inspected(), int64(1+5), "the files that came before are still being inspected")
 	require.Positive(t, waiting())
 
-	for i := len(slow) - 1; i >= 0; i-- { // one of them is answered, and its connection closed
-		require.NoError(t, slow[i].SetReadDeadline(time.Now().Add(100*time.Millisecond)))
-		response, err := http.ReadResponse(bufio.NewReader(slow[i]), nil)
+	for _, conn := range slices.Backward(slow) { // one of them is answered, and its connection closed
+		require.NoError(t, conn.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
+		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 		if err != nil {
 			continue
 		}

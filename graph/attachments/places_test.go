@@ -48,9 +48,10 @@ func TestAnAgentWithoutAnUploadTakesAPlace(t *testing.T) {
 		}
 		return err
 	}
-	for _, left := range [][3]int64{{4, 2, 0}, {3, 2, 0}, {2, 2, 0}} {
+	for _, want := range [][3]int64{{4, 2, 0}, {3, 2, 0}, {2, 2, 0}} {
 		require.NoError(t, come())
-		require.Equal(t, left, [3]int64{living(many), living(two), living(slow)})
+		got := [3]int64{living(many), living(two), living(slow)}
+		require.Equal(t, want, got)
 	}
 	graphtest.RequireFault(t, come(), fault.UploadBusy)
 	w.hold(slow.ID, 1, true)

@@ -116,7 +116,7 @@ func TestEveryTextIsCounted(t *testing.T) {
 				_, err := w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{Bio: bio})
 				require.NoError(r, err)
 			},
-			"remove": func(r *rapid.T) {
+			"remove": func(*rapid.T) {
 				if len(all) > 0 {
 					w.remove(ada, all[0])
 					all = all[1:]

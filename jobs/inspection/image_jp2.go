@@ -126,8 +126,7 @@ func stripCodestream(b []byte) error {
 			return refusedMalformed
 		}
 		marker := b[at+1]
-		switch {
-		case marker == markerTileData && tile > 0:
+		if marker == markerTileData && tile > 0 {
 			if tileEnd < at+2 {
 				return refusedMalformed
 			}

@@ -110,12 +110,8 @@ func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 			return false, refusedMalformed
 		}
 		next := t.next()
-		if err := refusedPair(key, next); err != nil {
+		if err := refusedPair(key, next, t.b[t.from:t.at]); err != nil {
 			return false, err
-		}
-		if linkKeys[key] && next.kind == tokenString && !safeLink(stringBytes(t.b[t.from:t.at])) ||
-			linkKeys[key] && next.kind == tokenName && !safeLink([]byte(next.text)) {
-			return false, refusedLink
 		}
 		if depth == 0 && next.kind == tokenString && isAmbiguous(t.b[t.from:t.at]) {
 			return false, refusedMalformed
@@ -148,10 +144,13 @@ func (s *pdfScan) read(t *tokens) (packed bool, err error) {
 	}
 }
 
-// refusedPair refuses what the tables of pdf_active.go name, of a name and the token that follows it.
-func refusedPair(key string, value token) error {
+// refusedPair refuses what the tables of pdf_active.go name, of a name and the token that follows it, whose bytes are raw.
+func refusedPair(key string, value token, raw []byte) error {
 	holds := value.kind == tokenNumber || value.kind == tokenOpen
 	switch {
+	case linkKeys[key] && value.kind == tokenString && !safeLink(stringBytes(raw)),
+		linkKeys[key] && value.kind == tokenName && !safeLink([]byte(value.text)):
+		return refusedLink
 	case key == keyEncryption && holds:
 		return refusedEncrypted
 	case key == keyAction && value.kind == tokenName && activeActions[value.text],

@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"testing"
 
@@ -193,8 +194,8 @@ func TestAdlerOfPNG(t *testing.T) {
 			}
 			_, err := scanPNG(pngFrom(append(chunks, iend)...))
 			require.Equal(t, row.want, err)
-			if row.want != nil {
-				require.Equal(t, string(row.want.(refusal)), inspected(t, pngFrom(append(chunks, iend)...), Avatar).Reason)
+			if reason, refused := errors.AsType[refusal](row.want); refused {
+				require.Equal(t, string(reason), inspected(t, pngFrom(append(chunks, iend)...), Avatar).Reason)
 			}
 		})
 	}
