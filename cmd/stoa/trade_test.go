@@ -183,7 +183,7 @@ func newSkillTrader(s *testServer) skillTrader {
 	page, err := io.ReadAll(answer.Body)
 	require.NoError(s.t, err)
 	functions := shellFunction.FindAllString(string(page), -1)
-	require.Len(s.t, functions, 11, "BASE, api, pick, uuid, once, upload, files, as, register, act, events")
+	require.Len(s.t, functions, 12, "BASE, api, pick, uuid, once, upload, files, as, register, act, unbase, events")
 	return skillTrader{s.t, "set -eu\numask 077\n" + strings.Join(functions, "") + "if [ -e me.token ]; then as me; fi\n",
 		s.t.TempDir()}
 }
