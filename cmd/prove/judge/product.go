@@ -27,6 +27,8 @@ type product struct {
 	// endings are the attempts to select a response to a task or to close it, by the task's id; withdrawals those to withdraw a
 	// response, by the response's id.
 	endings, withdrawals map[string][]*history.Attempt
+	// hidden holds the values that the openness of an agent may have had before it asked to be erased, by its handle.
+	hidden map[string][]string
 }
 
 // setting holds the members of a profile or a post that a request sets.
@@ -65,7 +67,7 @@ func newProduct(r *run) *product {
 	p := &product{
 		openness: make(map[string]register), bios: make(map[string]register), texts: make(map[string]register),
 		visibility: make(map[string]register), authors: make(map[string]string), endings: make(map[string][]*history.Attempt),
-		withdrawals: make(map[string][]*history.Attempt),
+		withdrawals: make(map[string][]*history.Attempt), hidden: make(map[string][]string),
 	}
 	for _, m := range r.Members {
 		p.openness[m.Handle], p.bios[m.Handle] = newRegister(open), newRegister("")
@@ -88,7 +90,17 @@ func (p *product) note(a *history.Attempt) {
 			p.openness[a.Agent] = p.openness[a.Agent].add(a, s.openness())
 		}
 	case history.ErasureRequest:
+		if p.hidden[a.Agent] == nil {
+			p.hidden[a.Agent] = p.openness[a.Agent].possible(a.Start, a.End)
+		}
 		p.openness[a.Agent] = p.openness[a.Agent].add(a, closed)
+	case history.ErasureCancel: // it restores what the request hid
+		for _, was := range p.hidden[a.Agent] {
+			p.openness[a.Agent] = p.openness[a.Agent].add(a, was)
+		}
+		if a.Succeeded() {
+			delete(p.hidden, a.Agent)
+		}
 	case history.PostCreate:
 		var made postAnswer
 		if !a.Succeeded() || json.Unmarshal(a.Body, &made) != nil || s.Text == nil {
