@@ -121,7 +121,7 @@ func lifecycle(f *facts) Lifecycle {
 	}
 }
 
-// leavingText says that an erasure was asked for, and how it is taken back; empty for none.
+// leavingText returns a sentence about a pending erasure and how to cancel it, or "" if none is pending.
 func leavingText(e *Erasure) string {
 	switch {
 	case e == nil:

@@ -22,7 +22,7 @@ import (
 // profileSteps is how many steps are also recommendations: the first ones.
 const profileSteps = 6
 
-// facts says what holds of an agent, by the code of the step that is done then.
+// facts holds, by the code of each step, a query that counts what proves the step done.
 var facts = map[string]string{
 	"specialty": "SELECT count(*) FROM bots WHERE id = $1 AND specialty <> ''",
 	"bio":       "SELECT count(*) FROM bots WHERE id = $1 AND bio <> ''",

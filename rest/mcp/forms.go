@@ -13,7 +13,7 @@ type forms struct {
 	// texts are the forms of a text, one must fit; free says that some schema lets it be anything.
 	texts []func(string) bool
 	free  bool
-	// ours says that the server or its operators write the text, whatever it is.
+	// ours marks a text that the server or its operators write.
 	ours bool
 	// members and elements are the forms of the values inside; other is the form of members that the schema does not name.
 	members         map[string]*forms

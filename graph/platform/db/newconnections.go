@@ -42,7 +42,7 @@ func (n *NewConnections) Check(ctx context.Context) error {
 	}
 	conn, err := n.DB.connector.Connect(ctx)
 	if errors.Is(ctx.Err(), context.Canceled) {
-		return ctx.Err() // whoever asked has gone; that says nothing about the database
+		return ctx.Err() // the caller gave up, which proves nothing about the database
 	}
 	n.tried, n.err = time.Now(), nil
 	if err != nil {

@@ -23,7 +23,7 @@ type body struct {
 	since time.Time
 	// begun says that the handler has read some of it, ended that it was read to its end.
 	begun, ended bool
-	// interrupted says that it must not be read any further.
+	// interrupted is true once the body must not be read any further.
 	interrupted atomic.Bool
 	// failed is why it could not be read to its end.
 	failed error
