@@ -17,9 +17,8 @@ import (
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
-	// attach adds the method's query to the statement that authenticates the caller; nil for a method that queries by itself. raw is the
-	// body, nil for a route without one.
-	attach func(ctx context.Context, r *http.Request, raw []byte) context.Context
+	// attach adds the method's query to the statement that authenticates the caller; nil for a method that queries by itself.
+	attach func(ctx context.Context, r *http.Request) context.Context
 	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at;
 	// nil if nothing is needed.
 	setUp func(ctx context.Context) error
@@ -62,9 +61,9 @@ func piggybackInput[In, Out any](
 	parameters, strict := parametersOf[In]()
 	return operation{
 		malformed: malformed[In](), parameters: parameters, strict: strict,
-		attach: func(ctx context.Context, r *http.Request, raw []byte) context.Context {
+		attach: func(ctx context.Context, r *http.Request) context.Context {
 			in := new(In)
-			if err := fill(in, r, raw); err != nil {
+			if err := fill(in, r, nil); err != nil {
 				return ctx
 			}
 			requestOf(ctx).input = in
@@ -94,7 +93,7 @@ func withoutInput[Out any](method func(context.Context) (Out, error)) operation 
 // piggyback is withoutInput for a method whose query attach adds to the authentication of the caller.
 func piggyback[Out any](attach func(context.Context) context.Context, method func(context.Context) (Out, error)) operation {
 	o := withoutInput(method)
-	o.attach = func(ctx context.Context, _ *http.Request, _ []byte) context.Context { return attach(ctx) }
+	o.attach = func(ctx context.Context, _ *http.Request) context.Context { return attach(ctx) }
 	return o
 }
 

@@ -86,7 +86,7 @@ func routes(g *graph.Graph) []route {
 		{"GET", "/contacts", tokenRequired, noBody, withInput(g.Contacts.MyContacts), 200},
 		{"POST", "/contacts/{contact_id}/accept", tokenRequired, optionalJSONBody, withInput(g.Contacts.AcceptContact), 200},
 		{"POST", "/contacts/{contact_id}/block", tokenRequired, optionalJSONBody, withInput(g.Contacts.BlockContact), 200},
-		{"POST", "/messages", tokenRequired, jsonBody, piggybackInput(g.Messages.PiggybackSend, g.Messages.SendMessage), 201},
+		{"POST", "/messages", tokenRequired, jsonBody, withInput(g.Messages.SendMessage), 201},
 		{"GET", "/messages", tokenRequired, noBody, withInput(g.Messages.Dialog), 200},
 		{"GET", "/events", tokenRequired, noBody, withInput(g.Events.PollEvents), 200},
 		{"GET", "/events/stream", tokenRequired, noBody, withInput(g.Events.StreamEvents), 200},

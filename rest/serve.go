@@ -12,7 +12,6 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
@@ -63,8 +62,7 @@ func (s *server) serve(row route) http.Handler {
 	})
 }
 
-// call authenticates the caller, reads the body and calls the method, in that order. A body that a route's query needs and that came
-// with the header is parsed before, which does not change the order of checks. The time of the database is bounded for the whole
+// call authenticates the caller, reads the body and calls the method, in that order. The time of the database is bounded for the whole
 // request (db.RequestTimeout); the time in which a body arrives does not count, and an upload bounds each of its steps itself.
 func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, error) {
 	began := time.Now()
@@ -76,17 +74,8 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 			return nil, err
 		}
 	}
-	read := row.body == noBody
-	var raw []byte
-	var wrong error
 	if row.attach != nil {
-		if row.body == jsonBody && httpserver.BodyArrived(r) {
-			raw, wrong = readJSON(w, r, row)
-			read = true
-		}
-		if read && wrong == nil {
-			ctx = row.attach(ctx, r, raw)
-		}
+		ctx = row.attach(ctx, r)
 	}
 	v, err := s.authenticate(ctx, r.Header, row.token, row.method != http.MethodGet && !row.uncounted)
 	if err != nil {
@@ -98,11 +87,8 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 			return nil, err
 		}
 	}
-	if wrong != nil {
-		return nil, wrong
-	}
-	if read {
-		return row.run(ctx, r, raw)
+	if row.body == noBody {
+		return row.run(ctx, r, nil)
 	}
 	spent := time.Since(began)
 	cancel()
@@ -112,7 +98,8 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 		}
 		return row.run(r.Context(), r, nil)
 	}
-	if raw, err = readJSON(w, r, row); err != nil {
+	raw, err := readJSON(w, r, row)
+	if err != nil {
 		return nil, err
 	}
 	ctx, cancel = db.Bounded(r.Context(), db.RequestTimeout-spent)

@@ -14,11 +14,8 @@ import (
 // reading rarely writes.
 const status = `t.id AS token_id, b.id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale`
 
-// statusColumns is how many columns status has, changeColumns how many authenticateChange has.
-const (
-	statusColumns = 4
-	changeColumns = statusColumns + 3
-)
+// statusColumns is how many columns status has.
+const statusColumns = 4
 
 const (
 	ofTokens = ` FROM tokens t JOIN bots b ON b.id = t.bot_id`
@@ -39,9 +36,8 @@ type authQuery struct {
 	// taken is the count of a change, resetSeconds the time until its limit is full again.
 	taken        limits.Taken
 	resetSeconds float64
-	// attached is the query that runs along; nil for none. ran: it returned a row.
+	// attached is the query that runs along; nil for none.
 	attached *Piggyback
-	ran      bool
 	// row is where the columns of the next row go.
 	row []any
 }
@@ -55,14 +51,14 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*authQue
 		query, args = authenticateChange, append(args, q.taken.Quota)
 		q.row = append(q.row, &q.taken.Allowed, &q.taken.Remaining, &q.resetSeconds)
 	}
-	if attached := AttachedTo(ctx); attached != nil && attached.changes == mutating {
+	if attached := AttachedTo(ctx); attached != nil && !mutating {
 		q.attached = attached
 		query, args = attached.combined(), append(args, attached.args...)
 	}
 	if err := a.DB.QueryUncancelled(ctx, q.scan, query, args...); err != nil {
 		return nil, err
 	}
-	if q.attached != nil && (q.ran || !mutating) {
+	if q.attached != nil {
 		q.attached.caller = q.BotID
 	}
 	return q, nil
@@ -99,7 +95,6 @@ func (q *authQuery) scan(rows *sql.Rows) error {
 		}
 		return rows.Scan(append(first, q.further()...)...)
 	}
-	q.ran = true
 	q.attached.Next(q.further())
 	return rows.Scan(q.row...)
 }

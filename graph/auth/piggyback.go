@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -19,23 +18,12 @@ type Query struct {
 	combined func() string
 	// sameRow: its only row is that of the caller.
 	sameRow bool
-	// changes: it runs with a request that changes something, and only there.
-	changes bool
 }
 
 // NewQuery makes a Query of a statement that reads. Its first parameter is the caller, and it has this number of columns.
 func NewQuery(s *db.Statement, columns int) *Query {
 	return &Query{columns: columns, combined: sync.OnceValue(func() string {
-		return combine(authenticateRead, statusColumns, attachedText(s, 0), columns, "NOT me.suspended")
-	})}
-}
-
-// NewChange makes a Query of a statement that changes something by a function of the database and always returns one row. It is NewQuery
-// for changes, but it runs only if nothing is left to do before: the caller is not suspended, keeps to its limit, and its activity need
-// not be noted, which may decide what it may do.
-func NewChange(s *db.Statement, columns int) *Query {
-	return &Query{changes: true, columns: columns, combined: sync.OnceValue(func() string {
-		return combine(authenticateChange, changeColumns, attachedText(s, 1), columns, "NOT me.suspended AND NOT me.stale AND me.allowed")
+		return combine(attachedText(s), columns)
 	})}
 }
 
@@ -48,27 +36,26 @@ func NewColumns(columns, joins string, number int) *Query {
 
 var parameters = regexp.MustCompile(`\$(\d+)`)
 
-// attachedText is a statement within the one that authenticates. Its caller is the agent of me. Its other parameters come after the
-// token and a number of further parameters.
-func attachedText(s *db.Statement, further int) string {
+// attachedText is a statement within the one that authenticates. Its caller is the agent of me; its other parameters keep their numbers,
+// since the token comes first there.
+func attachedText(s *db.Statement) string {
 	return parameters.ReplaceAllStringFunc(s.Text, func(found string) string {
 		if found == "$1" {
 			return "me.id"
 		}
-		n, _ := strconv.Atoi(found[1:]) // digits
-		return "$" + strconv.Itoa(n+further)
+		return found
 	})
 }
 
-// combine makes one statement of an authentication and a query, which runs if the condition holds for the caller. PostgreSQL runs
-// the parts of a UNION ALL in their order: the first row describes the caller and nothing else, every other one holds a row of the
-// query and nothing else.
-func combine(authenticate string, status int, text string, columns int, condition string) string {
-	return `WITH me AS MATERIALIZED (` + authenticate + `)
+// combine makes one statement of the authentication and a query, which runs unless the caller is suspended. PostgreSQL runs the parts of
+// a UNION ALL in their order: the first row describes the caller and nothing else, every other one holds a row of the query and nothing
+// else.
+func combine(text string, columns int) string {
+	return `WITH me AS MATERIALIZED (` + authenticateRead + `)
 SELECT me.*` + strings.Repeat(`, NULL`, columns) + ` FROM me
 UNION ALL
-SELECT ` + strings.Repeat(`NULL, `, status) + `attached.*
-FROM me CROSS JOIN LATERAL (` + text + `) attached WHERE ` + condition
+SELECT ` + strings.Repeat(`NULL, `, statusColumns) + `attached.*
+FROM me CROSS JOIN LATERAL (` + text + `) attached WHERE NOT me.suspended`
 }
 
 // RowSink receives the rows of an attached query.
@@ -84,7 +71,7 @@ type Piggyback struct {
 	RowSink
 
 	args []any
-	// caller is whom the rows were read for, set once all of them are read. A change without a row did not run.
+	// caller is whom the rows were read for, set once all of them are read.
 	caller uuid.UUID
 }
 

@@ -11,7 +11,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/limits"
 )
 
 // callers are changes of an agent, each with the fault that refuses its requests afterwards, if any.
@@ -113,86 +112,6 @@ func TestAuthenticationWithAttachedColumns(t *testing.T) {
 			require.Equal(t, named{"Agent", 7, 1}, *taken)
 		})
 	}
-}
-
-// noted is a change that leaves a trace and returns one row: what it noted, and for whom.
-var noted = auth.NewChange(&db.Statement{Text: `SELECT n, $1::uuid FROM nextval('event_sequence') n WHERE $2::text = 'go'`}, 2)
-
-// A change that is attached is made once, for a caller whom nothing refuses, and for no other. It counts as any change does.
-func TestAuthenticationWithAttachedChange(t *testing.T) {
-	t.Parallel()
-	for name, c := range callers {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 2}))
-			agent := w.Agent()
-			w.Exec(c.change)
-			before := w.Count("SELECT nextval('event_sequence')")
-			for i, over := range []bool{false, false, true} {
-				rows := new(sink)
-				ctx := auth.Attach(t.Context(), noted, rows, "go")
-				v, err := w.Auth.Authenticate(ctx, agent.Token, true)
-				switch {
-				case c.want != "":
-					graphtest.RequireFault(t, err, c.want)
-				case over:
-					graphtest.RequireFault(t, err, fault.WriteLimited)
-				default:
-					require.NoError(t, err)
-					require.Equal(t, agent.ID, v.BotID)
-					made, ok := auth.ResultFrom[*sink](ctx, agent.ID)
-					require.True(t, ok)
-					require.Equal(t, []*numbered{{int(before) + i + 1, agent.ID}}, made.rows)
-					continue
-				}
-				require.Empty(t, rows.rows)
-				_, ok := auth.ResultFrom[*sink](ctx, agent.ID)
-				require.False(t, ok)
-			}
-			made := int64(0)
-			if c.want == "" {
-				made = 2
-			}
-			require.Equal(t, before+made, w.Count("SELECT last_value FROM event_sequence"))
-		})
-	}
-}
-
-// A change is not made with an authentication that has to note the activity of its caller, since that may decide what it may do.
-func TestChangeWaitsForActivity(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	agent := w.Agent()
-	w.Shift(2 * time.Minute)
-	before := w.Count("SELECT nextval('event_sequence')")
-	for _, want := range []bool{false, true} {
-		ctx := auth.Attach(t.Context(), noted, new(sink), "go")
-		_, err := w.Auth.Authenticate(ctx, agent.Token, true)
-		require.NoError(t, err)
-		_, ok := auth.ResultFrom[*sink](ctx, agent.ID)
-		require.Equal(t, want, ok)
-	}
-	require.Equal(t, before+1, w.Count("SELECT last_value FROM event_sequence"))
-}
-
-// A read is attached to no change, and a change to no read.
-func TestReadsAndChangesAreKeptApart(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	agent := w.Agent()
-	before := w.Count("SELECT nextval('event_sequence')")
-	for _, mutating := range []bool{false, true} {
-		query, args := noted, any("go")
-		if mutating {
-			query, args = series, any(3)
-		}
-		ctx := auth.Attach(t.Context(), query, new(sink), args)
-		_, err := w.Auth.Authenticate(ctx, agent.Token, mutating)
-		require.NoError(t, err)
-		_, ok := auth.ResultFrom[*sink](ctx, agent.ID)
-		require.False(t, ok)
-	}
-	require.Equal(t, before, w.Count("SELECT last_value FROM event_sequence"))
 }
 
 // Rows that were read for one agent are not given to another, or to anyone whom the token does not authenticate.

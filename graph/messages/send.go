@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/lib/pq"
 
-	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/eventid"
 	"stoa/graph/platform/fault"
@@ -61,17 +60,13 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	if err != nil {
 		return nil, err
 	}
-	s, sent := auth.ResultFrom[*sending](ctx, v.BotID)
-	if !sent {
-		e, err := in.Check()
-		if err != nil {
-			return nil, err
-		}
-		s = newSending(e)
-		scan := func(rows *sql.Rows) error { return rows.Scan(s.targets()...) }
-		if err := a.DB.QueryUncancelled(ctx, scan, send.Text, append([]any{v.BotID}, a.arguments(s)...)...); err != nil {
-			return nil, err
-		}
+	e, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	s := &sending{envelope: e, messageID: uuid.Must(uuid.NewV7()), eventID: eventid.New(e.recipientID)}
+	if err := a.store(ctx, v.BotID, s); err != nil {
+		return nil, err
 	}
 	if err := a.noteLimit(ctx, s); err != nil {
 		return nil, err
@@ -101,34 +96,11 @@ type sending struct {
 	messageID, eventID uuid.UUID
 }
 
-func newSending(e envelope) *sending {
-	return &sending{envelope: e, messageID: uuid.Must(uuid.NewV7()), eventID: eventid.New(e.recipientID)}
-}
-
-// arguments are those of the statement send that follow the sender.
-func (a *API) arguments(s *sending) []any {
-	return []any{
-		s.messageID, s.eventID, s.recipientID, s.clientMessageID, s.nonce, s.ciphertext, Version, s.senderKey, s.recipientKey,
-		Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds(), MaxBefore,
-	}
-}
-
-func (s *sending) targets() []any { return db.Targets(&s.answer) }
-
-// Next implements auth.RowSink.
-func (s *sending) Next(row []any) { copy(row, s.targets()) }
-
-var attachedSend = auth.NewChange(send, len(new(sending).targets()))
-
-// PiggybackSend attaches the send to the authentication of a caller that is about to call SendMessage with the same input, which is
-// then checked here alone. Input that SendMessage will refuse attaches nothing.
-func (a *API) PiggybackSend(ctx context.Context, in SendInput) context.Context {
-	e, err := in.Check()
-	if err != nil {
-		return ctx
-	}
-	s := newSending(e)
-	return auth.Attach(ctx, attachedSend, s, a.arguments(s)...)
+// store calls stoa_send and reads its answer.
+func (a *API) store(ctx context.Context, sender uuid.UUID, s *sending) error {
+	return a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error { return rows.Scan(db.Targets(&s.answer)...) }, send.Text,
+		sender, s.messageID, s.eventID, s.recipientID, s.clientMessageID, s.nonce, s.ciphertext, Version, s.senderKey, s.recipientKey,
+		Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds(), MaxBefore)
 }
 
 // noteLimit notes what is left of the limit of messages, and returns rate_limited over it.
