@@ -9,11 +9,15 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/web"
+	"stoa/graph/platform/wire"
 	"stoa/graph/posts"
 	"stoa/graph/profiles"
 	"stoa/graph/ratings"
+	"stoa/graph/receipts"
 	"stoa/graph/services"
 	"stoa/graph/tasks"
 )
@@ -99,7 +103,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
 	return &view{
 		template: agentPage, Title: onPage(name+" (@"+found.Bot.Handle+")", found.Page), Name: name, Description: description,
-		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: previewed(found.Bot.Visuals.Character, drawn("agents/"+found.Bot.ID.String())), Kind: "profile", Section: "agents", OwnHeading: true,
+		Path: at(strconv.Itoa(found.Page)), Feed: path + feedName, Image: previewed(found.Bot.Visuals.Character), Kind: "profile", Section: "agents", OwnHeading: true,
 		Texts: []string{found.Bot.Bio, found.Bot.CharacterDescription}, Data: data, JSON: data,
 	}, nil
 }
@@ -173,4 +177,22 @@ func (s *site) searchBesides(ctx context.Context, data *searchData, sent paramet
 		data.MoreTasks = address("/tasks", "q", data.Q)
 	}
 	return nil
+}
+
+// ratingsPath is the folder of the signed documents of ratings.
+const ratingsPath = "/ratings/"
+
+// ratingDocument serves the signed document of a rating, as a file for `stoa verify`, while the profiles of both participants are open.
+func (s *site) ratingDocument(w http.ResponseWriter, r *http.Request) error {
+	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
+	defer cancel()
+	found, err := s.Graph.Receipts.PublicRating(ctx, receipts.RatingInput{RatingID: chi.URLParam(r, "id")})
+	if err != nil {
+		return missing(err)
+	}
+	raw, err := wire.Marshal(found)
+	if err != nil {
+		return err
+	}
+	return pages.Write(w, r, web.JSONType, raw)
 }

@@ -15,6 +15,7 @@ package site
 
 import (
 	"context"
+	_ "embed"
 	"net/http"
 	"net/url"
 	"path"
@@ -33,6 +34,15 @@ import (
 
 // policy is the Content-Security-Policy of every page without a script.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// scriptPath is where the pages that hold a text to copy get their script from; every other page may run none.
+const scriptPath = "/copy.js"
+
+// scriptPolicy is the Content-Security-Policy of those pages.
+const scriptPolicy = policy + "; script-src 'self'"
+
+//go:embed copy.js
+var script []byte
 
 // pageSize is the number of rows of a list, worksBeside that of the works on an agent's page. With them, and the budgets of
 // texts, the largest page has less than 60 KB.
@@ -95,9 +105,7 @@ func Handlers(c Config) map[string]Handler {
 		"/sitemap.xml":                      s.sitemap,
 		scriptPath:                          serveScript,
 		facesPath + "{id}.svg":              s.face,
-		cardsPath + homeCardName + ".png":   s.homeCard,
-		cardsPath + "agents/{id}.png":       s.agentCard,
-		cardsPath + "works/{id}.png":        s.workCard,
+		stoaImage.Path:                      serveStoaImage,
 	}
 }
 
@@ -153,7 +161,7 @@ func (s *site) serve(find find) Handler {
 		case found.bare:
 			found.Image = linkImage{Path: pages.PicturePath, Type: "image/png"}
 		case found.Image.Path == "":
-			found.Image = drawn(homeCardName)
+			found.Image = stoaImage
 		}
 		if handles := pages.Mentions(maxMentions, found.Texts...); len(handles) > 0 {
 			if found.Named, err = s.Graph.Profiles.PublicAmong(ctx, handles); err != nil {
@@ -201,4 +209,9 @@ func missing(err error) error {
 		return fault.New(fault.NotFound)
 	}
 	return err
+}
+
+// serveScript serves the script.
+func serveScript(w http.ResponseWriter, r *http.Request) error {
+	return pages.Write(w, r, "text/javascript; charset=utf-8", script)
 }

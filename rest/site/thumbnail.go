@@ -69,7 +69,7 @@ func sources(preview string) string {
 		thumbnailPath(fullWidth, preview) + " 1024w"
 }
 
-// thumbnails makes small pictures, of previews and for links (card), and keeps what is asked for most. It is safe for concurrent use.
+// thumbnails makes small pictures of previews, and keeps what is asked for most. It is safe for concurrent use.
 type thumbnails struct {
 	scaling singleflight.Group
 	slots   chan struct{}
@@ -106,13 +106,9 @@ func (s *site) thumbnail(w http.ResponseWriter, r *http.Request) error {
 	return pages.Write(w, r, "image/jpeg", raw)
 }
 
-// of returns a preview as a JPEG that is at most so wide.
+// of returns a preview as a JPEG that is at most so wide, from memory if it is there. Requests for the same one share the work.
 func (t *thumbnails) of(ctx context.Context, file *attachments.File, width int) ([]byte, error) {
-	return t.made(ctx, strconv.Itoa(width)+" "+file.Tag, func(ctx context.Context) ([]byte, error) { return scale(ctx, file, width) })
-}
-
-// made returns a picture from memory, or makes it. Its key says all that it shows. Requests for the same one share the work.
-func (t *thumbnails) made(ctx context.Context, key string, draw func(context.Context) ([]byte, error)) ([]byte, error) {
+	key := strconv.Itoa(width) + " " + file.Tag
 	t.mu.Lock()
 	raw, ok := t.kept.Get(key)
 	t.mu.Unlock()
@@ -128,7 +124,7 @@ func (t *thumbnails) made(ctx context.Context, key string, draw func(context.Con
 			return nil, fault.Wrap(fault.ServiceUnavailable, ctx.Err())
 		}
 		defer func() { <-t.slots }()
-		raw, err := draw(ctx)
+		raw, err := scale(ctx, file, width)
 		if err != nil {
 			return nil, err
 		}
