@@ -84,7 +84,7 @@ bench: build ## Measure the server into docs/benchmarks.md, half an hour; BENCH=
 	@[ '$(BENCH)' = go ] || bin/bench $(or $(filter where,$(BENCH)),$(if $(filter quick,$(BENCH)),--quick,$(if $(BENCH),--only '$(BENCH)'))) $(BENCHFLAGS)
 	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
 
-prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or curve, soak, self-test
+prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or self-test
 	@.ci/setup prove $(findstring failover,$(PROVEFLAGS))
 	@$(GO) -C cmd/prove build -o ../../bin/prove .
 	@[ -z '$(OLDER)' ] || .ci/older '$(OLDER)' bin/stoa-older

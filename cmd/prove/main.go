@@ -1,5 +1,5 @@
 // Command prove finds out from outside what a small production of Stoa keeps and bears: whether promises are kept while faults strike,
-// how far one database goes, and whether hours of load leave something behind (README.md).
+// and whether hours of load leave something behind (README.md).
 package main
 
 import (
@@ -21,8 +21,6 @@ import (
 type commands struct {
 	Faults faultsCommand `cmd:"" default:"withargs" help:"Torture servers with faults and judge what they did."`
 	Judge  judgeCommand  `cmd:"" help:"Judge the history that an earlier run with faults has kept."`
-	Curve  curveCommand  `cmd:"" help:"Measure how many requests a second several numbers of servers answer on one database, and what limits them."`
-	Soak   soakCommand   `cmd:"" help:"Load servers for a long time and judge whether they hold on to anything."`
 
 	SelfTest selfTestCommand `cmd:"" help:"Plant bugs in the server, one at a time, and find out which of them a short proof finds."`
 }
@@ -56,9 +54,10 @@ type faultsCommand struct {
 	Failover  bool          `help:"Use a primary and a synchronous standby, led by Patroni."`
 	Older     string        `help:"Another version of the server's program: all servers begin with it, and faults change versions." type:"existingfile" xor:"program"`
 	Clocks    bool          `help:"The server's program was built by .ci/clocks: faults set its clock." xor:"program"`
+	Soak      bool          `help:"Judge whether the servers hold on to anything, which shows in 40 minutes; with --faults none."`
 	Server    string        `help:"The server's program." default:"bin/stoa" type:"existingfile"`
 	Dir       string        `help:"Folder for the run's own folder, which is removed unless the run fails." type:"existingdir"`
-	Out       string        `help:"Folder of proof.md, whose chapter is written, and of the chart; nothing is written without it." type:"existingdir"`
+	Out       string        `help:"Folder for result.json and result.md; nothing is written without it." type:"existingdir"`
 	History   string        `help:"File to write the whole history into, as JSON." type:"path"`
 	Deadline  time.Duration `help:"When the run is given up, whatever it is doing; 0: ten minutes more than the load."`
 }

@@ -27,8 +27,6 @@ func TestCommands(t *testing.T) {
 	for command, line := range map[string][]string{
 		"faults":       {"--minutes", "3", "--failover", program},
 		"judge <file>": {"judge", "main.go"},
-		"curve":        {"curve", "--processes", "1,4", "--connections=2", program},
-		"soak":         {"soak", "--minutes", "5", program},
 		"self-test":    {"self-test", "--bugs", "event-lost,order-role", "--share", "1/2", "--no-without", program},
 	} {
 		chosen, _, err := parse(t, line...)
@@ -36,34 +34,30 @@ func TestCommands(t *testing.T) {
 		require.Equal(t, command, chosen)
 	}
 	for _, refused := range [][]string{
-		{"judge"}, {"judge", "none.json"}, {"curve", "--processes", "4,1", program}, {"curve", "--connections", "0", program},
-		{"curve", "--server-cores", "0.01", program}, {"curve", "--agents", "7", program}, {"soak", "--processes", "0", program},
-		{"soak", "--rate", "-1", program}, {"self-test", "--share", "3/2", program},
+		{"judge"}, {"judge", "none.json"}, {"self-test", "--share", "3/2", program},
 	} {
 		_, _, err := parse(t, refused...)
 		require.Error(t, err, refused)
 	}
 }
 
-// A chapter names the command that makes it again, and that command writes this chapter.
-func TestChaptersOfFaults(t *testing.T) {
+// A result has a title, and names the command that makes it again.
+func TestResultsOfFaults(t *testing.T) {
 	t.Parallel()
-	for chapter, line := range map[string][]string{
-		"faults":   {"--tls"},
-		"failover": {"--failover"},
-		"upgrade":  {"--older=/bin/echo"},
+	for title, line := range map[string][]string{
+		"Faults":                   {"--tls"},
+		"Failover of the database": {"--failover"},
+		"Servers of two versions":  {"--older=/bin/echo"},
+		"A long load":              {"--soak"},
 	} {
 		_, c, err := parse(t, append(line, "--minutes=3", "--seed=7", "--server=/bin/true")...)
 		require.NoError(t, err)
-		require.Equal(t, chapter, c.Faults.chapter())
-		if chapter == "upgrade" {
+		require.Equal(t, title, c.Faults.title())
+		if c.Faults.Older != "" {
 			continue // its command has the older program's version
 		}
 		text, err := c.Faults.text(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, "make prove PROVEFLAGS='--minutes 3 --processes 3 --agents 24 --faults all --seed 7 "+line[0]+"'", text)
 	}
-	_, c, err := parse(t, "curve", "--connections=2,8", "--server=/bin/true")
-	require.NoError(t, err)
-	require.Equal(t, "curve --processes 1,2,4 --connections 2,8 --length 8s", c.Curve.text())
 }

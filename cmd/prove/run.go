@@ -16,6 +16,7 @@ import (
 	"stoa/cmd/prove/judge"
 	"stoa/cmd/prove/live"
 	"stoa/cmd/prove/report"
+	"stoa/cmd/prove/soak"
 	"stoa/cmd/prove/testbed"
 	"stoa/cmd/prove/workload"
 )
@@ -33,6 +34,8 @@ type run struct {
 	// canary is nil until the load balancer runs; canaries waits for it.
 	canary   atomic.Pointer[faults.Canary]
 	canaries sync.WaitGroup
+	// held samples the servers along the load; nil without --soak.
+	held *soak.Watch
 	// failed is an error besides the judge's findings, such as a service that did not return.
 	failed error
 	// outcome holds the findings.
@@ -50,7 +53,7 @@ type outcome struct {
 
 func (c *faultsCommand) newRun() (*run, error) {
 	config := testbed.Config{
-		Program: c.Server, Older: c.Older, Clocks: c.Clocks, Processes: c.Processes, TLS: c.TLS, Failover: c.Failover,
+		Program: c.Server, Older: c.Older, Clocks: c.Clocks, Processes: c.Processes, TLS: c.TLS, Failover: c.Failover, Roomy: c.Soak,
 		// All agents come from one machine, and ask for more codes than people do.
 		Environment: []string{
 			"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0",
@@ -206,10 +209,17 @@ func (r *run) work(ctx context.Context) error {
 		r.load.Run(working)
 	}()
 	go report.NewProgress(r.recorder, r.scene.InForce).Run(working, os.Stderr)
+	watched := make(chan error, 1)
+	if r.Soak {
+		r.held = new(soak.Watch)
+		go func() { watched <- r.held.Run(working, r.bed) }()
+	} else {
+		watched <- nil
+	}
 	r.failed = faults.Schedule(ctx, r.scene, r.recorder, r.chosen, end)
 	stop()
 	<-done
-	return ctx.Err()
+	return errors.Join(ctx.Err(), <-watched)
 }
 
 func (r *run) settle(ctx context.Context) error { return r.load.Settle(ctx) }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"stoa/cmd/prove/report"
 	"stoa/cmd/prove/selftest"
 )
 
@@ -25,7 +24,7 @@ type selfTestCommand struct {
 	Server    string  `help:"The server's program without a bug." default:"bin/stoa" type:"existingfile"`
 	Root      string  `help:"The repository." default:"." type:"existingdir"`
 	Dir       string  `help:"Folder for the runs' own folders and the programs." type:"existingdir"`
-	Out       string  `help:"Folder of proof.md, whose chapter is written after each bug." type:"existingdir"`
+	Out       string  `help:"Folder for result.json and result.md, which are written after each bug." type:"existingdir"`
 	Results   string  `help:"File that keeps results: a bug that was found or missed there is not tried again." type:"path"`
 	Least     int     `help:"How many bugs must be found." default:"0"`
 
@@ -47,13 +46,12 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := origin(ctx, c.Server, fmt.Sprintf("make prove PROVEFLAGS='self-test --minutes %g --seed %d'", c.Minutes, c.Seed))
+	from, err := newResult(ctx, "Bugs planted on purpose", c.Server,
+		fmt.Sprintf("make prove PROVEFLAGS='self-test --minutes %g --seed %d'", c.Minutes, c.Seed))
 	if err != nil {
 		return err
 	}
-	r := &selftest.Report{
-		Origin: from, Minutes: c.Minutes, Seed: c.Seed, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults,
-	}
+	r := &selftest.Report{Result: *from, Minutes: c.Minutes, Seed: c.Seed, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults}
 	if err := r.Load(c.Results); err != nil {
 		return err
 	}
@@ -67,7 +65,7 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	servers := buildAhead(ctx, builder, bugs)
 	if c.Without && r.Without == nil {
 		result := c.prove(ctx, built{program: c.Server})
-		result.Version = programVersion(from)
+		result.Version = programVersion(from.Version)
 		logf("without a bug: %s %s", result.Verdict(), result.Violation)
 		r.Without = &result
 	}
@@ -76,18 +74,19 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		result.Version = programVersion(from)
+		result.Version = programVersion(from.Version)
 		logf("%s: %s %s %s", next.bug.Name, result.Verdict(), result.After.Round(time.Second), result.Violation)
 		r.Add(result)
 		if err := errors.Join(builder.Remove(next.bug), r.Keep(c.Results), c.write(r)); err != nil {
 			return err
 		}
 	}
-	text, err := r.Chapter()
+	r.Fill()
+	text, err := r.Page()
 	if err = errors.Join(err, c.write(r)); err != nil {
 		return err
 	}
-	fmt.Fprintln(os.Stdout, text.Text)
+	fmt.Fprintln(os.Stdout, text)
 	if r.Found() < c.Least {
 		return fmt.Errorf("%d of %d, %d are wanted: %w", r.Found(), len(r.Results), c.Least, errMissed)
 	}
@@ -95,8 +94,8 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 }
 
 // programVersion is the version of the server's program, without its name and what it was built with.
-func programVersion(from report.Origin) string {
-	words := strings.Fields(from.Version)
+func programVersion(version string) string {
+	words := strings.Fields(version)
 	return words[min(1, len(words)-1)]
 }
 
@@ -121,11 +120,8 @@ func (c *selfTestCommand) write(r *selftest.Report) error {
 	if c.Out == "" {
 		return nil
 	}
-	chapter, err := r.Chapter()
-	if err != nil {
-		return err
-	}
-	return report.Save(c.Out, chapter)
+	r.Fill()
+	return r.Write(c.Out)
 }
 
 // prove runs a short proof of one server. A bug is found by the judge, or by service that does not return after a fault; any other
@@ -180,4 +176,11 @@ func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
 		result.NotTried = strings.Join(missed, "; ")
 	}
 	return result
+}
+
+var begun = time.Now()
+
+// logf reports progress.
+func logf(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%6s  %s\n", time.Since(begun).Round(time.Second), fmt.Sprintf(format, args...))
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"stoa/cmd/prove/evidence"
 	"stoa/cmd/prove/faults"
@@ -16,11 +18,12 @@ import (
 	"stoa/cmd/prove/judge"
 	"stoa/cmd/prove/live"
 	"stoa/cmd/prove/report"
+	"stoa/cmd/prove/soak"
 )
 
 var errBroken = errors.New("promises were broken")
 
-// conclude prints the findings, and keeps the history and writes the page where that is wanted. A run that was stopped has no page.
+// conclude prints the findings, and writes history and result if that is wanted. A run that was stopped has no result.
 func (r *run) conclude(ctx context.Context) error {
 	o := &r.outcome
 	if r.History != "" {
@@ -36,11 +39,20 @@ func (r *run) conclude(ctx context.Context) error {
 		r.logf("%s was not injected: %v", missed.Name, missed.Why)
 	}
 	if r.Out != "" && !o.early {
-		if err := r.writePage(ctx, o.history, o.findings); err != nil {
+		made, err := r.result(ctx)
+		if err == nil {
+			err = made.Write(r.Out)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	err := verdict(o.history, o.findings)
+	if r.held != nil && !o.early {
+		if _, grow := soak.Table(r.held.Trends(r.faultsCommand.load())); len(grow) > 0 {
+			err = errors.Join(err, fmt.Errorf("grows without end: %s", strings.Join(grow, ", ")))
+		}
+	}
 	if err != nil {
 		if again, unknown := r.text(ctx); unknown == nil {
 			fmt.Fprintf(os.Stdout, "seed %d; again: %s\n", r.Seed, again)
@@ -49,20 +61,46 @@ func (r *run) conclude(ctx context.Context) error {
 	return err
 }
 
-func (r *run) writePage(ctx context.Context, h *history.History, findings []judge.Finding) error {
+// result makes the result of the run.
+func (r *run) result(ctx context.Context) (*report.Result, error) {
 	c := r.faultsCommand
 	command, err := c.text(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	from, err := origin(ctx, c.Server, command)
+	made, err := newResult(ctx, c.title(), c.Server, command)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return report.Write(c.Out, report.Page{
-		Origin: from, Chapter: c.chapter(), Minutes: int(math.Ceil(c.Minutes)), Processes: c.Processes, History: h, Findings: findings,
-		Missed: missedOf(r.scene),
-	})
+	run := report.Run{
+		History: r.outcome.history, Findings: r.outcome.findings, Minutes: c.Minutes, Processes: c.Processes, Missed: missedOf(r.scene),
+	}
+	run.Fill(made)
+	if r.held != nil {
+		held, _ := soak.Table(r.held.Trends(c.load()))
+		made.Tables = append(made.Tables, held)
+	}
+	return made, nil
+}
+
+// newResult begins the result of a command.
+func newResult(ctx context.Context, title, server, command string) (*report.Result, error) {
+	words, err := version(ctx, server)
+	return &report.Result{Title: title, Date: time.Now(), Version: strings.Join(words, " "), Command: command, Machine: report.Machine()}, err
+}
+
+// version asks a program for its name, its commit, and what it was built with.
+func version(ctx context.Context, program string) ([]string, error) {
+	program, err := filepath.Abs(program)
+	if err != nil {
+		return nil, err
+	}
+	out, err := exec.CommandContext(ctx, program, "version").Output()
+	words := strings.Fields(string(out))
+	if err == nil && len(words) < 2 {
+		err = fmt.Errorf("%s does not say its version", program)
+	}
+	return words, err
 }
 
 // missedOf says which faults were not injected, and why.
@@ -81,7 +119,7 @@ func (c *faultsCommand) text(ctx context.Context) (string, error) {
 	for _, flag := range []struct {
 		name string
 		set  bool
-	}{{"--tls", c.TLS}, {"--failover", c.Failover}, {"--clocks", c.Clocks}} {
+	}{{"--tls", c.TLS}, {"--failover", c.Failover}, {"--clocks", c.Clocks}, {"--soak", c.Soak}} {
 		if flag.set {
 			flags = append(flags, flag.name)
 		}
@@ -97,15 +135,17 @@ func (c *faultsCommand) text(ctx context.Context) (string, error) {
 	return command + " OLDER=" + older[1], nil
 }
 
-// chapter is the chapter of the page that the run is about.
-func (c *faultsCommand) chapter() string {
+// title is the heading of the result.
+func (c *faultsCommand) title() string {
 	switch {
 	case c.Older != "":
-		return report.UpgradeChapter
+		return "Servers of two versions"
 	case c.Failover:
-		return report.FailoverChapter
+		return "Failover of the database"
+	case c.Soak:
+		return "A long load"
 	}
-	return report.FaultsChapter
+	return "Faults"
 }
 
 // Run judges a history that an earlier run has kept.

@@ -22,7 +22,7 @@ type linkImage struct {
 	Large bool
 }
 
-// stoaImage is the picture of every page that shows no picture of its own.
+// stoaImage is the picture of every page that shows no picture.
 var stoaImage = linkImage{Path: "/cards/stoa.png", Type: "image/png", Width: 1200, Height: 630, Large: true}
 
 //go:embed link.png
@@ -33,7 +33,7 @@ func serveStoaImage(w http.ResponseWriter, r *http.Request) error {
 	return pages.Write(w, r, stoaImage.Type, stoaPicture)
 }
 
-// previewed is the preview of a file for a link, or stoaImage if there is none.
+// previewed is the preview of a file for a link, or stoaImage if the file has no preview.
 func previewed(file *attachments.Card) linkImage {
 	if file == nil || file.PreviewURL == nil {
 		return stoaImage

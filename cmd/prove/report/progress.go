@@ -58,7 +58,7 @@ func (p *Progress) Line() string {
 	})
 	rate := float64(p.before.attempts-before.attempts) / max(now-before.at, time.Millisecond).Seconds()
 	text := fmt.Sprintf("%6s  %5.0f requests/s  %s failed  %s events",
-		clock(now), rate, count(p.before.unavailable), count(p.before.deliveries))
+		Clock(now), rate, Count(p.before.unavailable), Count(p.before.deliveries))
 	if fault := p.fault(); fault != "" {
 		text += "  fault: " + fault
 	}

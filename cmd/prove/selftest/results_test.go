@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Results are kept, a row that has one is not tried again, and the chapter says what was found and what was missed.
+// Results are kept, a row that has one is not tried again, and the page says what was found and what was missed.
 func TestResultsAreKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "results.json")
@@ -27,12 +27,13 @@ func TestResultsAreKept(t *testing.T) {
 	require.Equal(t, catalogue[1], again.Untried(catalogue)[0], "it has no result")
 	require.Equal(t, catalogue[3:], again.Untried(catalogue)[1:])
 	require.Equal(t, 1, again.Found())
-	chapter, err := again.Chapter()
+	again.Fill()
+	page, err := again.Page()
 	require.NoError(t, err)
-	require.Contains(t, chapter.Text, "**1 of 3 bugs were found.** In the server without a bug nothing was found.")
-	require.Contains(t, chapter.Text, catalogue[0].Promise+" | orders | 12.0 s |  | edc8635 |")
-	require.Contains(t, chapter.Text, catalogue[1].Promise+" | no result: no right |  |  |  |")
-	require.Contains(t, chapter.Text, catalogue[2].Promise+" | **missed** |  |  |  |")
+	require.Contains(t, page, "**1 of 3 bugs were found.** In the server without a bug nothing was found.")
+	require.Contains(t, page, catalogue[0].Promise+" | orders | 12.0 s |  | edc8635 |")
+	require.Contains(t, page, catalogue[1].Promise+" | no result: no right |  |  |  |")
+	require.Contains(t, page, catalogue[2].Promise+" | missed |  |  |  |")
 }
 
 // Each row is in one of the shares.

@@ -1,132 +1,86 @@
-// Package soak judges whether servers under a steady load hold on to anything. It samples what they, their database and their file
-// store hold, judges what must be flat by its robust growth in an hour, and compares what must grow with what was written.
+// Package soak judges whether servers under a steady load hold on to anything. It samples what they and their database hold, and judges
+// by its robust growth in an hour whatever must be flat.
 package soak
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
+	"os"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
-	"stoa/cmd/bench/load"
-	"stoa/cmd/prove/curve"
-	"stoa/cmd/prove/mix"
+	"stoa/cmd/prove/audit"
+	"stoa/cmd/prove/report"
 	"stoa/cmd/prove/testbed"
 )
 
-// Plan says what is run.
-type Plan struct {
-	Processes int
-	// Rate is the number of requests a second; 0: a third of the knee, which is measured first.
-	Rate   float64
-	Length time.Duration
+// interval is the time between two samples.
+const interval = 15 * time.Second
+
+// sample holds the figures of a moment by their names.
+type sample struct {
+	at     time.Duration
+	values map[string]float64
 }
 
-const (
-	// connections send the load. At a third of the knee few of them are busy at a time.
-	connections = 64
-	// uploadInterval is the time between two uploads.
-	uploadInterval = 2 * time.Second
-)
-
-// short is the curve that finds the knee, and share what of it is the load.
-var short = curve.Plan{Connections: []int{4, 16, 64}, WarmUp: time.Second, Length: 4 * time.Second}
-
-const share = 1.0 / 3
-
-// Measure soaks the servers of a bed and returns the findings. It calls `told` with each progress message.
-func Measure(ctx context.Context, bed *testbed.Bed, m *mix.Mix, plan Plan, told func(format string, args ...any)) (*Result, error) {
-	r := &Result{Plan: plan, Failures: new(mix.Failures), Heard: new(mix.Heard)}
-	for _, s := range bed.Servers {
-		r.servers = append(r.servers, s.Name)
-	}
-	before, err := r.written(ctx, bed, m)
-	if err != nil {
-		return nil, err
-	}
-	beside, ctx := errgroup.WithContext(ctx)
-	besideCtx, stop := context.WithCancel(ctx)
-	defer stop()
-	beside.Go(func() error {
-		m.Listen(besideCtx, r.Heard, r.Failures)
-		return nil
-	})
-	if r.Rate == 0 {
-		if err := r.findRate(ctx, bed, m, told); err != nil {
-			return nil, err
-		}
-	}
-	told("%.0f requests a second for %s", r.Rate, r.Length)
-	beside.Go(func() error {
-		r.uploads = m.Upload(besideCtx, uploadInterval, r.Failures)
-		return nil
-	})
-	beside.Go(func() error { return r.watch(besideCtx, bed, told) })
-	if r.Load, err = r.send(ctx, m); err != nil {
-		stop()
-		return nil, errors.Join(err, beside.Wait())
-	}
-	stop()
-	if err := beside.Wait(); err != nil {
-		return nil, err
-	}
-	after, err := r.written(context.WithoutCancel(ctx), bed, m)
-	if err != nil {
-		return nil, err
-	}
-	r.judge(before, after)
-	return r, nil
+// measures are the figures that must be flat. Those of each server have its name behind them.
+var measures = []struct {
+	name  string
+	each  bool
+	bound bound
+}{
+	{"anonymous memory in MiB", true, bound{8, 0.1}},
+	{"goroutines", true, bound{20, 0.1}},
+	{"open files", true, bound{20, 0.1}},
+	{"database_connections", false, bound{4, 0.1}},
+	{"events without an ack", false, bound{20, 0.1}},
+	{"jobs to be done", false, bound{5, 0.1}},
+	{"socket_slots", false, bound{10, 0.02}},
+	{"advisory_locks", false, bound{4, 0}},
+	{"upload_reservations", false, bound{2, 0}},
+	{"attachment_leases", false, bound{2, 0}},
+	{"temporary_files", false, bound{2, 0}},
+	{"rows of rate_windows", false, bound{200, 0.1}},
+	{"rows of processes", false, bound{4, 0}},
+	{"largest share of dead rows in a table", false, bound{0.5, 0}},
 }
 
-// findRate measures the knee.
-func (r *Result) findRate(ctx context.Context, bed *testbed.Bed, m *mix.Mix, told func(string, ...any)) error {
-	told("finding the knee")
-	plan := short
-	plan.Processes = []int{r.Processes}
-	points, err := curve.Measure(ctx, bed, m, plan, func(p curve.Point) {
-		told("%d connections: %.0f requests/s", p.Connections, p.PerSecond)
-	})
-	if err != nil {
-		return err
-	}
-	r.Knee = curve.Knee(points).PerSecond
-	r.Rate = share * r.Knee
-	return nil
+// queries are the figures of the database that package audit does not have. Autovacuum comes to a table of 1,000 rows or more.
+var queries = map[string]string{
+	"events without an ack": "SELECT count(*) FROM events",
+	"jobs to be done":       "SELECT count(*) FROM river_job WHERE finalized_at IS NULL",
+	"rows of rate_windows":  "SELECT count(*) FROM rate_windows",
+	"rows of processes":     "SELECT count(*) FROM processes",
+	"largest share of dead rows in a table": `SELECT coalesce(max(n_dead_tup::float / (n_live_tup + n_dead_tup + 1000)), 0)
+		FROM pg_stat_user_tables`,
 }
 
-// send sends the load.
-func (r *Result) send(ctx context.Context, m *mix.Mix) (s load.Sample, err error) {
-	callers, err := m.Open(ctx, connections)
-	if err != nil {
-		return s, err
-	}
-	s, err = callers.Pace(ctx, r.Rate, r.Length, r.Failures)
-	return s, errors.Join(err, callers.Close())
+// Watch samples a bed. It is safe for concurrent use.
+type Watch struct {
+	mu      sync.Mutex
+	samples []sample
 }
 
-// watch takes samples until ctx is done.
-func (r *Result) watch(ctx context.Context, bed *testbed.Bed, told func(string, ...any)) error {
+// Run takes samples until ctx ends. The error is that of a sample that failed.
+func (w *Watch) Run(ctx context.Context, bed *testbed.Bed) error {
 	begun := time.Now()
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
-		s, err := take(ctx, bed, begun)
+		values, err := take(ctx, bed)
 		if ctx.Err() != nil {
 			return nil // the run is over
 		}
 		if err != nil {
 			return fmt.Errorf("sampling: %w", err)
 		}
-		r.samples = append(r.samples, s)
-		if len(r.samples)%20 == 0 {
-			failed, _ := r.Failures.All()
-			told("%.0f %s, %.0f %s, %d failures", s.values[eventsWaiting], eventsWaiting, s.values[jobsWaiting], jobsWaiting, failed)
-		}
+		w.mu.Lock()
+		w.samples = append(w.samples, sample{time.Since(begun), values})
+		w.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -135,42 +89,89 @@ func (r *Result) watch(ctx context.Context, bed *testbed.Bed, told func(string, 
 	}
 }
 
-// writes are the rows of each growing table and the files in the store, and the operations of the load that succeeded so far.
-type writes struct {
-	rows map[string]float64
-	done map[string]int
+func take(ctx context.Context, bed *testbed.Bed) (map[string]float64, error) {
+	values, err := audit.Holdings(ctx, bed)
+	if err != nil {
+		return nil, err
+	}
+	for name, statement := range queries {
+		var n float64
+		if err := bed.DB.QueryRowContext(ctx, statement).Scan(&n); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		values[name] = n
+	}
+	for _, server := range bed.Servers {
+		metrics, err := server.Metrics(ctx)
+		if err != nil {
+			return nil, err
+		}
+		memory, err := anonymous(server.PID())
+		if err != nil {
+			return nil, err
+		}
+		values["anonymous memory in MiB of "+server.Name] = memory
+		values["goroutines of "+server.Name] = metrics["go_goroutines"]
+		values["open files of "+server.Name] = metrics["process_open_fds"]
+	}
+	return values, nil
 }
 
-func (r *Result) written(ctx context.Context, bed *testbed.Bed, m *mix.Mix) (writes, error) {
-	w := writes{rows: make(map[string]float64), done: m.Done()}
-	w.done[uploads] = r.uploads
-	var err error
-	if w.rows[storedFiles], err = countFiles(filepath.Join(bed.Data(), "files")); err != nil {
-		return w, err
+// anonymous is the memory of a process that belongs to no file, in MiB.
+func anonymous(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return 0, err
 	}
-	for name := range growing {
-		if w.rows[name], err = count(ctx, bed.DB, "SELECT count(*) FROM "+name); err != nil {
-			return w, err
-		}
-	}
-	return w, nil
+	_, rest, _ := strings.Cut(string(text), "RssAnon:")
+	rest, _, _ = strings.Cut(rest, "kB")
+	kib, err := strconv.ParseFloat(strings.TrimSpace(rest), 64)
+	return kib / 1024, err
 }
 
-// judge judges the samples, and what was written between before and after.
-func (r *Result) judge(before, after writes) {
-	rest := steady(r.samples, r.Length)
-	r.Trends = trends(rest, r.servers)
-	r.Tables = churned(rest)
-	compare := func(name, operation string, each int) {
-		r.Growths = append(r.Growths, Growth{
-			Name: name, Operation: operation, Operations: after.done[operation] - before.done[operation], Each: each,
-			Rows: int(after.rows[name] - before.rows[name]),
-		})
+// Trends judges the samples after the warm-up of a run of that length.
+func (w *Watch) Trends(length time.Duration) (all []Trend) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.samples) == 0 {
+		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(growing)) {
-		if g := growing[name]; g.rows > 0 {
-			compare(name, g.operation, g.rows)
+	rest := steady(w.samples, length)
+	for _, m := range measures {
+		names := []string{m.name}
+		if m.each {
+			names = names[:0]
+			for _, name := range slices.Sorted(maps.Keys(rest[0].values)) {
+				if strings.HasPrefix(name, m.name+" of ") {
+					names = append(names, name)
+				}
+			}
+		}
+		for _, name := range names {
+			all = append(all, newTrend(name, rest, func(s sample) float64 { return s.values[name] }, m.bound))
 		}
 	}
-	compare(storedFiles, uploads, 2) // the file and its preview
+	return all
+}
+
+// Table shows trends, and the names of those that grow.
+func Table(trends []Trend) (t report.Table, grow []string) {
+	t = report.Table{
+		Title: "What must be flat", Head: []string{"figure", "first fifth", "middle", "last fifth", "growth an hour", "allowed", "verdict"},
+	}
+	for _, trend := range trends {
+		verdict := "flat"
+		switch {
+		case trend.Grows():
+			verdict, grow = "**grows**", append(grow, trend.Name)
+		case !trend.Flat():
+			verdict = "too short"
+		}
+		row := []string{trend.Name}
+		for _, figure := range []float64{trend.Start, trend.Middle, trend.End, trend.Slope, trend.Bound} {
+			row = append(row, strconv.FormatFloat(figure, 'f', 2, 64))
+		}
+		t.Rows = append(t.Rows, append(row, verdict))
+	}
+	return t, grow
 }

@@ -61,7 +61,6 @@ func TestVerdicts(t *testing.T) {
 	short := judged(leak[:8], bound{20, 0.1})
 	require.False(t, short.Flat())
 	require.False(t, short.Grows())
-	require.Equal(t, "too short to tell", short.Verdict())
 
 	tr := judged(leak, bound{20, 0.1})
 	require.InDelta(t, 105, tr.Start, 2)
@@ -69,24 +68,18 @@ func TestVerdicts(t *testing.T) {
 	require.InDelta(t, 155, tr.End, 2)
 }
 
-// A table that may not grow is found, one that may is not, and dead rows are judged of both in proportion to what is changed.
-func TestTables(t *testing.T) {
+// What grows is named, and the table says of every figure its verdict.
+func TestTable(t *testing.T) {
 	t.Parallel()
-	var samples []sample
+	w := new(Watch)
 	for at := time.Duration(0); at <= time.Hour; at += interval {
-		m := at.Minutes()
-		samples = append(samples, sample{at: at, tables: map[string]table{
-			"messages":     {live: 6000 * m, bytes: 1e6 * m},
-			"bots":         {live: 1000, dead: float64(int(m*60) % 70 * 200), changes: 12_000 * m, bytes: 1e7},
-			"tokens":       {live: 1000 * m},
-			"events":       {live: 10, dead: 12_000 * m, changes: 12_000 * m, bytes: 1e6 * m},
-			"untouched":    {live: 5, dead: 5},
-			"order_events": {live: 10_000, dead: 4000 * m, changes: 4000 * m},
+		w.samples = append(w.samples, sample{at: at, values: map[string]float64{
+			"goroutines of server-1": 100, "goroutines of server-2": 100 + at.Seconds(), "jobs to be done": 3,
 		}})
 	}
-	grows := make(map[string]bool)
-	for _, judged := range churned(samples) {
-		grows[judged.Name] = judged.Verdict() == "**grows**"
-	}
-	require.Equal(t, map[string]bool{"messages": false, "bots": false, "tokens": true, "events": true, "order_events": true}, grows)
+	table, grow := Table(w.Trends(time.Hour))
+	require.Equal(t, []string{"goroutines of server-2"}, grow)
+	require.Contains(t, table.Rows, []string{"goroutines of server-1", "100.00", "100.00", "100.00", "0.00", "20.00", "flat"})
+	require.Contains(t, table.Rows, []string{"jobs to be done", "3.00", "3.00", "3.00", "0.00", "5.00", "flat"})
+	require.Empty(t, new(Watch).Trends(time.Hour))
 }

@@ -66,9 +66,8 @@ backend servers
   retries 3
   retry-on conn-failure
   option redispatch 1
-{{if .Measured}}  default-server check inter 200ms fastinter 100ms fall 3 rise 1
-{{else}}  default-server check inter 200ms fastinter 100ms fall 1 rise 1
-{{end}}{{range .Servers}}  server {{.Name}} {{.Address}}
+  default-server check inter 200ms fastinter 100ms fall 1 rise 1
+{{range .Servers}}  server {{.Name}} {{.Address}}
   use-server {{.Name}} if { req.hdr({{$.Chosen}}) {{.Name}} }
 {{end}}
 backend strict
@@ -98,8 +97,7 @@ func newBalancer(ctx context.Context, folder, address string, servers []*Server)
 	var text bytes.Buffer
 	if err := configuration.Execute(&text, map[string]any{
 		"Address": address, "Servers": servers, "ServedBy": ServerHeader, "Chosen": ChosenHeader, "NotServed": BalancerHeader, "Statuses": []int{502, 503, 504},
-		"Measured": servers[0].bed.Measured, // a server that has all it can do answers late, but is not to be given up
-		"Socket":   b.socket, "Strict": b.strict, "Canary": CanaryPath,
+		"Socket": b.socket, "Strict": b.strict, "Canary": CanaryPath,
 	}); err != nil {
 		return nil, err
 	}

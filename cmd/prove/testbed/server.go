@@ -34,8 +34,6 @@ type Server struct {
 	log *os.File
 	// clock holds the seconds by which its clock is ahead, where clocks can be set.
 	clock *os.File
-	// group is the folder of the group of processes that bounds its share of the processor, where there is one.
-	group string
 
 	mu      sync.Mutex
 	process *child.Process
@@ -61,10 +59,6 @@ func (b *Bed) newServer(number int) (s *Server, err error) {
 		if err := s.writeClock(0); err != nil {
 			return nil, err
 		}
-	}
-	if b.Measured {
-		s.Network = &Network{Addresses: b.databases()}
-		return s, nil
 	}
 	s.Network, err = newNetwork(s.Name, b.databases())
 	return s, err

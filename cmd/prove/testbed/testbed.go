@@ -34,9 +34,8 @@ type Config struct {
 	TLS bool
 	// Failover is whether a primary and a standby take each other's place. Then Bed.Cluster is set, else Bed.Database.
 	Failover bool
-	// Measured is whether speed is measured: nothing lies between servers and database, files are on the folder's own disk, and there
-	// can be no faults.
-	Measured bool
+	// Roomy is whether the disks have room for hours of load.
+	Roomy bool
 	// Environment are settings of the servers, such as STOA_LIMIT_REGISTRATIONS_PER_HOUR=0.
 	Environment []string
 }
@@ -175,10 +174,10 @@ const (
 	databaseSize = 512 << 20
 )
 
-// diskSize is the size of its own disk, 0 for none.
+// diskSize is the size of a disk of the bed.
 func (b *Bed) diskSize(size int64) int64 {
-	if b.Measured {
-		return 0
+	if b.Roomy {
+		return 16 * size
 	}
 	return size
 }
@@ -206,7 +205,6 @@ func (b *Bed) Close() error {
 	stopping.Wait()
 	for _, s := range b.Servers {
 		s.Network.Cut()
-		errs = append(errs, s.removeGroup())
 	}
 	if b.Mail != nil {
 		b.Mail.close()

@@ -1,17 +1,13 @@
 package selftest
 
 import (
-	_ "embed"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
 	"stoa/cmd/prove/report"
 )
-
-//go:embed chapter.md.tmpl
-var chapterText string
-
-var chapter = report.Template("self-test", chapterText)
 
 // Result is the result of a proof of one bug.
 type Result struct {
@@ -36,7 +32,7 @@ func (r Result) Verdict() string {
 	case r.NotTried != "":
 		return "no result: " + r.NotTried
 	}
-	return "**missed**"
+	return "missed"
 }
 
 // Commit is the commit that the version names, or the whole version.
@@ -49,9 +45,9 @@ func (r Result) Commit() string {
 	return commit
 }
 
-// Report holds the data of the chapter.
+// Report is the result of a self-test.
 type Report struct {
-	report.Origin
+	report.Result
 
 	Minutes           float64
 	Seed              uint64
@@ -72,25 +68,32 @@ func (r *Report) Found() (found int) {
 	return found
 }
 
-// Catalogue is the number of all rows, Left that of those that were not tried.
-func (*Report) Catalogue() int { return len(catalogue) }
-
-// Left is the number of rows of the catalogue without a result.
-func (r *Report) Left() int { return len(catalogue) - len(r.Results) }
-
-// WithoutBug says in a sentence what the server without a bug did.
-func (r *Report) WithoutBug() string {
+// Fill writes verdict and tables of the result anew.
+func (r *Report) Fill() {
+	without := "In the server without a bug nothing was found."
 	switch {
 	case r.Without == nil:
-		return "The server without a bug was not tried."
+		without = "The server without a bug was not tried."
 	case r.Without.By != "":
-		return "The server without a bug failed, too: " + r.Without.By + "."
+		without = "The server without a bug failed, too: " + r.Without.By + "."
 	}
-	return "In the server without a bug nothing was found."
-}
-
-// Chapter is the chapter of the page.
-func (r *Report) Chapter() (report.Chapter, error) {
-	text, err := report.Fill(chapter, r)
-	return report.Chapter{Name: report.SelfTestChapter, Text: text}, err
+	r.Verdict = fmt.Sprintf("**%d of %d bugs were found.** %s", r.Found(), len(r.Results), without)
+	bugs := report.Table{Title: "Bugs", Head: []string{"bug", "promise that it breaks", "found by", "after", "load", "version"}}
+	for _, result := range r.Results {
+		after, load := "", ""
+		if result.By != "" {
+			after = report.Seconds(result.After)
+		}
+		if result.Load > 0 {
+			load = strconv.FormatFloat(result.Load, 'f', 0, 64)
+		}
+		bugs.Rows = append(bugs.Rows, []string{result.Bug.Name, result.Bug.Promise, result.Verdict(), after, load, result.Commit()})
+	}
+	r.Tables = []report.Table{{Title: "Proofs", Head: []string{"", ""}, Rows: [][]string{
+		{"minutes of load", strconv.FormatFloat(r.Minutes, 'f', -1, 64)},
+		{"seed", strconv.FormatUint(r.Seed, 10)},
+		{"servers, agents", fmt.Sprintf("%d, %d", r.Processes, r.Agents)},
+		{"faults, besides those that a row names", r.Faults},
+		{"bugs of the catalogue that were not tried", strconv.Itoa(len(catalogue) - len(r.Results))},
+	}}, bugs}
 }
