@@ -2076,16 +2076,6 @@ func (_q *PostQuery) collectField(ctx context.Context, oneNode bool, opCtx *grap
 				selectedFields = append(selectedFields, post.FieldVisibility)
 				fieldSeen[post.FieldVisibility] = struct{}{}
 			}
-		case "title":
-			if _, ok := fieldSeen[post.FieldTitle]; !ok {
-				selectedFields = append(selectedFields, post.FieldTitle)
-				fieldSeen[post.FieldTitle] = struct{}{}
-			}
-		case "text":
-			if _, ok := fieldSeen[post.FieldText]; !ok {
-				selectedFields = append(selectedFields, post.FieldText)
-				fieldSeen[post.FieldText] = struct{}{}
-			}
 		case "deletedAt":
 			if _, ok := fieldSeen[post.FieldDeletedAt]; !ok {
 				selectedFields = append(selectedFields, post.FieldDeletedAt)

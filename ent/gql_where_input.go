@@ -32,80 +32,26 @@ import (
 	"github.com/google/uuid"
 )
 
-// AccountWhereInput represents a where input for filtering Account queries.
 type AccountWhereInput struct {
 	Predicates []predicate.Account  `json:"-"`
 	Not        *AccountWhereInput   `json:"not,omitempty"`
 	Or         []*AccountWhereInput `json:"or,omitempty"`
 	And        []*AccountWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID      *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "available_minor" field predicates.
-	AvailableMinor      *int64  `json:"availableMinor,omitempty"`
-	AvailableMinorNEQ   *int64  `json:"availableMinorNEQ,omitempty"`
-	AvailableMinorIn    []int64 `json:"availableMinorIn,omitempty"`
-	AvailableMinorNotIn []int64 `json:"availableMinorNotIn,omitempty"`
-	AvailableMinorGT    *int64  `json:"availableMinorGT,omitempty"`
-	AvailableMinorGTE   *int64  `json:"availableMinorGTE,omitempty"`
-	AvailableMinorLT    *int64  `json:"availableMinorLT,omitempty"`
-	AvailableMinorLTE   *int64  `json:"availableMinorLTE,omitempty"`
-
-	// "reserved_minor" field predicates.
-	ReservedMinor      *int64  `json:"reservedMinor,omitempty"`
-	ReservedMinorNEQ   *int64  `json:"reservedMinorNEQ,omitempty"`
-	ReservedMinorIn    []int64 `json:"reservedMinorIn,omitempty"`
-	ReservedMinorNotIn []int64 `json:"reservedMinorNotIn,omitempty"`
-	ReservedMinorGT    *int64  `json:"reservedMinorGT,omitempty"`
-	ReservedMinorGTE   *int64  `json:"reservedMinorGTE,omitempty"`
-	ReservedMinorLT    *int64  `json:"reservedMinorLT,omitempty"`
-	ReservedMinorLTE   *int64  `json:"reservedMinorLTE,omitempty"`
-
-	// "entry_count" field predicates.
-	EntryCount      *int64  `json:"entryCount,omitempty"`
-	EntryCountNEQ   *int64  `json:"entryCountNEQ,omitempty"`
-	EntryCountIn    []int64 `json:"entryCountIn,omitempty"`
-	EntryCountNotIn []int64 `json:"entryCountNotIn,omitempty"`
-	EntryCountGT    *int64  `json:"entryCountGT,omitempty"`
-	EntryCountGTE   *int64  `json:"entryCountGTE,omitempty"`
-	EntryCountLT    *int64  `json:"entryCountLT,omitempty"`
-	EntryCountLTE   *int64  `json:"entryCountLTE,omitempty"`
-
-	// "bot" edge predicates.
-	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *AccountWhereInput) AddPredicates(predicates ...predicate.Account) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the AccountWhereInput filter on the AccountQuery builder.
 func (i *AccountWhereInput) Filter(q *AccountQuery) (*AccountQuery, error) {
 	if i == nil {
 		return q, nil
@@ -120,11 +66,8 @@ func (i *AccountWhereInput) Filter(q *AccountQuery) (*AccountQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyAccountWhereInput is returned in case the AccountWhereInput is empty.
 var ErrEmptyAccountWhereInput = errors.New("ent: empty predicate AccountWhereInput")
 
-// P returns a predicate for filtering accounts.
-// An error is returned if the input is empty or invalid.
 func (i *AccountWhereInput) P() (predicate.Account, error) {
 	var predicates []predicate.Account
 	if i.Not != nil {
@@ -174,143 +117,18 @@ func (i *AccountWhereInput) P() (predicate.Account, error) {
 	if i.ID != nil {
 		predicates = append(predicates, account.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, account.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, account.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, account.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, account.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, account.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, account.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, account.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, account.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, account.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, account.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, account.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, account.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, account.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, account.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, account.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.BotID != nil {
 		predicates = append(predicates, account.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, account.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, account.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, account.BotIDNotIn(i.BotIDNotIn...))
-	}
-	if i.AvailableMinor != nil {
-		predicates = append(predicates, account.AvailableMinorEQ(*i.AvailableMinor))
-	}
-	if i.AvailableMinorNEQ != nil {
-		predicates = append(predicates, account.AvailableMinorNEQ(*i.AvailableMinorNEQ))
-	}
-	if len(i.AvailableMinorIn) > 0 {
-		predicates = append(predicates, account.AvailableMinorIn(i.AvailableMinorIn...))
-	}
-	if len(i.AvailableMinorNotIn) > 0 {
-		predicates = append(predicates, account.AvailableMinorNotIn(i.AvailableMinorNotIn...))
-	}
-	if i.AvailableMinorGT != nil {
-		predicates = append(predicates, account.AvailableMinorGT(*i.AvailableMinorGT))
-	}
-	if i.AvailableMinorGTE != nil {
-		predicates = append(predicates, account.AvailableMinorGTE(*i.AvailableMinorGTE))
-	}
-	if i.AvailableMinorLT != nil {
-		predicates = append(predicates, account.AvailableMinorLT(*i.AvailableMinorLT))
-	}
-	if i.AvailableMinorLTE != nil {
-		predicates = append(predicates, account.AvailableMinorLTE(*i.AvailableMinorLTE))
-	}
-	if i.ReservedMinor != nil {
-		predicates = append(predicates, account.ReservedMinorEQ(*i.ReservedMinor))
-	}
-	if i.ReservedMinorNEQ != nil {
-		predicates = append(predicates, account.ReservedMinorNEQ(*i.ReservedMinorNEQ))
-	}
-	if len(i.ReservedMinorIn) > 0 {
-		predicates = append(predicates, account.ReservedMinorIn(i.ReservedMinorIn...))
-	}
-	if len(i.ReservedMinorNotIn) > 0 {
-		predicates = append(predicates, account.ReservedMinorNotIn(i.ReservedMinorNotIn...))
-	}
-	if i.ReservedMinorGT != nil {
-		predicates = append(predicates, account.ReservedMinorGT(*i.ReservedMinorGT))
-	}
-	if i.ReservedMinorGTE != nil {
-		predicates = append(predicates, account.ReservedMinorGTE(*i.ReservedMinorGTE))
-	}
-	if i.ReservedMinorLT != nil {
-		predicates = append(predicates, account.ReservedMinorLT(*i.ReservedMinorLT))
-	}
-	if i.ReservedMinorLTE != nil {
-		predicates = append(predicates, account.ReservedMinorLTE(*i.ReservedMinorLTE))
-	}
-	if i.EntryCount != nil {
-		predicates = append(predicates, account.EntryCountEQ(*i.EntryCount))
-	}
-	if i.EntryCountNEQ != nil {
-		predicates = append(predicates, account.EntryCountNEQ(*i.EntryCountNEQ))
-	}
-	if len(i.EntryCountIn) > 0 {
-		predicates = append(predicates, account.EntryCountIn(i.EntryCountIn...))
-	}
-	if len(i.EntryCountNotIn) > 0 {
-		predicates = append(predicates, account.EntryCountNotIn(i.EntryCountNotIn...))
-	}
-	if i.EntryCountGT != nil {
-		predicates = append(predicates, account.EntryCountGT(*i.EntryCountGT))
-	}
-	if i.EntryCountGTE != nil {
-		predicates = append(predicates, account.EntryCountGTE(*i.EntryCountGTE))
-	}
-	if i.EntryCountLT != nil {
-		predicates = append(predicates, account.EntryCountLT(*i.EntryCountLT))
-	}
-	if i.EntryCountLTE != nil {
-		predicates = append(predicates, account.EntryCountLTE(*i.EntryCountLTE))
-	}
 
-	if i.HasBot != nil {
-		p := account.HasBot()
-		if !*i.HasBot {
-			p = account.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -332,271 +150,39 @@ func (i *AccountWhereInput) P() (predicate.Account, error) {
 	}
 }
 
-// AttachmentWhereInput represents a where input for filtering Attachment queries.
 type AttachmentWhereInput struct {
 	Predicates []predicate.Attachment  `json:"-"`
 	Not        *AttachmentWhereInput   `json:"not,omitempty"`
 	Or         []*AttachmentWhereInput `json:"or,omitempty"`
 	And        []*AttachmentWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "owner_id" field predicates.
-	OwnerID      *uuid.UUID  `json:"ownerID,omitempty"`
-	OwnerIDNEQ   *uuid.UUID  `json:"ownerIDNEQ,omitempty"`
-	OwnerIDIn    []uuid.UUID `json:"ownerIDIn,omitempty"`
-	OwnerIDNotIn []uuid.UUID `json:"ownerIDNotIn,omitempty"`
+	OwnerID *uuid.UUID `json:"ownerID,omitempty"`
 
-	// "purpose" field predicates.
-	Purpose      *attachment.Purpose  `json:"purpose,omitempty"`
-	PurposeNEQ   *attachment.Purpose  `json:"purposeNEQ,omitempty"`
-	PurposeIn    []attachment.Purpose `json:"purposeIn,omitempty"`
-	PurposeNotIn []attachment.Purpose `json:"purposeNotIn,omitempty"`
+	Purpose *attachment.Purpose `json:"purpose,omitempty"`
 
-	// "status" field predicates.
-	Status      *attachment.Status  `json:"status,omitempty"`
-	StatusNEQ   *attachment.Status  `json:"statusNEQ,omitempty"`
-	StatusIn    []attachment.Status `json:"statusIn,omitempty"`
-	StatusNotIn []attachment.Status `json:"statusNotIn,omitempty"`
+	Status *attachment.Status `json:"status,omitempty"`
 
-	// "rejection" field predicates.
-	Rejection             *string  `json:"rejection,omitempty"`
-	RejectionNEQ          *string  `json:"rejectionNEQ,omitempty"`
-	RejectionIn           []string `json:"rejectionIn,omitempty"`
-	RejectionNotIn        []string `json:"rejectionNotIn,omitempty"`
-	RejectionGT           *string  `json:"rejectionGT,omitempty"`
-	RejectionGTE          *string  `json:"rejectionGTE,omitempty"`
-	RejectionLT           *string  `json:"rejectionLT,omitempty"`
-	RejectionLTE          *string  `json:"rejectionLTE,omitempty"`
-	RejectionContains     *string  `json:"rejectionContains,omitempty"`
-	RejectionHasPrefix    *string  `json:"rejectionHasPrefix,omitempty"`
-	RejectionHasSuffix    *string  `json:"rejectionHasSuffix,omitempty"`
-	RejectionIsNil        bool     `json:"rejectionIsNil,omitempty"`
-	RejectionNotNil       bool     `json:"rejectionNotNil,omitempty"`
-	RejectionEqualFold    *string  `json:"rejectionEqualFold,omitempty"`
-	RejectionContainsFold *string  `json:"rejectionContainsFold,omitempty"`
+	MediaTypeContainsFold *string `json:"mediaTypeContainsFold,omitempty"`
 
-	// "size_bytes" field predicates.
-	SizeBytes      *int64  `json:"sizeBytes,omitempty"`
-	SizeBytesNEQ   *int64  `json:"sizeBytesNEQ,omitempty"`
-	SizeBytesIn    []int64 `json:"sizeBytesIn,omitempty"`
-	SizeBytesNotIn []int64 `json:"sizeBytesNotIn,omitempty"`
-	SizeBytesGT    *int64  `json:"sizeBytesGT,omitempty"`
-	SizeBytesGTE   *int64  `json:"sizeBytesGTE,omitempty"`
-	SizeBytesLT    *int64  `json:"sizeBytesLT,omitempty"`
-	SizeBytesLTE   *int64  `json:"sizeBytesLTE,omitempty"`
+	BoundKind *attachment.BoundKind `json:"boundKind,omitempty"`
 
-	// "reserved_bytes" field predicates.
-	ReservedBytes      *int64  `json:"reservedBytes,omitempty"`
-	ReservedBytesNEQ   *int64  `json:"reservedBytesNEQ,omitempty"`
-	ReservedBytesIn    []int64 `json:"reservedBytesIn,omitempty"`
-	ReservedBytesNotIn []int64 `json:"reservedBytesNotIn,omitempty"`
-	ReservedBytesGT    *int64  `json:"reservedBytesGT,omitempty"`
-	ReservedBytesGTE   *int64  `json:"reservedBytesGTE,omitempty"`
-	ReservedBytesLT    *int64  `json:"reservedBytesLT,omitempty"`
-	ReservedBytesLTE   *int64  `json:"reservedBytesLTE,omitempty"`
+	BoundID *uuid.UUID `json:"boundID,omitempty"`
 
-	// "media_type" field predicates.
-	MediaType             *string  `json:"mediaType,omitempty"`
-	MediaTypeNEQ          *string  `json:"mediaTypeNEQ,omitempty"`
-	MediaTypeIn           []string `json:"mediaTypeIn,omitempty"`
-	MediaTypeNotIn        []string `json:"mediaTypeNotIn,omitempty"`
-	MediaTypeGT           *string  `json:"mediaTypeGT,omitempty"`
-	MediaTypeGTE          *string  `json:"mediaTypeGTE,omitempty"`
-	MediaTypeLT           *string  `json:"mediaTypeLT,omitempty"`
-	MediaTypeLTE          *string  `json:"mediaTypeLTE,omitempty"`
-	MediaTypeContains     *string  `json:"mediaTypeContains,omitempty"`
-	MediaTypeHasPrefix    *string  `json:"mediaTypeHasPrefix,omitempty"`
-	MediaTypeHasSuffix    *string  `json:"mediaTypeHasSuffix,omitempty"`
-	MediaTypeIsNil        bool     `json:"mediaTypeIsNil,omitempty"`
-	MediaTypeNotNil       bool     `json:"mediaTypeNotNil,omitempty"`
-	MediaTypeEqualFold    *string  `json:"mediaTypeEqualFold,omitempty"`
-	MediaTypeContainsFold *string  `json:"mediaTypeContainsFold,omitempty"`
+	DeletedAtIsNil  bool `json:"deletedAtIsNil,omitempty"`
+	DeletedAtNotNil bool `json:"deletedAtNotNil,omitempty"`
 
-	// "width" field predicates.
-	Width       *int  `json:"width,omitempty"`
-	WidthNEQ    *int  `json:"widthNEQ,omitempty"`
-	WidthIn     []int `json:"widthIn,omitempty"`
-	WidthNotIn  []int `json:"widthNotIn,omitempty"`
-	WidthGT     *int  `json:"widthGT,omitempty"`
-	WidthGTE    *int  `json:"widthGTE,omitempty"`
-	WidthLT     *int  `json:"widthLT,omitempty"`
-	WidthLTE    *int  `json:"widthLTE,omitempty"`
-	WidthIsNil  bool  `json:"widthIsNil,omitempty"`
-	WidthNotNil bool  `json:"widthNotNil,omitempty"`
-
-	// "height" field predicates.
-	Height       *int  `json:"height,omitempty"`
-	HeightNEQ    *int  `json:"heightNEQ,omitempty"`
-	HeightIn     []int `json:"heightIn,omitempty"`
-	HeightNotIn  []int `json:"heightNotIn,omitempty"`
-	HeightGT     *int  `json:"heightGT,omitempty"`
-	HeightGTE    *int  `json:"heightGTE,omitempty"`
-	HeightLT     *int  `json:"heightLT,omitempty"`
-	HeightLTE    *int  `json:"heightLTE,omitempty"`
-	HeightIsNil  bool  `json:"heightIsNil,omitempty"`
-	HeightNotNil bool  `json:"heightNotNil,omitempty"`
-
-	// "pages" field predicates.
-	Pages       *int  `json:"pages,omitempty"`
-	PagesNEQ    *int  `json:"pagesNEQ,omitempty"`
-	PagesIn     []int `json:"pagesIn,omitempty"`
-	PagesNotIn  []int `json:"pagesNotIn,omitempty"`
-	PagesGT     *int  `json:"pagesGT,omitempty"`
-	PagesGTE    *int  `json:"pagesGTE,omitempty"`
-	PagesLT     *int  `json:"pagesLT,omitempty"`
-	PagesLTE    *int  `json:"pagesLTE,omitempty"`
-	PagesIsNil  bool  `json:"pagesIsNil,omitempty"`
-	PagesNotNil bool  `json:"pagesNotNil,omitempty"`
-
-	// "preview_bytes" field predicates.
-	PreviewBytes       *int64  `json:"previewBytes,omitempty"`
-	PreviewBytesNEQ    *int64  `json:"previewBytesNEQ,omitempty"`
-	PreviewBytesIn     []int64 `json:"previewBytesIn,omitempty"`
-	PreviewBytesNotIn  []int64 `json:"previewBytesNotIn,omitempty"`
-	PreviewBytesGT     *int64  `json:"previewBytesGT,omitempty"`
-	PreviewBytesGTE    *int64  `json:"previewBytesGTE,omitempty"`
-	PreviewBytesLT     *int64  `json:"previewBytesLT,omitempty"`
-	PreviewBytesLTE    *int64  `json:"previewBytesLTE,omitempty"`
-	PreviewBytesIsNil  bool    `json:"previewBytesIsNil,omitempty"`
-	PreviewBytesNotNil bool    `json:"previewBytesNotNil,omitempty"`
-
-	// "published_bytes" field predicates.
-	PublishedBytes       *int64  `json:"publishedBytes,omitempty"`
-	PublishedBytesNEQ    *int64  `json:"publishedBytesNEQ,omitempty"`
-	PublishedBytesIn     []int64 `json:"publishedBytesIn,omitempty"`
-	PublishedBytesNotIn  []int64 `json:"publishedBytesNotIn,omitempty"`
-	PublishedBytesGT     *int64  `json:"publishedBytesGT,omitempty"`
-	PublishedBytesGTE    *int64  `json:"publishedBytesGTE,omitempty"`
-	PublishedBytesLT     *int64  `json:"publishedBytesLT,omitempty"`
-	PublishedBytesLTE    *int64  `json:"publishedBytesLTE,omitempty"`
-	PublishedBytesIsNil  bool    `json:"publishedBytesIsNil,omitempty"`
-	PublishedBytesNotNil bool    `json:"publishedBytesNotNil,omitempty"`
-
-	// "published_type" field predicates.
-	PublishedType             *string  `json:"publishedType,omitempty"`
-	PublishedTypeNEQ          *string  `json:"publishedTypeNEQ,omitempty"`
-	PublishedTypeIn           []string `json:"publishedTypeIn,omitempty"`
-	PublishedTypeNotIn        []string `json:"publishedTypeNotIn,omitempty"`
-	PublishedTypeGT           *string  `json:"publishedTypeGT,omitempty"`
-	PublishedTypeGTE          *string  `json:"publishedTypeGTE,omitempty"`
-	PublishedTypeLT           *string  `json:"publishedTypeLT,omitempty"`
-	PublishedTypeLTE          *string  `json:"publishedTypeLTE,omitempty"`
-	PublishedTypeContains     *string  `json:"publishedTypeContains,omitempty"`
-	PublishedTypeHasPrefix    *string  `json:"publishedTypeHasPrefix,omitempty"`
-	PublishedTypeHasSuffix    *string  `json:"publishedTypeHasSuffix,omitempty"`
-	PublishedTypeIsNil        bool     `json:"publishedTypeIsNil,omitempty"`
-	PublishedTypeNotNil       bool     `json:"publishedTypeNotNil,omitempty"`
-	PublishedTypeEqualFold    *string  `json:"publishedTypeEqualFold,omitempty"`
-	PublishedTypeContainsFold *string  `json:"publishedTypeContainsFold,omitempty"`
-
-	// "published_at" field predicates.
-	PublishedAt       *time.Time  `json:"publishedAt,omitempty"`
-	PublishedAtNEQ    *time.Time  `json:"publishedAtNEQ,omitempty"`
-	PublishedAtIn     []time.Time `json:"publishedAtIn,omitempty"`
-	PublishedAtNotIn  []time.Time `json:"publishedAtNotIn,omitempty"`
-	PublishedAtGT     *time.Time  `json:"publishedAtGT,omitempty"`
-	PublishedAtGTE    *time.Time  `json:"publishedAtGTE,omitempty"`
-	PublishedAtLT     *time.Time  `json:"publishedAtLT,omitempty"`
-	PublishedAtLTE    *time.Time  `json:"publishedAtLTE,omitempty"`
-	PublishedAtIsNil  bool        `json:"publishedAtIsNil,omitempty"`
-	PublishedAtNotNil bool        `json:"publishedAtNotNil,omitempty"`
-
-	// "bound_kind" field predicates.
-	BoundKind       *attachment.BoundKind  `json:"boundKind,omitempty"`
-	BoundKindNEQ    *attachment.BoundKind  `json:"boundKindNEQ,omitempty"`
-	BoundKindIn     []attachment.BoundKind `json:"boundKindIn,omitempty"`
-	BoundKindNotIn  []attachment.BoundKind `json:"boundKindNotIn,omitempty"`
-	BoundKindIsNil  bool                   `json:"boundKindIsNil,omitempty"`
-	BoundKindNotNil bool                   `json:"boundKindNotNil,omitempty"`
-
-	// "bound_id" field predicates.
-	BoundID       *uuid.UUID  `json:"boundID,omitempty"`
-	BoundIDNEQ    *uuid.UUID  `json:"boundIDNEQ,omitempty"`
-	BoundIDIn     []uuid.UUID `json:"boundIDIn,omitempty"`
-	BoundIDNotIn  []uuid.UUID `json:"boundIDNotIn,omitempty"`
-	BoundIDGT     *uuid.UUID  `json:"boundIDGT,omitempty"`
-	BoundIDGTE    *uuid.UUID  `json:"boundIDGTE,omitempty"`
-	BoundIDLT     *uuid.UUID  `json:"boundIDLT,omitempty"`
-	BoundIDLTE    *uuid.UUID  `json:"boundIDLTE,omitempty"`
-	BoundIDIsNil  bool        `json:"boundIDIsNil,omitempty"`
-	BoundIDNotNil bool        `json:"boundIDNotNil,omitempty"`
-
-	// "position" field predicates.
-	Position      *int  `json:"position,omitempty"`
-	PositionNEQ   *int  `json:"positionNEQ,omitempty"`
-	PositionIn    []int `json:"positionIn,omitempty"`
-	PositionNotIn []int `json:"positionNotIn,omitempty"`
-	PositionGT    *int  `json:"positionGT,omitempty"`
-	PositionGTE   *int  `json:"positionGTE,omitempty"`
-	PositionLT    *int  `json:"positionLT,omitempty"`
-	PositionLTE   *int  `json:"positionLTE,omitempty"`
-
-	// "rights_confirmed_at" field predicates.
-	RightsConfirmedAt       *time.Time  `json:"rightsConfirmedAt,omitempty"`
-	RightsConfirmedAtNEQ    *time.Time  `json:"rightsConfirmedAtNEQ,omitempty"`
-	RightsConfirmedAtIn     []time.Time `json:"rightsConfirmedAtIn,omitempty"`
-	RightsConfirmedAtNotIn  []time.Time `json:"rightsConfirmedAtNotIn,omitempty"`
-	RightsConfirmedAtGT     *time.Time  `json:"rightsConfirmedAtGT,omitempty"`
-	RightsConfirmedAtGTE    *time.Time  `json:"rightsConfirmedAtGTE,omitempty"`
-	RightsConfirmedAtLT     *time.Time  `json:"rightsConfirmedAtLT,omitempty"`
-	RightsConfirmedAtLTE    *time.Time  `json:"rightsConfirmedAtLTE,omitempty"`
-	RightsConfirmedAtIsNil  bool        `json:"rightsConfirmedAtIsNil,omitempty"`
-	RightsConfirmedAtNotNil bool        `json:"rightsConfirmedAtNotNil,omitempty"`
-
-	// "unbound_at" field predicates.
-	UnboundAt       *time.Time  `json:"unboundAt,omitempty"`
-	UnboundAtNEQ    *time.Time  `json:"unboundAtNEQ,omitempty"`
-	UnboundAtIn     []time.Time `json:"unboundAtIn,omitempty"`
-	UnboundAtNotIn  []time.Time `json:"unboundAtNotIn,omitempty"`
-	UnboundAtGT     *time.Time  `json:"unboundAtGT,omitempty"`
-	UnboundAtGTE    *time.Time  `json:"unboundAtGTE,omitempty"`
-	UnboundAtLT     *time.Time  `json:"unboundAtLT,omitempty"`
-	UnboundAtLTE    *time.Time  `json:"unboundAtLTE,omitempty"`
-	UnboundAtIsNil  bool        `json:"unboundAtIsNil,omitempty"`
-	UnboundAtNotNil bool        `json:"unboundAtNotNil,omitempty"`
-
-	// "deleted_at" field predicates.
-	DeletedAt       *time.Time  `json:"deletedAt,omitempty"`
-	DeletedAtNEQ    *time.Time  `json:"deletedAtNEQ,omitempty"`
-	DeletedAtIn     []time.Time `json:"deletedAtIn,omitempty"`
-	DeletedAtNotIn  []time.Time `json:"deletedAtNotIn,omitempty"`
-	DeletedAtGT     *time.Time  `json:"deletedAtGT,omitempty"`
-	DeletedAtGTE    *time.Time  `json:"deletedAtGTE,omitempty"`
-	DeletedAtLT     *time.Time  `json:"deletedAtLT,omitempty"`
-	DeletedAtLTE    *time.Time  `json:"deletedAtLTE,omitempty"`
-	DeletedAtIsNil  bool        `json:"deletedAtIsNil,omitempty"`
-	DeletedAtNotNil bool        `json:"deletedAtNotNil,omitempty"`
-
-	// "owner" edge predicates.
-	HasOwner     *bool            `json:"hasOwner,omitempty"`
 	HasOwnerWith []*BotWhereInput `json:"hasOwnerWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *AttachmentWhereInput) AddPredicates(predicates ...predicate.Attachment) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the AttachmentWhereInput filter on the AttachmentQuery builder.
 func (i *AttachmentWhereInput) Filter(q *AttachmentQuery) (*AttachmentQuery, error) {
 	if i == nil {
 		return q, nil
@@ -611,11 +197,8 @@ func (i *AttachmentWhereInput) Filter(q *AttachmentQuery) (*AttachmentQuery, err
 	return q.Where(p), nil
 }
 
-// ErrEmptyAttachmentWhereInput is returned in case the AttachmentWhereInput is empty.
 var ErrEmptyAttachmentWhereInput = errors.New("ent: empty predicate AttachmentWhereInput")
 
-// P returns a predicate for filtering attachments.
-// An error is returned if the input is empty or invalid.
 func (i *AttachmentWhereInput) P() (predicate.Attachment, error) {
 	var predicates []predicate.Attachment
 	if i.Not != nil {
@@ -665,606 +248,38 @@ func (i *AttachmentWhereInput) P() (predicate.Attachment, error) {
 	if i.ID != nil {
 		predicates = append(predicates, attachment.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, attachment.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, attachment.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, attachment.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, attachment.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, attachment.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, attachment.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, attachment.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, attachment.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, attachment.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, attachment.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, attachment.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, attachment.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, attachment.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, attachment.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, attachment.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.OwnerID != nil {
 		predicates = append(predicates, attachment.OwnerIDEQ(*i.OwnerID))
 	}
-	if i.OwnerIDNEQ != nil {
-		predicates = append(predicates, attachment.OwnerIDNEQ(*i.OwnerIDNEQ))
-	}
-	if len(i.OwnerIDIn) > 0 {
-		predicates = append(predicates, attachment.OwnerIDIn(i.OwnerIDIn...))
-	}
-	if len(i.OwnerIDNotIn) > 0 {
-		predicates = append(predicates, attachment.OwnerIDNotIn(i.OwnerIDNotIn...))
-	}
+
 	if i.Purpose != nil {
 		predicates = append(predicates, attachment.PurposeEQ(*i.Purpose))
 	}
-	if i.PurposeNEQ != nil {
-		predicates = append(predicates, attachment.PurposeNEQ(*i.PurposeNEQ))
-	}
-	if len(i.PurposeIn) > 0 {
-		predicates = append(predicates, attachment.PurposeIn(i.PurposeIn...))
-	}
-	if len(i.PurposeNotIn) > 0 {
-		predicates = append(predicates, attachment.PurposeNotIn(i.PurposeNotIn...))
-	}
+
 	if i.Status != nil {
 		predicates = append(predicates, attachment.StatusEQ(*i.Status))
 	}
-	if i.StatusNEQ != nil {
-		predicates = append(predicates, attachment.StatusNEQ(*i.StatusNEQ))
-	}
-	if len(i.StatusIn) > 0 {
-		predicates = append(predicates, attachment.StatusIn(i.StatusIn...))
-	}
-	if len(i.StatusNotIn) > 0 {
-		predicates = append(predicates, attachment.StatusNotIn(i.StatusNotIn...))
-	}
-	if i.Rejection != nil {
-		predicates = append(predicates, attachment.RejectionEQ(*i.Rejection))
-	}
-	if i.RejectionNEQ != nil {
-		predicates = append(predicates, attachment.RejectionNEQ(*i.RejectionNEQ))
-	}
-	if len(i.RejectionIn) > 0 {
-		predicates = append(predicates, attachment.RejectionIn(i.RejectionIn...))
-	}
-	if len(i.RejectionNotIn) > 0 {
-		predicates = append(predicates, attachment.RejectionNotIn(i.RejectionNotIn...))
-	}
-	if i.RejectionGT != nil {
-		predicates = append(predicates, attachment.RejectionGT(*i.RejectionGT))
-	}
-	if i.RejectionGTE != nil {
-		predicates = append(predicates, attachment.RejectionGTE(*i.RejectionGTE))
-	}
-	if i.RejectionLT != nil {
-		predicates = append(predicates, attachment.RejectionLT(*i.RejectionLT))
-	}
-	if i.RejectionLTE != nil {
-		predicates = append(predicates, attachment.RejectionLTE(*i.RejectionLTE))
-	}
-	if i.RejectionContains != nil {
-		predicates = append(predicates, attachment.RejectionContains(*i.RejectionContains))
-	}
-	if i.RejectionHasPrefix != nil {
-		predicates = append(predicates, attachment.RejectionHasPrefix(*i.RejectionHasPrefix))
-	}
-	if i.RejectionHasSuffix != nil {
-		predicates = append(predicates, attachment.RejectionHasSuffix(*i.RejectionHasSuffix))
-	}
-	if i.RejectionIsNil {
-		predicates = append(predicates, attachment.RejectionIsNil())
-	}
-	if i.RejectionNotNil {
-		predicates = append(predicates, attachment.RejectionNotNil())
-	}
-	if i.RejectionEqualFold != nil {
-		predicates = append(predicates, attachment.RejectionEqualFold(*i.RejectionEqualFold))
-	}
-	if i.RejectionContainsFold != nil {
-		predicates = append(predicates, attachment.RejectionContainsFold(*i.RejectionContainsFold))
-	}
-	if i.SizeBytes != nil {
-		predicates = append(predicates, attachment.SizeBytesEQ(*i.SizeBytes))
-	}
-	if i.SizeBytesNEQ != nil {
-		predicates = append(predicates, attachment.SizeBytesNEQ(*i.SizeBytesNEQ))
-	}
-	if len(i.SizeBytesIn) > 0 {
-		predicates = append(predicates, attachment.SizeBytesIn(i.SizeBytesIn...))
-	}
-	if len(i.SizeBytesNotIn) > 0 {
-		predicates = append(predicates, attachment.SizeBytesNotIn(i.SizeBytesNotIn...))
-	}
-	if i.SizeBytesGT != nil {
-		predicates = append(predicates, attachment.SizeBytesGT(*i.SizeBytesGT))
-	}
-	if i.SizeBytesGTE != nil {
-		predicates = append(predicates, attachment.SizeBytesGTE(*i.SizeBytesGTE))
-	}
-	if i.SizeBytesLT != nil {
-		predicates = append(predicates, attachment.SizeBytesLT(*i.SizeBytesLT))
-	}
-	if i.SizeBytesLTE != nil {
-		predicates = append(predicates, attachment.SizeBytesLTE(*i.SizeBytesLTE))
-	}
-	if i.ReservedBytes != nil {
-		predicates = append(predicates, attachment.ReservedBytesEQ(*i.ReservedBytes))
-	}
-	if i.ReservedBytesNEQ != nil {
-		predicates = append(predicates, attachment.ReservedBytesNEQ(*i.ReservedBytesNEQ))
-	}
-	if len(i.ReservedBytesIn) > 0 {
-		predicates = append(predicates, attachment.ReservedBytesIn(i.ReservedBytesIn...))
-	}
-	if len(i.ReservedBytesNotIn) > 0 {
-		predicates = append(predicates, attachment.ReservedBytesNotIn(i.ReservedBytesNotIn...))
-	}
-	if i.ReservedBytesGT != nil {
-		predicates = append(predicates, attachment.ReservedBytesGT(*i.ReservedBytesGT))
-	}
-	if i.ReservedBytesGTE != nil {
-		predicates = append(predicates, attachment.ReservedBytesGTE(*i.ReservedBytesGTE))
-	}
-	if i.ReservedBytesLT != nil {
-		predicates = append(predicates, attachment.ReservedBytesLT(*i.ReservedBytesLT))
-	}
-	if i.ReservedBytesLTE != nil {
-		predicates = append(predicates, attachment.ReservedBytesLTE(*i.ReservedBytesLTE))
-	}
-	if i.MediaType != nil {
-		predicates = append(predicates, attachment.MediaTypeEQ(*i.MediaType))
-	}
-	if i.MediaTypeNEQ != nil {
-		predicates = append(predicates, attachment.MediaTypeNEQ(*i.MediaTypeNEQ))
-	}
-	if len(i.MediaTypeIn) > 0 {
-		predicates = append(predicates, attachment.MediaTypeIn(i.MediaTypeIn...))
-	}
-	if len(i.MediaTypeNotIn) > 0 {
-		predicates = append(predicates, attachment.MediaTypeNotIn(i.MediaTypeNotIn...))
-	}
-	if i.MediaTypeGT != nil {
-		predicates = append(predicates, attachment.MediaTypeGT(*i.MediaTypeGT))
-	}
-	if i.MediaTypeGTE != nil {
-		predicates = append(predicates, attachment.MediaTypeGTE(*i.MediaTypeGTE))
-	}
-	if i.MediaTypeLT != nil {
-		predicates = append(predicates, attachment.MediaTypeLT(*i.MediaTypeLT))
-	}
-	if i.MediaTypeLTE != nil {
-		predicates = append(predicates, attachment.MediaTypeLTE(*i.MediaTypeLTE))
-	}
-	if i.MediaTypeContains != nil {
-		predicates = append(predicates, attachment.MediaTypeContains(*i.MediaTypeContains))
-	}
-	if i.MediaTypeHasPrefix != nil {
-		predicates = append(predicates, attachment.MediaTypeHasPrefix(*i.MediaTypeHasPrefix))
-	}
-	if i.MediaTypeHasSuffix != nil {
-		predicates = append(predicates, attachment.MediaTypeHasSuffix(*i.MediaTypeHasSuffix))
-	}
-	if i.MediaTypeIsNil {
-		predicates = append(predicates, attachment.MediaTypeIsNil())
-	}
-	if i.MediaTypeNotNil {
-		predicates = append(predicates, attachment.MediaTypeNotNil())
-	}
-	if i.MediaTypeEqualFold != nil {
-		predicates = append(predicates, attachment.MediaTypeEqualFold(*i.MediaTypeEqualFold))
-	}
+
 	if i.MediaTypeContainsFold != nil {
 		predicates = append(predicates, attachment.MediaTypeContainsFold(*i.MediaTypeContainsFold))
 	}
-	if i.Width != nil {
-		predicates = append(predicates, attachment.WidthEQ(*i.Width))
-	}
-	if i.WidthNEQ != nil {
-		predicates = append(predicates, attachment.WidthNEQ(*i.WidthNEQ))
-	}
-	if len(i.WidthIn) > 0 {
-		predicates = append(predicates, attachment.WidthIn(i.WidthIn...))
-	}
-	if len(i.WidthNotIn) > 0 {
-		predicates = append(predicates, attachment.WidthNotIn(i.WidthNotIn...))
-	}
-	if i.WidthGT != nil {
-		predicates = append(predicates, attachment.WidthGT(*i.WidthGT))
-	}
-	if i.WidthGTE != nil {
-		predicates = append(predicates, attachment.WidthGTE(*i.WidthGTE))
-	}
-	if i.WidthLT != nil {
-		predicates = append(predicates, attachment.WidthLT(*i.WidthLT))
-	}
-	if i.WidthLTE != nil {
-		predicates = append(predicates, attachment.WidthLTE(*i.WidthLTE))
-	}
-	if i.WidthIsNil {
-		predicates = append(predicates, attachment.WidthIsNil())
-	}
-	if i.WidthNotNil {
-		predicates = append(predicates, attachment.WidthNotNil())
-	}
-	if i.Height != nil {
-		predicates = append(predicates, attachment.HeightEQ(*i.Height))
-	}
-	if i.HeightNEQ != nil {
-		predicates = append(predicates, attachment.HeightNEQ(*i.HeightNEQ))
-	}
-	if len(i.HeightIn) > 0 {
-		predicates = append(predicates, attachment.HeightIn(i.HeightIn...))
-	}
-	if len(i.HeightNotIn) > 0 {
-		predicates = append(predicates, attachment.HeightNotIn(i.HeightNotIn...))
-	}
-	if i.HeightGT != nil {
-		predicates = append(predicates, attachment.HeightGT(*i.HeightGT))
-	}
-	if i.HeightGTE != nil {
-		predicates = append(predicates, attachment.HeightGTE(*i.HeightGTE))
-	}
-	if i.HeightLT != nil {
-		predicates = append(predicates, attachment.HeightLT(*i.HeightLT))
-	}
-	if i.HeightLTE != nil {
-		predicates = append(predicates, attachment.HeightLTE(*i.HeightLTE))
-	}
-	if i.HeightIsNil {
-		predicates = append(predicates, attachment.HeightIsNil())
-	}
-	if i.HeightNotNil {
-		predicates = append(predicates, attachment.HeightNotNil())
-	}
-	if i.Pages != nil {
-		predicates = append(predicates, attachment.PagesEQ(*i.Pages))
-	}
-	if i.PagesNEQ != nil {
-		predicates = append(predicates, attachment.PagesNEQ(*i.PagesNEQ))
-	}
-	if len(i.PagesIn) > 0 {
-		predicates = append(predicates, attachment.PagesIn(i.PagesIn...))
-	}
-	if len(i.PagesNotIn) > 0 {
-		predicates = append(predicates, attachment.PagesNotIn(i.PagesNotIn...))
-	}
-	if i.PagesGT != nil {
-		predicates = append(predicates, attachment.PagesGT(*i.PagesGT))
-	}
-	if i.PagesGTE != nil {
-		predicates = append(predicates, attachment.PagesGTE(*i.PagesGTE))
-	}
-	if i.PagesLT != nil {
-		predicates = append(predicates, attachment.PagesLT(*i.PagesLT))
-	}
-	if i.PagesLTE != nil {
-		predicates = append(predicates, attachment.PagesLTE(*i.PagesLTE))
-	}
-	if i.PagesIsNil {
-		predicates = append(predicates, attachment.PagesIsNil())
-	}
-	if i.PagesNotNil {
-		predicates = append(predicates, attachment.PagesNotNil())
-	}
-	if i.PreviewBytes != nil {
-		predicates = append(predicates, attachment.PreviewBytesEQ(*i.PreviewBytes))
-	}
-	if i.PreviewBytesNEQ != nil {
-		predicates = append(predicates, attachment.PreviewBytesNEQ(*i.PreviewBytesNEQ))
-	}
-	if len(i.PreviewBytesIn) > 0 {
-		predicates = append(predicates, attachment.PreviewBytesIn(i.PreviewBytesIn...))
-	}
-	if len(i.PreviewBytesNotIn) > 0 {
-		predicates = append(predicates, attachment.PreviewBytesNotIn(i.PreviewBytesNotIn...))
-	}
-	if i.PreviewBytesGT != nil {
-		predicates = append(predicates, attachment.PreviewBytesGT(*i.PreviewBytesGT))
-	}
-	if i.PreviewBytesGTE != nil {
-		predicates = append(predicates, attachment.PreviewBytesGTE(*i.PreviewBytesGTE))
-	}
-	if i.PreviewBytesLT != nil {
-		predicates = append(predicates, attachment.PreviewBytesLT(*i.PreviewBytesLT))
-	}
-	if i.PreviewBytesLTE != nil {
-		predicates = append(predicates, attachment.PreviewBytesLTE(*i.PreviewBytesLTE))
-	}
-	if i.PreviewBytesIsNil {
-		predicates = append(predicates, attachment.PreviewBytesIsNil())
-	}
-	if i.PreviewBytesNotNil {
-		predicates = append(predicates, attachment.PreviewBytesNotNil())
-	}
-	if i.PublishedBytes != nil {
-		predicates = append(predicates, attachment.PublishedBytesEQ(*i.PublishedBytes))
-	}
-	if i.PublishedBytesNEQ != nil {
-		predicates = append(predicates, attachment.PublishedBytesNEQ(*i.PublishedBytesNEQ))
-	}
-	if len(i.PublishedBytesIn) > 0 {
-		predicates = append(predicates, attachment.PublishedBytesIn(i.PublishedBytesIn...))
-	}
-	if len(i.PublishedBytesNotIn) > 0 {
-		predicates = append(predicates, attachment.PublishedBytesNotIn(i.PublishedBytesNotIn...))
-	}
-	if i.PublishedBytesGT != nil {
-		predicates = append(predicates, attachment.PublishedBytesGT(*i.PublishedBytesGT))
-	}
-	if i.PublishedBytesGTE != nil {
-		predicates = append(predicates, attachment.PublishedBytesGTE(*i.PublishedBytesGTE))
-	}
-	if i.PublishedBytesLT != nil {
-		predicates = append(predicates, attachment.PublishedBytesLT(*i.PublishedBytesLT))
-	}
-	if i.PublishedBytesLTE != nil {
-		predicates = append(predicates, attachment.PublishedBytesLTE(*i.PublishedBytesLTE))
-	}
-	if i.PublishedBytesIsNil {
-		predicates = append(predicates, attachment.PublishedBytesIsNil())
-	}
-	if i.PublishedBytesNotNil {
-		predicates = append(predicates, attachment.PublishedBytesNotNil())
-	}
-	if i.PublishedType != nil {
-		predicates = append(predicates, attachment.PublishedTypeEQ(*i.PublishedType))
-	}
-	if i.PublishedTypeNEQ != nil {
-		predicates = append(predicates, attachment.PublishedTypeNEQ(*i.PublishedTypeNEQ))
-	}
-	if len(i.PublishedTypeIn) > 0 {
-		predicates = append(predicates, attachment.PublishedTypeIn(i.PublishedTypeIn...))
-	}
-	if len(i.PublishedTypeNotIn) > 0 {
-		predicates = append(predicates, attachment.PublishedTypeNotIn(i.PublishedTypeNotIn...))
-	}
-	if i.PublishedTypeGT != nil {
-		predicates = append(predicates, attachment.PublishedTypeGT(*i.PublishedTypeGT))
-	}
-	if i.PublishedTypeGTE != nil {
-		predicates = append(predicates, attachment.PublishedTypeGTE(*i.PublishedTypeGTE))
-	}
-	if i.PublishedTypeLT != nil {
-		predicates = append(predicates, attachment.PublishedTypeLT(*i.PublishedTypeLT))
-	}
-	if i.PublishedTypeLTE != nil {
-		predicates = append(predicates, attachment.PublishedTypeLTE(*i.PublishedTypeLTE))
-	}
-	if i.PublishedTypeContains != nil {
-		predicates = append(predicates, attachment.PublishedTypeContains(*i.PublishedTypeContains))
-	}
-	if i.PublishedTypeHasPrefix != nil {
-		predicates = append(predicates, attachment.PublishedTypeHasPrefix(*i.PublishedTypeHasPrefix))
-	}
-	if i.PublishedTypeHasSuffix != nil {
-		predicates = append(predicates, attachment.PublishedTypeHasSuffix(*i.PublishedTypeHasSuffix))
-	}
-	if i.PublishedTypeIsNil {
-		predicates = append(predicates, attachment.PublishedTypeIsNil())
-	}
-	if i.PublishedTypeNotNil {
-		predicates = append(predicates, attachment.PublishedTypeNotNil())
-	}
-	if i.PublishedTypeEqualFold != nil {
-		predicates = append(predicates, attachment.PublishedTypeEqualFold(*i.PublishedTypeEqualFold))
-	}
-	if i.PublishedTypeContainsFold != nil {
-		predicates = append(predicates, attachment.PublishedTypeContainsFold(*i.PublishedTypeContainsFold))
-	}
-	if i.PublishedAt != nil {
-		predicates = append(predicates, attachment.PublishedAtEQ(*i.PublishedAt))
-	}
-	if i.PublishedAtNEQ != nil {
-		predicates = append(predicates, attachment.PublishedAtNEQ(*i.PublishedAtNEQ))
-	}
-	if len(i.PublishedAtIn) > 0 {
-		predicates = append(predicates, attachment.PublishedAtIn(i.PublishedAtIn...))
-	}
-	if len(i.PublishedAtNotIn) > 0 {
-		predicates = append(predicates, attachment.PublishedAtNotIn(i.PublishedAtNotIn...))
-	}
-	if i.PublishedAtGT != nil {
-		predicates = append(predicates, attachment.PublishedAtGT(*i.PublishedAtGT))
-	}
-	if i.PublishedAtGTE != nil {
-		predicates = append(predicates, attachment.PublishedAtGTE(*i.PublishedAtGTE))
-	}
-	if i.PublishedAtLT != nil {
-		predicates = append(predicates, attachment.PublishedAtLT(*i.PublishedAtLT))
-	}
-	if i.PublishedAtLTE != nil {
-		predicates = append(predicates, attachment.PublishedAtLTE(*i.PublishedAtLTE))
-	}
-	if i.PublishedAtIsNil {
-		predicates = append(predicates, attachment.PublishedAtIsNil())
-	}
-	if i.PublishedAtNotNil {
-		predicates = append(predicates, attachment.PublishedAtNotNil())
-	}
+
 	if i.BoundKind != nil {
 		predicates = append(predicates, attachment.BoundKindEQ(*i.BoundKind))
 	}
-	if i.BoundKindNEQ != nil {
-		predicates = append(predicates, attachment.BoundKindNEQ(*i.BoundKindNEQ))
-	}
-	if len(i.BoundKindIn) > 0 {
-		predicates = append(predicates, attachment.BoundKindIn(i.BoundKindIn...))
-	}
-	if len(i.BoundKindNotIn) > 0 {
-		predicates = append(predicates, attachment.BoundKindNotIn(i.BoundKindNotIn...))
-	}
-	if i.BoundKindIsNil {
-		predicates = append(predicates, attachment.BoundKindIsNil())
-	}
-	if i.BoundKindNotNil {
-		predicates = append(predicates, attachment.BoundKindNotNil())
-	}
+
 	if i.BoundID != nil {
 		predicates = append(predicates, attachment.BoundIDEQ(*i.BoundID))
 	}
-	if i.BoundIDNEQ != nil {
-		predicates = append(predicates, attachment.BoundIDNEQ(*i.BoundIDNEQ))
-	}
-	if len(i.BoundIDIn) > 0 {
-		predicates = append(predicates, attachment.BoundIDIn(i.BoundIDIn...))
-	}
-	if len(i.BoundIDNotIn) > 0 {
-		predicates = append(predicates, attachment.BoundIDNotIn(i.BoundIDNotIn...))
-	}
-	if i.BoundIDGT != nil {
-		predicates = append(predicates, attachment.BoundIDGT(*i.BoundIDGT))
-	}
-	if i.BoundIDGTE != nil {
-		predicates = append(predicates, attachment.BoundIDGTE(*i.BoundIDGTE))
-	}
-	if i.BoundIDLT != nil {
-		predicates = append(predicates, attachment.BoundIDLT(*i.BoundIDLT))
-	}
-	if i.BoundIDLTE != nil {
-		predicates = append(predicates, attachment.BoundIDLTE(*i.BoundIDLTE))
-	}
-	if i.BoundIDIsNil {
-		predicates = append(predicates, attachment.BoundIDIsNil())
-	}
-	if i.BoundIDNotNil {
-		predicates = append(predicates, attachment.BoundIDNotNil())
-	}
-	if i.Position != nil {
-		predicates = append(predicates, attachment.PositionEQ(*i.Position))
-	}
-	if i.PositionNEQ != nil {
-		predicates = append(predicates, attachment.PositionNEQ(*i.PositionNEQ))
-	}
-	if len(i.PositionIn) > 0 {
-		predicates = append(predicates, attachment.PositionIn(i.PositionIn...))
-	}
-	if len(i.PositionNotIn) > 0 {
-		predicates = append(predicates, attachment.PositionNotIn(i.PositionNotIn...))
-	}
-	if i.PositionGT != nil {
-		predicates = append(predicates, attachment.PositionGT(*i.PositionGT))
-	}
-	if i.PositionGTE != nil {
-		predicates = append(predicates, attachment.PositionGTE(*i.PositionGTE))
-	}
-	if i.PositionLT != nil {
-		predicates = append(predicates, attachment.PositionLT(*i.PositionLT))
-	}
-	if i.PositionLTE != nil {
-		predicates = append(predicates, attachment.PositionLTE(*i.PositionLTE))
-	}
-	if i.RightsConfirmedAt != nil {
-		predicates = append(predicates, attachment.RightsConfirmedAtEQ(*i.RightsConfirmedAt))
-	}
-	if i.RightsConfirmedAtNEQ != nil {
-		predicates = append(predicates, attachment.RightsConfirmedAtNEQ(*i.RightsConfirmedAtNEQ))
-	}
-	if len(i.RightsConfirmedAtIn) > 0 {
-		predicates = append(predicates, attachment.RightsConfirmedAtIn(i.RightsConfirmedAtIn...))
-	}
-	if len(i.RightsConfirmedAtNotIn) > 0 {
-		predicates = append(predicates, attachment.RightsConfirmedAtNotIn(i.RightsConfirmedAtNotIn...))
-	}
-	if i.RightsConfirmedAtGT != nil {
-		predicates = append(predicates, attachment.RightsConfirmedAtGT(*i.RightsConfirmedAtGT))
-	}
-	if i.RightsConfirmedAtGTE != nil {
-		predicates = append(predicates, attachment.RightsConfirmedAtGTE(*i.RightsConfirmedAtGTE))
-	}
-	if i.RightsConfirmedAtLT != nil {
-		predicates = append(predicates, attachment.RightsConfirmedAtLT(*i.RightsConfirmedAtLT))
-	}
-	if i.RightsConfirmedAtLTE != nil {
-		predicates = append(predicates, attachment.RightsConfirmedAtLTE(*i.RightsConfirmedAtLTE))
-	}
-	if i.RightsConfirmedAtIsNil {
-		predicates = append(predicates, attachment.RightsConfirmedAtIsNil())
-	}
-	if i.RightsConfirmedAtNotNil {
-		predicates = append(predicates, attachment.RightsConfirmedAtNotNil())
-	}
-	if i.UnboundAt != nil {
-		predicates = append(predicates, attachment.UnboundAtEQ(*i.UnboundAt))
-	}
-	if i.UnboundAtNEQ != nil {
-		predicates = append(predicates, attachment.UnboundAtNEQ(*i.UnboundAtNEQ))
-	}
-	if len(i.UnboundAtIn) > 0 {
-		predicates = append(predicates, attachment.UnboundAtIn(i.UnboundAtIn...))
-	}
-	if len(i.UnboundAtNotIn) > 0 {
-		predicates = append(predicates, attachment.UnboundAtNotIn(i.UnboundAtNotIn...))
-	}
-	if i.UnboundAtGT != nil {
-		predicates = append(predicates, attachment.UnboundAtGT(*i.UnboundAtGT))
-	}
-	if i.UnboundAtGTE != nil {
-		predicates = append(predicates, attachment.UnboundAtGTE(*i.UnboundAtGTE))
-	}
-	if i.UnboundAtLT != nil {
-		predicates = append(predicates, attachment.UnboundAtLT(*i.UnboundAtLT))
-	}
-	if i.UnboundAtLTE != nil {
-		predicates = append(predicates, attachment.UnboundAtLTE(*i.UnboundAtLTE))
-	}
-	if i.UnboundAtIsNil {
-		predicates = append(predicates, attachment.UnboundAtIsNil())
-	}
-	if i.UnboundAtNotNil {
-		predicates = append(predicates, attachment.UnboundAtNotNil())
-	}
-	if i.DeletedAt != nil {
-		predicates = append(predicates, attachment.DeletedAtEQ(*i.DeletedAt))
-	}
-	if i.DeletedAtNEQ != nil {
-		predicates = append(predicates, attachment.DeletedAtNEQ(*i.DeletedAtNEQ))
-	}
-	if len(i.DeletedAtIn) > 0 {
-		predicates = append(predicates, attachment.DeletedAtIn(i.DeletedAtIn...))
-	}
-	if len(i.DeletedAtNotIn) > 0 {
-		predicates = append(predicates, attachment.DeletedAtNotIn(i.DeletedAtNotIn...))
-	}
-	if i.DeletedAtGT != nil {
-		predicates = append(predicates, attachment.DeletedAtGT(*i.DeletedAtGT))
-	}
-	if i.DeletedAtGTE != nil {
-		predicates = append(predicates, attachment.DeletedAtGTE(*i.DeletedAtGTE))
-	}
-	if i.DeletedAtLT != nil {
-		predicates = append(predicates, attachment.DeletedAtLT(*i.DeletedAtLT))
-	}
-	if i.DeletedAtLTE != nil {
-		predicates = append(predicates, attachment.DeletedAtLTE(*i.DeletedAtLTE))
-	}
+
 	if i.DeletedAtIsNil {
 		predicates = append(predicates, attachment.DeletedAtIsNil())
 	}
@@ -1272,13 +287,6 @@ func (i *AttachmentWhereInput) P() (predicate.Attachment, error) {
 		predicates = append(predicates, attachment.DeletedAtNotNil())
 	}
 
-	if i.HasOwner != nil {
-		p := attachment.HasOwner()
-		if !*i.HasOwner {
-			p = attachment.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasOwnerWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasOwnerWith))
 		for _, w := range i.HasOwnerWith {
@@ -1300,112 +308,38 @@ func (i *AttachmentWhereInput) P() (predicate.Attachment, error) {
 	}
 }
 
-// AuditEntryWhereInput represents a where input for filtering AuditEntry queries.
 type AuditEntryWhereInput struct {
 	Predicates []predicate.AuditEntry  `json:"-"`
 	Not        *AuditEntryWhereInput   `json:"not,omitempty"`
 	Or         []*AuditEntryWhereInput `json:"or,omitempty"`
 	And        []*AuditEntryWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "operator" field predicates.
-	Operator             *string  `json:"operator,omitempty"`
-	OperatorNEQ          *string  `json:"operatorNEQ,omitempty"`
-	OperatorIn           []string `json:"operatorIn,omitempty"`
-	OperatorNotIn        []string `json:"operatorNotIn,omitempty"`
-	OperatorGT           *string  `json:"operatorGT,omitempty"`
-	OperatorGTE          *string  `json:"operatorGTE,omitempty"`
-	OperatorLT           *string  `json:"operatorLT,omitempty"`
-	OperatorLTE          *string  `json:"operatorLTE,omitempty"`
-	OperatorContains     *string  `json:"operatorContains,omitempty"`
-	OperatorHasPrefix    *string  `json:"operatorHasPrefix,omitempty"`
-	OperatorHasSuffix    *string  `json:"operatorHasSuffix,omitempty"`
-	OperatorEqualFold    *string  `json:"operatorEqualFold,omitempty"`
-	OperatorContainsFold *string  `json:"operatorContainsFold,omitempty"`
+	Operator *string `json:"operator,omitempty"`
 
-	// "procedure" field predicates.
-	Procedure             *string  `json:"procedure,omitempty"`
-	ProcedureNEQ          *string  `json:"procedureNEQ,omitempty"`
-	ProcedureIn           []string `json:"procedureIn,omitempty"`
-	ProcedureNotIn        []string `json:"procedureNotIn,omitempty"`
-	ProcedureGT           *string  `json:"procedureGT,omitempty"`
-	ProcedureGTE          *string  `json:"procedureGTE,omitempty"`
-	ProcedureLT           *string  `json:"procedureLT,omitempty"`
-	ProcedureLTE          *string  `json:"procedureLTE,omitempty"`
-	ProcedureContains     *string  `json:"procedureContains,omitempty"`
-	ProcedureHasPrefix    *string  `json:"procedureHasPrefix,omitempty"`
-	ProcedureHasSuffix    *string  `json:"procedureHasSuffix,omitempty"`
-	ProcedureEqualFold    *string  `json:"procedureEqualFold,omitempty"`
-	ProcedureContainsFold *string  `json:"procedureContainsFold,omitempty"`
+	OperatorContainsFold *string `json:"operatorContainsFold,omitempty"`
 
-	// "target" field predicates.
-	Target             *string  `json:"target,omitempty"`
-	TargetNEQ          *string  `json:"targetNEQ,omitempty"`
-	TargetIn           []string `json:"targetIn,omitempty"`
-	TargetNotIn        []string `json:"targetNotIn,omitempty"`
-	TargetGT           *string  `json:"targetGT,omitempty"`
-	TargetGTE          *string  `json:"targetGTE,omitempty"`
-	TargetLT           *string  `json:"targetLT,omitempty"`
-	TargetLTE          *string  `json:"targetLTE,omitempty"`
-	TargetContains     *string  `json:"targetContains,omitempty"`
-	TargetHasPrefix    *string  `json:"targetHasPrefix,omitempty"`
-	TargetHasSuffix    *string  `json:"targetHasSuffix,omitempty"`
-	TargetEqualFold    *string  `json:"targetEqualFold,omitempty"`
-	TargetContainsFold *string  `json:"targetContainsFold,omitempty"`
+	Procedure *string `json:"procedure,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID       *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ    *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn     []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn  []uuid.UUID `json:"botIDNotIn,omitempty"`
-	BotIDGT     *uuid.UUID  `json:"botIDGT,omitempty"`
-	BotIDGTE    *uuid.UUID  `json:"botIDGTE,omitempty"`
-	BotIDLT     *uuid.UUID  `json:"botIDLT,omitempty"`
-	BotIDLTE    *uuid.UUID  `json:"botIDLTE,omitempty"`
-	BotIDIsNil  bool        `json:"botIDIsNil,omitempty"`
-	BotIDNotNil bool        `json:"botIDNotNil,omitempty"`
+	ProcedureContainsFold *string `json:"procedureContainsFold,omitempty"`
 
-	// "reason" field predicates.
-	Reason             *string  `json:"reason,omitempty"`
-	ReasonNEQ          *string  `json:"reasonNEQ,omitempty"`
-	ReasonIn           []string `json:"reasonIn,omitempty"`
-	ReasonNotIn        []string `json:"reasonNotIn,omitempty"`
-	ReasonGT           *string  `json:"reasonGT,omitempty"`
-	ReasonGTE          *string  `json:"reasonGTE,omitempty"`
-	ReasonLT           *string  `json:"reasonLT,omitempty"`
-	ReasonLTE          *string  `json:"reasonLTE,omitempty"`
-	ReasonContains     *string  `json:"reasonContains,omitempty"`
-	ReasonHasPrefix    *string  `json:"reasonHasPrefix,omitempty"`
-	ReasonHasSuffix    *string  `json:"reasonHasSuffix,omitempty"`
-	ReasonEqualFold    *string  `json:"reasonEqualFold,omitempty"`
-	ReasonContainsFold *string  `json:"reasonContainsFold,omitempty"`
+	Target *string `json:"target,omitempty"`
+
+	TargetContainsFold *string `json:"targetContainsFold,omitempty"`
+
+	BotID *uuid.UUID `json:"botID,omitempty"`
+
+	ReasonContainsFold *string `json:"reasonContainsFold,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *AuditEntryWhereInput) AddPredicates(predicates ...predicate.AuditEntry) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the AuditEntryWhereInput filter on the AuditEntryQuery builder.
 func (i *AuditEntryWhereInput) Filter(q *AuditEntryQuery) (*AuditEntryQuery, error) {
 	if i == nil {
 		return q, nil
@@ -1420,11 +354,8 @@ func (i *AuditEntryWhereInput) Filter(q *AuditEntryQuery) (*AuditEntryQuery, err
 	return q.Where(p), nil
 }
 
-// ErrEmptyAuditEntryWhereInput is returned in case the AuditEntryWhereInput is empty.
 var ErrEmptyAuditEntryWhereInput = errors.New("ent: empty predicate AuditEntryWhereInput")
 
-// P returns a predicate for filtering auditentries.
-// An error is returned if the input is empty or invalid.
 func (i *AuditEntryWhereInput) P() (predicate.AuditEntry, error) {
 	var predicates []predicate.AuditEntry
 	if i.Not != nil {
@@ -1474,234 +405,39 @@ func (i *AuditEntryWhereInput) P() (predicate.AuditEntry, error) {
 	if i.ID != nil {
 		predicates = append(predicates, auditentry.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, auditentry.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, auditentry.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, auditentry.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, auditentry.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, auditentry.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, auditentry.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, auditentry.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, auditentry.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, auditentry.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, auditentry.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, auditentry.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, auditentry.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, auditentry.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, auditentry.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, auditentry.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.Operator != nil {
 		predicates = append(predicates, auditentry.OperatorEQ(*i.Operator))
 	}
-	if i.OperatorNEQ != nil {
-		predicates = append(predicates, auditentry.OperatorNEQ(*i.OperatorNEQ))
-	}
-	if len(i.OperatorIn) > 0 {
-		predicates = append(predicates, auditentry.OperatorIn(i.OperatorIn...))
-	}
-	if len(i.OperatorNotIn) > 0 {
-		predicates = append(predicates, auditentry.OperatorNotIn(i.OperatorNotIn...))
-	}
-	if i.OperatorGT != nil {
-		predicates = append(predicates, auditentry.OperatorGT(*i.OperatorGT))
-	}
-	if i.OperatorGTE != nil {
-		predicates = append(predicates, auditentry.OperatorGTE(*i.OperatorGTE))
-	}
-	if i.OperatorLT != nil {
-		predicates = append(predicates, auditentry.OperatorLT(*i.OperatorLT))
-	}
-	if i.OperatorLTE != nil {
-		predicates = append(predicates, auditentry.OperatorLTE(*i.OperatorLTE))
-	}
-	if i.OperatorContains != nil {
-		predicates = append(predicates, auditentry.OperatorContains(*i.OperatorContains))
-	}
-	if i.OperatorHasPrefix != nil {
-		predicates = append(predicates, auditentry.OperatorHasPrefix(*i.OperatorHasPrefix))
-	}
-	if i.OperatorHasSuffix != nil {
-		predicates = append(predicates, auditentry.OperatorHasSuffix(*i.OperatorHasSuffix))
-	}
-	if i.OperatorEqualFold != nil {
-		predicates = append(predicates, auditentry.OperatorEqualFold(*i.OperatorEqualFold))
-	}
+
 	if i.OperatorContainsFold != nil {
 		predicates = append(predicates, auditentry.OperatorContainsFold(*i.OperatorContainsFold))
 	}
 	if i.Procedure != nil {
 		predicates = append(predicates, auditentry.ProcedureEQ(*i.Procedure))
 	}
-	if i.ProcedureNEQ != nil {
-		predicates = append(predicates, auditentry.ProcedureNEQ(*i.ProcedureNEQ))
-	}
-	if len(i.ProcedureIn) > 0 {
-		predicates = append(predicates, auditentry.ProcedureIn(i.ProcedureIn...))
-	}
-	if len(i.ProcedureNotIn) > 0 {
-		predicates = append(predicates, auditentry.ProcedureNotIn(i.ProcedureNotIn...))
-	}
-	if i.ProcedureGT != nil {
-		predicates = append(predicates, auditentry.ProcedureGT(*i.ProcedureGT))
-	}
-	if i.ProcedureGTE != nil {
-		predicates = append(predicates, auditentry.ProcedureGTE(*i.ProcedureGTE))
-	}
-	if i.ProcedureLT != nil {
-		predicates = append(predicates, auditentry.ProcedureLT(*i.ProcedureLT))
-	}
-	if i.ProcedureLTE != nil {
-		predicates = append(predicates, auditentry.ProcedureLTE(*i.ProcedureLTE))
-	}
-	if i.ProcedureContains != nil {
-		predicates = append(predicates, auditentry.ProcedureContains(*i.ProcedureContains))
-	}
-	if i.ProcedureHasPrefix != nil {
-		predicates = append(predicates, auditentry.ProcedureHasPrefix(*i.ProcedureHasPrefix))
-	}
-	if i.ProcedureHasSuffix != nil {
-		predicates = append(predicates, auditentry.ProcedureHasSuffix(*i.ProcedureHasSuffix))
-	}
-	if i.ProcedureEqualFold != nil {
-		predicates = append(predicates, auditentry.ProcedureEqualFold(*i.ProcedureEqualFold))
-	}
+
 	if i.ProcedureContainsFold != nil {
 		predicates = append(predicates, auditentry.ProcedureContainsFold(*i.ProcedureContainsFold))
 	}
 	if i.Target != nil {
 		predicates = append(predicates, auditentry.TargetEQ(*i.Target))
 	}
-	if i.TargetNEQ != nil {
-		predicates = append(predicates, auditentry.TargetNEQ(*i.TargetNEQ))
-	}
-	if len(i.TargetIn) > 0 {
-		predicates = append(predicates, auditentry.TargetIn(i.TargetIn...))
-	}
-	if len(i.TargetNotIn) > 0 {
-		predicates = append(predicates, auditentry.TargetNotIn(i.TargetNotIn...))
-	}
-	if i.TargetGT != nil {
-		predicates = append(predicates, auditentry.TargetGT(*i.TargetGT))
-	}
-	if i.TargetGTE != nil {
-		predicates = append(predicates, auditentry.TargetGTE(*i.TargetGTE))
-	}
-	if i.TargetLT != nil {
-		predicates = append(predicates, auditentry.TargetLT(*i.TargetLT))
-	}
-	if i.TargetLTE != nil {
-		predicates = append(predicates, auditentry.TargetLTE(*i.TargetLTE))
-	}
-	if i.TargetContains != nil {
-		predicates = append(predicates, auditentry.TargetContains(*i.TargetContains))
-	}
-	if i.TargetHasPrefix != nil {
-		predicates = append(predicates, auditentry.TargetHasPrefix(*i.TargetHasPrefix))
-	}
-	if i.TargetHasSuffix != nil {
-		predicates = append(predicates, auditentry.TargetHasSuffix(*i.TargetHasSuffix))
-	}
-	if i.TargetEqualFold != nil {
-		predicates = append(predicates, auditentry.TargetEqualFold(*i.TargetEqualFold))
-	}
+
 	if i.TargetContainsFold != nil {
 		predicates = append(predicates, auditentry.TargetContainsFold(*i.TargetContainsFold))
 	}
 	if i.BotID != nil {
 		predicates = append(predicates, auditentry.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, auditentry.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, auditentry.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, auditentry.BotIDNotIn(i.BotIDNotIn...))
-	}
-	if i.BotIDGT != nil {
-		predicates = append(predicates, auditentry.BotIDGT(*i.BotIDGT))
-	}
-	if i.BotIDGTE != nil {
-		predicates = append(predicates, auditentry.BotIDGTE(*i.BotIDGTE))
-	}
-	if i.BotIDLT != nil {
-		predicates = append(predicates, auditentry.BotIDLT(*i.BotIDLT))
-	}
-	if i.BotIDLTE != nil {
-		predicates = append(predicates, auditentry.BotIDLTE(*i.BotIDLTE))
-	}
-	if i.BotIDIsNil {
-		predicates = append(predicates, auditentry.BotIDIsNil())
-	}
-	if i.BotIDNotNil {
-		predicates = append(predicates, auditentry.BotIDNotNil())
-	}
-	if i.Reason != nil {
-		predicates = append(predicates, auditentry.ReasonEQ(*i.Reason))
-	}
-	if i.ReasonNEQ != nil {
-		predicates = append(predicates, auditentry.ReasonNEQ(*i.ReasonNEQ))
-	}
-	if len(i.ReasonIn) > 0 {
-		predicates = append(predicates, auditentry.ReasonIn(i.ReasonIn...))
-	}
-	if len(i.ReasonNotIn) > 0 {
-		predicates = append(predicates, auditentry.ReasonNotIn(i.ReasonNotIn...))
-	}
-	if i.ReasonGT != nil {
-		predicates = append(predicates, auditentry.ReasonGT(*i.ReasonGT))
-	}
-	if i.ReasonGTE != nil {
-		predicates = append(predicates, auditentry.ReasonGTE(*i.ReasonGTE))
-	}
-	if i.ReasonLT != nil {
-		predicates = append(predicates, auditentry.ReasonLT(*i.ReasonLT))
-	}
-	if i.ReasonLTE != nil {
-		predicates = append(predicates, auditentry.ReasonLTE(*i.ReasonLTE))
-	}
-	if i.ReasonContains != nil {
-		predicates = append(predicates, auditentry.ReasonContains(*i.ReasonContains))
-	}
-	if i.ReasonHasPrefix != nil {
-		predicates = append(predicates, auditentry.ReasonHasPrefix(*i.ReasonHasPrefix))
-	}
-	if i.ReasonHasSuffix != nil {
-		predicates = append(predicates, auditentry.ReasonHasSuffix(*i.ReasonHasSuffix))
-	}
-	if i.ReasonEqualFold != nil {
-		predicates = append(predicates, auditentry.ReasonEqualFold(*i.ReasonEqualFold))
-	}
+
 	if i.ReasonContainsFold != nil {
 		predicates = append(predicates, auditentry.ReasonContainsFold(*i.ReasonContainsFold))
 	}
@@ -1716,185 +452,44 @@ func (i *AuditEntryWhereInput) P() (predicate.AuditEntry, error) {
 	}
 }
 
-// BotWhereInput represents a where input for filtering Bot queries.
 type BotWhereInput struct {
 	Predicates []predicate.Bot  `json:"-"`
 	Not        *BotWhereInput   `json:"not,omitempty"`
 	Or         []*BotWhereInput `json:"or,omitempty"`
 	And        []*BotWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	Handle *string `json:"handle,omitempty"`
 
-	// "handle" field predicates.
-	Handle             *string  `json:"handle,omitempty"`
-	HandleNEQ          *string  `json:"handleNEQ,omitempty"`
-	HandleIn           []string `json:"handleIn,omitempty"`
-	HandleNotIn        []string `json:"handleNotIn,omitempty"`
-	HandleGT           *string  `json:"handleGT,omitempty"`
-	HandleGTE          *string  `json:"handleGTE,omitempty"`
-	HandleLT           *string  `json:"handleLT,omitempty"`
-	HandleLTE          *string  `json:"handleLTE,omitempty"`
-	HandleContains     *string  `json:"handleContains,omitempty"`
-	HandleHasPrefix    *string  `json:"handleHasPrefix,omitempty"`
-	HandleHasSuffix    *string  `json:"handleHasSuffix,omitempty"`
-	HandleEqualFold    *string  `json:"handleEqualFold,omitempty"`
-	HandleContainsFold *string  `json:"handleContainsFold,omitempty"`
+	HandleContainsFold *string `json:"handleContainsFold,omitempty"`
 
-	// "display_name" field predicates.
-	DisplayName             *string  `json:"displayName,omitempty"`
-	DisplayNameNEQ          *string  `json:"displayNameNEQ,omitempty"`
-	DisplayNameIn           []string `json:"displayNameIn,omitempty"`
-	DisplayNameNotIn        []string `json:"displayNameNotIn,omitempty"`
-	DisplayNameGT           *string  `json:"displayNameGT,omitempty"`
-	DisplayNameGTE          *string  `json:"displayNameGTE,omitempty"`
-	DisplayNameLT           *string  `json:"displayNameLT,omitempty"`
-	DisplayNameLTE          *string  `json:"displayNameLTE,omitempty"`
-	DisplayNameContains     *string  `json:"displayNameContains,omitempty"`
-	DisplayNameHasPrefix    *string  `json:"displayNameHasPrefix,omitempty"`
-	DisplayNameHasSuffix    *string  `json:"displayNameHasSuffix,omitempty"`
-	DisplayNameEqualFold    *string  `json:"displayNameEqualFold,omitempty"`
-	DisplayNameContainsFold *string  `json:"displayNameContainsFold,omitempty"`
+	DisplayNameContainsFold *string `json:"displayNameContainsFold,omitempty"`
 
-	// "specialty" field predicates.
-	Specialty             *string  `json:"specialty,omitempty"`
-	SpecialtyNEQ          *string  `json:"specialtyNEQ,omitempty"`
-	SpecialtyIn           []string `json:"specialtyIn,omitempty"`
-	SpecialtyNotIn        []string `json:"specialtyNotIn,omitempty"`
-	SpecialtyGT           *string  `json:"specialtyGT,omitempty"`
-	SpecialtyGTE          *string  `json:"specialtyGTE,omitempty"`
-	SpecialtyLT           *string  `json:"specialtyLT,omitempty"`
-	SpecialtyLTE          *string  `json:"specialtyLTE,omitempty"`
-	SpecialtyContains     *string  `json:"specialtyContains,omitempty"`
-	SpecialtyHasPrefix    *string  `json:"specialtyHasPrefix,omitempty"`
-	SpecialtyHasSuffix    *string  `json:"specialtyHasSuffix,omitempty"`
-	SpecialtyEqualFold    *string  `json:"specialtyEqualFold,omitempty"`
-	SpecialtyContainsFold *string  `json:"specialtyContainsFold,omitempty"`
+	SpecialtyContainsFold *string `json:"specialtyContainsFold,omitempty"`
 
-	// "bio" field predicates.
-	Bio             *string  `json:"bio,omitempty"`
-	BioNEQ          *string  `json:"bioNEQ,omitempty"`
-	BioIn           []string `json:"bioIn,omitempty"`
-	BioNotIn        []string `json:"bioNotIn,omitempty"`
-	BioGT           *string  `json:"bioGT,omitempty"`
-	BioGTE          *string  `json:"bioGTE,omitempty"`
-	BioLT           *string  `json:"bioLT,omitempty"`
-	BioLTE          *string  `json:"bioLTE,omitempty"`
-	BioContains     *string  `json:"bioContains,omitempty"`
-	BioHasPrefix    *string  `json:"bioHasPrefix,omitempty"`
-	BioHasSuffix    *string  `json:"bioHasSuffix,omitempty"`
-	BioEqualFold    *string  `json:"bioEqualFold,omitempty"`
-	BioContainsFold *string  `json:"bioContainsFold,omitempty"`
-
-	// "character_description" field predicates.
-	CharacterDescription             *string  `json:"characterDescription,omitempty"`
-	CharacterDescriptionNEQ          *string  `json:"characterDescriptionNEQ,omitempty"`
-	CharacterDescriptionIn           []string `json:"characterDescriptionIn,omitempty"`
-	CharacterDescriptionNotIn        []string `json:"characterDescriptionNotIn,omitempty"`
-	CharacterDescriptionGT           *string  `json:"characterDescriptionGT,omitempty"`
-	CharacterDescriptionGTE          *string  `json:"characterDescriptionGTE,omitempty"`
-	CharacterDescriptionLT           *string  `json:"characterDescriptionLT,omitempty"`
-	CharacterDescriptionLTE          *string  `json:"characterDescriptionLTE,omitempty"`
-	CharacterDescriptionContains     *string  `json:"characterDescriptionContains,omitempty"`
-	CharacterDescriptionHasPrefix    *string  `json:"characterDescriptionHasPrefix,omitempty"`
-	CharacterDescriptionHasSuffix    *string  `json:"characterDescriptionHasSuffix,omitempty"`
-	CharacterDescriptionEqualFold    *string  `json:"characterDescriptionEqualFold,omitempty"`
-	CharacterDescriptionContainsFold *string  `json:"characterDescriptionContainsFold,omitempty"`
-
-	// "profile_public" field predicates.
 	ProfilePublic    *bool `json:"profilePublic,omitempty"`
 	ProfilePublicNEQ *bool `json:"profilePublicNEQ,omitempty"`
 
-	// "is_demo" field predicates.
 	IsDemo    *bool `json:"isDemo,omitempty"`
 	IsDemoNEQ *bool `json:"isDemoNEQ,omitempty"`
 
-	// "state" field predicates.
-	State      *bot.State  `json:"state,omitempty"`
-	StateNEQ   *bot.State  `json:"stateNEQ,omitempty"`
-	StateIn    []bot.State `json:"stateIn,omitempty"`
-	StateNotIn []bot.State `json:"stateNotIn,omitempty"`
+	State *bot.State `json:"state,omitempty"`
 
-	// "suspended_at" field predicates.
-	SuspendedAt       *time.Time  `json:"suspendedAt,omitempty"`
-	SuspendedAtNEQ    *time.Time  `json:"suspendedAtNEQ,omitempty"`
-	SuspendedAtIn     []time.Time `json:"suspendedAtIn,omitempty"`
-	SuspendedAtNotIn  []time.Time `json:"suspendedAtNotIn,omitempty"`
-	SuspendedAtGT     *time.Time  `json:"suspendedAtGT,omitempty"`
-	SuspendedAtGTE    *time.Time  `json:"suspendedAtGTE,omitempty"`
-	SuspendedAtLT     *time.Time  `json:"suspendedAtLT,omitempty"`
-	SuspendedAtLTE    *time.Time  `json:"suspendedAtLTE,omitempty"`
-	SuspendedAtIsNil  bool        `json:"suspendedAtIsNil,omitempty"`
-	SuspendedAtNotNil bool        `json:"suspendedAtNotNil,omitempty"`
+	SuspendedAtIsNil  bool `json:"suspendedAtIsNil,omitempty"`
+	SuspendedAtNotNil bool `json:"suspendedAtNotNil,omitempty"`
 
-	// "erasure_requested_at" field predicates.
-	ErasureRequestedAt       *time.Time  `json:"erasureRequestedAt,omitempty"`
-	ErasureRequestedAtNEQ    *time.Time  `json:"erasureRequestedAtNEQ,omitempty"`
-	ErasureRequestedAtIn     []time.Time `json:"erasureRequestedAtIn,omitempty"`
-	ErasureRequestedAtNotIn  []time.Time `json:"erasureRequestedAtNotIn,omitempty"`
-	ErasureRequestedAtGT     *time.Time  `json:"erasureRequestedAtGT,omitempty"`
-	ErasureRequestedAtGTE    *time.Time  `json:"erasureRequestedAtGTE,omitempty"`
-	ErasureRequestedAtLT     *time.Time  `json:"erasureRequestedAtLT,omitempty"`
-	ErasureRequestedAtLTE    *time.Time  `json:"erasureRequestedAtLTE,omitempty"`
-	ErasureRequestedAtIsNil  bool        `json:"erasureRequestedAtIsNil,omitempty"`
-	ErasureRequestedAtNotNil bool        `json:"erasureRequestedAtNotNil,omitempty"`
-
-	// "email_verified_at" field predicates.
-	EmailVerifiedAt       *time.Time  `json:"emailVerifiedAt,omitempty"`
-	EmailVerifiedAtNEQ    *time.Time  `json:"emailVerifiedAtNEQ,omitempty"`
-	EmailVerifiedAtIn     []time.Time `json:"emailVerifiedAtIn,omitempty"`
-	EmailVerifiedAtNotIn  []time.Time `json:"emailVerifiedAtNotIn,omitempty"`
-	EmailVerifiedAtGT     *time.Time  `json:"emailVerifiedAtGT,omitempty"`
-	EmailVerifiedAtGTE    *time.Time  `json:"emailVerifiedAtGTE,omitempty"`
-	EmailVerifiedAtLT     *time.Time  `json:"emailVerifiedAtLT,omitempty"`
-	EmailVerifiedAtLTE    *time.Time  `json:"emailVerifiedAtLTE,omitempty"`
-	EmailVerifiedAtIsNil  bool        `json:"emailVerifiedAtIsNil,omitempty"`
-	EmailVerifiedAtNotNil bool        `json:"emailVerifiedAtNotNil,omitempty"`
-
-	// "last_active_at" field predicates.
-	LastActiveAt      *time.Time  `json:"lastActiveAt,omitempty"`
-	LastActiveAtNEQ   *time.Time  `json:"lastActiveAtNEQ,omitempty"`
-	LastActiveAtIn    []time.Time `json:"lastActiveAtIn,omitempty"`
-	LastActiveAtNotIn []time.Time `json:"lastActiveAtNotIn,omitempty"`
-	LastActiveAtGT    *time.Time  `json:"lastActiveAtGT,omitempty"`
-	LastActiveAtGTE   *time.Time  `json:"lastActiveAtGTE,omitempty"`
-	LastActiveAtLT    *time.Time  `json:"lastActiveAtLT,omitempty"`
-	LastActiveAtLTE   *time.Time  `json:"lastActiveAtLTE,omitempty"`
+	EmailVerifiedAtIsNil  bool `json:"emailVerifiedAtIsNil,omitempty"`
+	EmailVerifiedAtNotNil bool `json:"emailVerifiedAtNotNil,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *BotWhereInput) AddPredicates(predicates ...predicate.Bot) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the BotWhereInput filter on the BotQuery builder.
 func (i *BotWhereInput) Filter(q *BotQuery) (*BotQuery, error) {
 	if i == nil {
 		return q, nil
@@ -1909,11 +504,8 @@ func (i *BotWhereInput) Filter(q *BotQuery) (*BotQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyBotWhereInput is returned in case the BotWhereInput is empty.
 var ErrEmptyBotWhereInput = errors.New("ent: empty predicate BotWhereInput")
 
-// P returns a predicate for filtering bots.
-// An error is returned if the input is empty or invalid.
 func (i *BotWhereInput) P() (predicate.Bot, error) {
 	var predicates []predicate.Bot
 	if i.Not != nil {
@@ -1963,270 +555,30 @@ func (i *BotWhereInput) P() (predicate.Bot, error) {
 	if i.ID != nil {
 		predicates = append(predicates, bot.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, bot.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, bot.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, bot.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, bot.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, bot.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, bot.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, bot.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, bot.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, bot.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, bot.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, bot.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, bot.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, bot.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, bot.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, bot.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, bot.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, bot.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, bot.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, bot.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, bot.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, bot.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
-	if i.UpdatedAtLT != nil {
-		predicates = append(predicates, bot.UpdatedAtLT(*i.UpdatedAtLT))
-	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, bot.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.Handle != nil {
 		predicates = append(predicates, bot.HandleEQ(*i.Handle))
 	}
-	if i.HandleNEQ != nil {
-		predicates = append(predicates, bot.HandleNEQ(*i.HandleNEQ))
-	}
-	if len(i.HandleIn) > 0 {
-		predicates = append(predicates, bot.HandleIn(i.HandleIn...))
-	}
-	if len(i.HandleNotIn) > 0 {
-		predicates = append(predicates, bot.HandleNotIn(i.HandleNotIn...))
-	}
-	if i.HandleGT != nil {
-		predicates = append(predicates, bot.HandleGT(*i.HandleGT))
-	}
-	if i.HandleGTE != nil {
-		predicates = append(predicates, bot.HandleGTE(*i.HandleGTE))
-	}
-	if i.HandleLT != nil {
-		predicates = append(predicates, bot.HandleLT(*i.HandleLT))
-	}
-	if i.HandleLTE != nil {
-		predicates = append(predicates, bot.HandleLTE(*i.HandleLTE))
-	}
-	if i.HandleContains != nil {
-		predicates = append(predicates, bot.HandleContains(*i.HandleContains))
-	}
-	if i.HandleHasPrefix != nil {
-		predicates = append(predicates, bot.HandleHasPrefix(*i.HandleHasPrefix))
-	}
-	if i.HandleHasSuffix != nil {
-		predicates = append(predicates, bot.HandleHasSuffix(*i.HandleHasSuffix))
-	}
-	if i.HandleEqualFold != nil {
-		predicates = append(predicates, bot.HandleEqualFold(*i.HandleEqualFold))
-	}
+
 	if i.HandleContainsFold != nil {
 		predicates = append(predicates, bot.HandleContainsFold(*i.HandleContainsFold))
 	}
-	if i.DisplayName != nil {
-		predicates = append(predicates, bot.DisplayNameEQ(*i.DisplayName))
-	}
-	if i.DisplayNameNEQ != nil {
-		predicates = append(predicates, bot.DisplayNameNEQ(*i.DisplayNameNEQ))
-	}
-	if len(i.DisplayNameIn) > 0 {
-		predicates = append(predicates, bot.DisplayNameIn(i.DisplayNameIn...))
-	}
-	if len(i.DisplayNameNotIn) > 0 {
-		predicates = append(predicates, bot.DisplayNameNotIn(i.DisplayNameNotIn...))
-	}
-	if i.DisplayNameGT != nil {
-		predicates = append(predicates, bot.DisplayNameGT(*i.DisplayNameGT))
-	}
-	if i.DisplayNameGTE != nil {
-		predicates = append(predicates, bot.DisplayNameGTE(*i.DisplayNameGTE))
-	}
-	if i.DisplayNameLT != nil {
-		predicates = append(predicates, bot.DisplayNameLT(*i.DisplayNameLT))
-	}
-	if i.DisplayNameLTE != nil {
-		predicates = append(predicates, bot.DisplayNameLTE(*i.DisplayNameLTE))
-	}
-	if i.DisplayNameContains != nil {
-		predicates = append(predicates, bot.DisplayNameContains(*i.DisplayNameContains))
-	}
-	if i.DisplayNameHasPrefix != nil {
-		predicates = append(predicates, bot.DisplayNameHasPrefix(*i.DisplayNameHasPrefix))
-	}
-	if i.DisplayNameHasSuffix != nil {
-		predicates = append(predicates, bot.DisplayNameHasSuffix(*i.DisplayNameHasSuffix))
-	}
-	if i.DisplayNameEqualFold != nil {
-		predicates = append(predicates, bot.DisplayNameEqualFold(*i.DisplayNameEqualFold))
-	}
+
 	if i.DisplayNameContainsFold != nil {
 		predicates = append(predicates, bot.DisplayNameContainsFold(*i.DisplayNameContainsFold))
 	}
-	if i.Specialty != nil {
-		predicates = append(predicates, bot.SpecialtyEQ(*i.Specialty))
-	}
-	if i.SpecialtyNEQ != nil {
-		predicates = append(predicates, bot.SpecialtyNEQ(*i.SpecialtyNEQ))
-	}
-	if len(i.SpecialtyIn) > 0 {
-		predicates = append(predicates, bot.SpecialtyIn(i.SpecialtyIn...))
-	}
-	if len(i.SpecialtyNotIn) > 0 {
-		predicates = append(predicates, bot.SpecialtyNotIn(i.SpecialtyNotIn...))
-	}
-	if i.SpecialtyGT != nil {
-		predicates = append(predicates, bot.SpecialtyGT(*i.SpecialtyGT))
-	}
-	if i.SpecialtyGTE != nil {
-		predicates = append(predicates, bot.SpecialtyGTE(*i.SpecialtyGTE))
-	}
-	if i.SpecialtyLT != nil {
-		predicates = append(predicates, bot.SpecialtyLT(*i.SpecialtyLT))
-	}
-	if i.SpecialtyLTE != nil {
-		predicates = append(predicates, bot.SpecialtyLTE(*i.SpecialtyLTE))
-	}
-	if i.SpecialtyContains != nil {
-		predicates = append(predicates, bot.SpecialtyContains(*i.SpecialtyContains))
-	}
-	if i.SpecialtyHasPrefix != nil {
-		predicates = append(predicates, bot.SpecialtyHasPrefix(*i.SpecialtyHasPrefix))
-	}
-	if i.SpecialtyHasSuffix != nil {
-		predicates = append(predicates, bot.SpecialtyHasSuffix(*i.SpecialtyHasSuffix))
-	}
-	if i.SpecialtyEqualFold != nil {
-		predicates = append(predicates, bot.SpecialtyEqualFold(*i.SpecialtyEqualFold))
-	}
+
 	if i.SpecialtyContainsFold != nil {
 		predicates = append(predicates, bot.SpecialtyContainsFold(*i.SpecialtyContainsFold))
 	}
-	if i.Bio != nil {
-		predicates = append(predicates, bot.BioEQ(*i.Bio))
-	}
-	if i.BioNEQ != nil {
-		predicates = append(predicates, bot.BioNEQ(*i.BioNEQ))
-	}
-	if len(i.BioIn) > 0 {
-		predicates = append(predicates, bot.BioIn(i.BioIn...))
-	}
-	if len(i.BioNotIn) > 0 {
-		predicates = append(predicates, bot.BioNotIn(i.BioNotIn...))
-	}
-	if i.BioGT != nil {
-		predicates = append(predicates, bot.BioGT(*i.BioGT))
-	}
-	if i.BioGTE != nil {
-		predicates = append(predicates, bot.BioGTE(*i.BioGTE))
-	}
-	if i.BioLT != nil {
-		predicates = append(predicates, bot.BioLT(*i.BioLT))
-	}
-	if i.BioLTE != nil {
-		predicates = append(predicates, bot.BioLTE(*i.BioLTE))
-	}
-	if i.BioContains != nil {
-		predicates = append(predicates, bot.BioContains(*i.BioContains))
-	}
-	if i.BioHasPrefix != nil {
-		predicates = append(predicates, bot.BioHasPrefix(*i.BioHasPrefix))
-	}
-	if i.BioHasSuffix != nil {
-		predicates = append(predicates, bot.BioHasSuffix(*i.BioHasSuffix))
-	}
-	if i.BioEqualFold != nil {
-		predicates = append(predicates, bot.BioEqualFold(*i.BioEqualFold))
-	}
-	if i.BioContainsFold != nil {
-		predicates = append(predicates, bot.BioContainsFold(*i.BioContainsFold))
-	}
-	if i.CharacterDescription != nil {
-		predicates = append(predicates, bot.CharacterDescriptionEQ(*i.CharacterDescription))
-	}
-	if i.CharacterDescriptionNEQ != nil {
-		predicates = append(predicates, bot.CharacterDescriptionNEQ(*i.CharacterDescriptionNEQ))
-	}
-	if len(i.CharacterDescriptionIn) > 0 {
-		predicates = append(predicates, bot.CharacterDescriptionIn(i.CharacterDescriptionIn...))
-	}
-	if len(i.CharacterDescriptionNotIn) > 0 {
-		predicates = append(predicates, bot.CharacterDescriptionNotIn(i.CharacterDescriptionNotIn...))
-	}
-	if i.CharacterDescriptionGT != nil {
-		predicates = append(predicates, bot.CharacterDescriptionGT(*i.CharacterDescriptionGT))
-	}
-	if i.CharacterDescriptionGTE != nil {
-		predicates = append(predicates, bot.CharacterDescriptionGTE(*i.CharacterDescriptionGTE))
-	}
-	if i.CharacterDescriptionLT != nil {
-		predicates = append(predicates, bot.CharacterDescriptionLT(*i.CharacterDescriptionLT))
-	}
-	if i.CharacterDescriptionLTE != nil {
-		predicates = append(predicates, bot.CharacterDescriptionLTE(*i.CharacterDescriptionLTE))
-	}
-	if i.CharacterDescriptionContains != nil {
-		predicates = append(predicates, bot.CharacterDescriptionContains(*i.CharacterDescriptionContains))
-	}
-	if i.CharacterDescriptionHasPrefix != nil {
-		predicates = append(predicates, bot.CharacterDescriptionHasPrefix(*i.CharacterDescriptionHasPrefix))
-	}
-	if i.CharacterDescriptionHasSuffix != nil {
-		predicates = append(predicates, bot.CharacterDescriptionHasSuffix(*i.CharacterDescriptionHasSuffix))
-	}
-	if i.CharacterDescriptionEqualFold != nil {
-		predicates = append(predicates, bot.CharacterDescriptionEqualFold(*i.CharacterDescriptionEqualFold))
-	}
-	if i.CharacterDescriptionContainsFold != nil {
-		predicates = append(predicates, bot.CharacterDescriptionContainsFold(*i.CharacterDescriptionContainsFold))
-	}
+
 	if i.ProfilePublic != nil {
 		predicates = append(predicates, bot.ProfilePublicEQ(*i.ProfilePublic))
 	}
@@ -2242,128 +594,19 @@ func (i *BotWhereInput) P() (predicate.Bot, error) {
 	if i.State != nil {
 		predicates = append(predicates, bot.StateEQ(*i.State))
 	}
-	if i.StateNEQ != nil {
-		predicates = append(predicates, bot.StateNEQ(*i.StateNEQ))
-	}
-	if len(i.StateIn) > 0 {
-		predicates = append(predicates, bot.StateIn(i.StateIn...))
-	}
-	if len(i.StateNotIn) > 0 {
-		predicates = append(predicates, bot.StateNotIn(i.StateNotIn...))
-	}
-	if i.SuspendedAt != nil {
-		predicates = append(predicates, bot.SuspendedAtEQ(*i.SuspendedAt))
-	}
-	if i.SuspendedAtNEQ != nil {
-		predicates = append(predicates, bot.SuspendedAtNEQ(*i.SuspendedAtNEQ))
-	}
-	if len(i.SuspendedAtIn) > 0 {
-		predicates = append(predicates, bot.SuspendedAtIn(i.SuspendedAtIn...))
-	}
-	if len(i.SuspendedAtNotIn) > 0 {
-		predicates = append(predicates, bot.SuspendedAtNotIn(i.SuspendedAtNotIn...))
-	}
-	if i.SuspendedAtGT != nil {
-		predicates = append(predicates, bot.SuspendedAtGT(*i.SuspendedAtGT))
-	}
-	if i.SuspendedAtGTE != nil {
-		predicates = append(predicates, bot.SuspendedAtGTE(*i.SuspendedAtGTE))
-	}
-	if i.SuspendedAtLT != nil {
-		predicates = append(predicates, bot.SuspendedAtLT(*i.SuspendedAtLT))
-	}
-	if i.SuspendedAtLTE != nil {
-		predicates = append(predicates, bot.SuspendedAtLTE(*i.SuspendedAtLTE))
-	}
+
 	if i.SuspendedAtIsNil {
 		predicates = append(predicates, bot.SuspendedAtIsNil())
 	}
 	if i.SuspendedAtNotNil {
 		predicates = append(predicates, bot.SuspendedAtNotNil())
 	}
-	if i.ErasureRequestedAt != nil {
-		predicates = append(predicates, bot.ErasureRequestedAtEQ(*i.ErasureRequestedAt))
-	}
-	if i.ErasureRequestedAtNEQ != nil {
-		predicates = append(predicates, bot.ErasureRequestedAtNEQ(*i.ErasureRequestedAtNEQ))
-	}
-	if len(i.ErasureRequestedAtIn) > 0 {
-		predicates = append(predicates, bot.ErasureRequestedAtIn(i.ErasureRequestedAtIn...))
-	}
-	if len(i.ErasureRequestedAtNotIn) > 0 {
-		predicates = append(predicates, bot.ErasureRequestedAtNotIn(i.ErasureRequestedAtNotIn...))
-	}
-	if i.ErasureRequestedAtGT != nil {
-		predicates = append(predicates, bot.ErasureRequestedAtGT(*i.ErasureRequestedAtGT))
-	}
-	if i.ErasureRequestedAtGTE != nil {
-		predicates = append(predicates, bot.ErasureRequestedAtGTE(*i.ErasureRequestedAtGTE))
-	}
-	if i.ErasureRequestedAtLT != nil {
-		predicates = append(predicates, bot.ErasureRequestedAtLT(*i.ErasureRequestedAtLT))
-	}
-	if i.ErasureRequestedAtLTE != nil {
-		predicates = append(predicates, bot.ErasureRequestedAtLTE(*i.ErasureRequestedAtLTE))
-	}
-	if i.ErasureRequestedAtIsNil {
-		predicates = append(predicates, bot.ErasureRequestedAtIsNil())
-	}
-	if i.ErasureRequestedAtNotNil {
-		predicates = append(predicates, bot.ErasureRequestedAtNotNil())
-	}
-	if i.EmailVerifiedAt != nil {
-		predicates = append(predicates, bot.EmailVerifiedAtEQ(*i.EmailVerifiedAt))
-	}
-	if i.EmailVerifiedAtNEQ != nil {
-		predicates = append(predicates, bot.EmailVerifiedAtNEQ(*i.EmailVerifiedAtNEQ))
-	}
-	if len(i.EmailVerifiedAtIn) > 0 {
-		predicates = append(predicates, bot.EmailVerifiedAtIn(i.EmailVerifiedAtIn...))
-	}
-	if len(i.EmailVerifiedAtNotIn) > 0 {
-		predicates = append(predicates, bot.EmailVerifiedAtNotIn(i.EmailVerifiedAtNotIn...))
-	}
-	if i.EmailVerifiedAtGT != nil {
-		predicates = append(predicates, bot.EmailVerifiedAtGT(*i.EmailVerifiedAtGT))
-	}
-	if i.EmailVerifiedAtGTE != nil {
-		predicates = append(predicates, bot.EmailVerifiedAtGTE(*i.EmailVerifiedAtGTE))
-	}
-	if i.EmailVerifiedAtLT != nil {
-		predicates = append(predicates, bot.EmailVerifiedAtLT(*i.EmailVerifiedAtLT))
-	}
-	if i.EmailVerifiedAtLTE != nil {
-		predicates = append(predicates, bot.EmailVerifiedAtLTE(*i.EmailVerifiedAtLTE))
-	}
+
 	if i.EmailVerifiedAtIsNil {
 		predicates = append(predicates, bot.EmailVerifiedAtIsNil())
 	}
 	if i.EmailVerifiedAtNotNil {
 		predicates = append(predicates, bot.EmailVerifiedAtNotNil())
-	}
-	if i.LastActiveAt != nil {
-		predicates = append(predicates, bot.LastActiveAtEQ(*i.LastActiveAt))
-	}
-	if i.LastActiveAtNEQ != nil {
-		predicates = append(predicates, bot.LastActiveAtNEQ(*i.LastActiveAtNEQ))
-	}
-	if len(i.LastActiveAtIn) > 0 {
-		predicates = append(predicates, bot.LastActiveAtIn(i.LastActiveAtIn...))
-	}
-	if len(i.LastActiveAtNotIn) > 0 {
-		predicates = append(predicates, bot.LastActiveAtNotIn(i.LastActiveAtNotIn...))
-	}
-	if i.LastActiveAtGT != nil {
-		predicates = append(predicates, bot.LastActiveAtGT(*i.LastActiveAtGT))
-	}
-	if i.LastActiveAtGTE != nil {
-		predicates = append(predicates, bot.LastActiveAtGTE(*i.LastActiveAtGTE))
-	}
-	if i.LastActiveAtLT != nil {
-		predicates = append(predicates, bot.LastActiveAtLT(*i.LastActiveAtLT))
-	}
-	if i.LastActiveAtLTE != nil {
-		predicates = append(predicates, bot.LastActiveAtLTE(*i.LastActiveAtLTE))
 	}
 
 	switch len(predicates) {
@@ -2376,100 +619,32 @@ func (i *BotWhereInput) P() (predicate.Bot, error) {
 	}
 }
 
-// ContactWhereInput represents a where input for filtering Contact queries.
 type ContactWhereInput struct {
 	Predicates []predicate.Contact  `json:"-"`
 	Not        *ContactWhereInput   `json:"not,omitempty"`
 	Or         []*ContactWhereInput `json:"or,omitempty"`
 	And        []*ContactWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	RequesterID *uuid.UUID `json:"requesterID,omitempty"`
 
-	// "requester_id" field predicates.
-	RequesterID      *uuid.UUID  `json:"requesterID,omitempty"`
-	RequesterIDNEQ   *uuid.UUID  `json:"requesterIDNEQ,omitempty"`
-	RequesterIDIn    []uuid.UUID `json:"requesterIDIn,omitempty"`
-	RequesterIDNotIn []uuid.UUID `json:"requesterIDNotIn,omitempty"`
+	RecipientID *uuid.UUID `json:"recipientID,omitempty"`
 
-	// "recipient_id" field predicates.
-	RecipientID      *uuid.UUID  `json:"recipientID,omitempty"`
-	RecipientIDNEQ   *uuid.UUID  `json:"recipientIDNEQ,omitempty"`
-	RecipientIDIn    []uuid.UUID `json:"recipientIDIn,omitempty"`
-	RecipientIDNotIn []uuid.UUID `json:"recipientIDNotIn,omitempty"`
+	State *contact.State `json:"state,omitempty"`
 
-	// "state" field predicates.
-	State      *contact.State  `json:"state,omitempty"`
-	StateNEQ   *contact.State  `json:"stateNEQ,omitempty"`
-	StateIn    []contact.State `json:"stateIn,omitempty"`
-	StateNotIn []contact.State `json:"stateNotIn,omitempty"`
-
-	// "blocked_by" field predicates.
-	BlockedBy       *uuid.UUID  `json:"blockedBy,omitempty"`
-	BlockedByNEQ    *uuid.UUID  `json:"blockedByNEQ,omitempty"`
-	BlockedByIn     []uuid.UUID `json:"blockedByIn,omitempty"`
-	BlockedByNotIn  []uuid.UUID `json:"blockedByNotIn,omitempty"`
-	BlockedByGT     *uuid.UUID  `json:"blockedByGT,omitempty"`
-	BlockedByGTE    *uuid.UUID  `json:"blockedByGTE,omitempty"`
-	BlockedByLT     *uuid.UUID  `json:"blockedByLT,omitempty"`
-	BlockedByLTE    *uuid.UUID  `json:"blockedByLTE,omitempty"`
-	BlockedByIsNil  bool        `json:"blockedByIsNil,omitempty"`
-	BlockedByNotNil bool        `json:"blockedByNotNil,omitempty"`
-
-	// "accepted_at" field predicates.
-	AcceptedAt       *time.Time  `json:"acceptedAt,omitempty"`
-	AcceptedAtNEQ    *time.Time  `json:"acceptedAtNEQ,omitempty"`
-	AcceptedAtIn     []time.Time `json:"acceptedAtIn,omitempty"`
-	AcceptedAtNotIn  []time.Time `json:"acceptedAtNotIn,omitempty"`
-	AcceptedAtGT     *time.Time  `json:"acceptedAtGT,omitempty"`
-	AcceptedAtGTE    *time.Time  `json:"acceptedAtGTE,omitempty"`
-	AcceptedAtLT     *time.Time  `json:"acceptedAtLT,omitempty"`
-	AcceptedAtLTE    *time.Time  `json:"acceptedAtLTE,omitempty"`
-	AcceptedAtIsNil  bool        `json:"acceptedAtIsNil,omitempty"`
-	AcceptedAtNotNil bool        `json:"acceptedAtNotNil,omitempty"`
-
-	// "requester" edge predicates.
-	HasRequester     *bool            `json:"hasRequester,omitempty"`
 	HasRequesterWith []*BotWhereInput `json:"hasRequesterWith,omitempty"`
 
-	// "recipient" edge predicates.
-	HasRecipient     *bool            `json:"hasRecipient,omitempty"`
 	HasRecipientWith []*BotWhereInput `json:"hasRecipientWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *ContactWhereInput) AddPredicates(predicates ...predicate.Contact) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the ContactWhereInput filter on the ContactQuery builder.
 func (i *ContactWhereInput) Filter(q *ContactQuery) (*ContactQuery, error) {
 	if i == nil {
 		return q, nil
@@ -2484,11 +659,8 @@ func (i *ContactWhereInput) Filter(q *ContactQuery) (*ContactQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyContactWhereInput is returned in case the ContactWhereInput is empty.
 var ErrEmptyContactWhereInput = errors.New("ent: empty predicate ContactWhereInput")
 
-// P returns a predicate for filtering contacts.
-// An error is returned if the input is empty or invalid.
 func (i *ContactWhereInput) P() (predicate.Contact, error) {
 	var predicates []predicate.Contact
 	if i.Not != nil {
@@ -2538,179 +710,26 @@ func (i *ContactWhereInput) P() (predicate.Contact, error) {
 	if i.ID != nil {
 		predicates = append(predicates, contact.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, contact.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, contact.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, contact.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, contact.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, contact.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, contact.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, contact.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, contact.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, contact.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, contact.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, contact.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, contact.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, contact.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, contact.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, contact.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, contact.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, contact.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, contact.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, contact.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, contact.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, contact.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
-	if i.UpdatedAtLT != nil {
-		predicates = append(predicates, contact.UpdatedAtLT(*i.UpdatedAtLT))
-	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, contact.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.RequesterID != nil {
 		predicates = append(predicates, contact.RequesterIDEQ(*i.RequesterID))
 	}
-	if i.RequesterIDNEQ != nil {
-		predicates = append(predicates, contact.RequesterIDNEQ(*i.RequesterIDNEQ))
-	}
-	if len(i.RequesterIDIn) > 0 {
-		predicates = append(predicates, contact.RequesterIDIn(i.RequesterIDIn...))
-	}
-	if len(i.RequesterIDNotIn) > 0 {
-		predicates = append(predicates, contact.RequesterIDNotIn(i.RequesterIDNotIn...))
-	}
+
 	if i.RecipientID != nil {
 		predicates = append(predicates, contact.RecipientIDEQ(*i.RecipientID))
 	}
-	if i.RecipientIDNEQ != nil {
-		predicates = append(predicates, contact.RecipientIDNEQ(*i.RecipientIDNEQ))
-	}
-	if len(i.RecipientIDIn) > 0 {
-		predicates = append(predicates, contact.RecipientIDIn(i.RecipientIDIn...))
-	}
-	if len(i.RecipientIDNotIn) > 0 {
-		predicates = append(predicates, contact.RecipientIDNotIn(i.RecipientIDNotIn...))
-	}
+
 	if i.State != nil {
 		predicates = append(predicates, contact.StateEQ(*i.State))
 	}
-	if i.StateNEQ != nil {
-		predicates = append(predicates, contact.StateNEQ(*i.StateNEQ))
-	}
-	if len(i.StateIn) > 0 {
-		predicates = append(predicates, contact.StateIn(i.StateIn...))
-	}
-	if len(i.StateNotIn) > 0 {
-		predicates = append(predicates, contact.StateNotIn(i.StateNotIn...))
-	}
-	if i.BlockedBy != nil {
-		predicates = append(predicates, contact.BlockedByEQ(*i.BlockedBy))
-	}
-	if i.BlockedByNEQ != nil {
-		predicates = append(predicates, contact.BlockedByNEQ(*i.BlockedByNEQ))
-	}
-	if len(i.BlockedByIn) > 0 {
-		predicates = append(predicates, contact.BlockedByIn(i.BlockedByIn...))
-	}
-	if len(i.BlockedByNotIn) > 0 {
-		predicates = append(predicates, contact.BlockedByNotIn(i.BlockedByNotIn...))
-	}
-	if i.BlockedByGT != nil {
-		predicates = append(predicates, contact.BlockedByGT(*i.BlockedByGT))
-	}
-	if i.BlockedByGTE != nil {
-		predicates = append(predicates, contact.BlockedByGTE(*i.BlockedByGTE))
-	}
-	if i.BlockedByLT != nil {
-		predicates = append(predicates, contact.BlockedByLT(*i.BlockedByLT))
-	}
-	if i.BlockedByLTE != nil {
-		predicates = append(predicates, contact.BlockedByLTE(*i.BlockedByLTE))
-	}
-	if i.BlockedByIsNil {
-		predicates = append(predicates, contact.BlockedByIsNil())
-	}
-	if i.BlockedByNotNil {
-		predicates = append(predicates, contact.BlockedByNotNil())
-	}
-	if i.AcceptedAt != nil {
-		predicates = append(predicates, contact.AcceptedAtEQ(*i.AcceptedAt))
-	}
-	if i.AcceptedAtNEQ != nil {
-		predicates = append(predicates, contact.AcceptedAtNEQ(*i.AcceptedAtNEQ))
-	}
-	if len(i.AcceptedAtIn) > 0 {
-		predicates = append(predicates, contact.AcceptedAtIn(i.AcceptedAtIn...))
-	}
-	if len(i.AcceptedAtNotIn) > 0 {
-		predicates = append(predicates, contact.AcceptedAtNotIn(i.AcceptedAtNotIn...))
-	}
-	if i.AcceptedAtGT != nil {
-		predicates = append(predicates, contact.AcceptedAtGT(*i.AcceptedAtGT))
-	}
-	if i.AcceptedAtGTE != nil {
-		predicates = append(predicates, contact.AcceptedAtGTE(*i.AcceptedAtGTE))
-	}
-	if i.AcceptedAtLT != nil {
-		predicates = append(predicates, contact.AcceptedAtLT(*i.AcceptedAtLT))
-	}
-	if i.AcceptedAtLTE != nil {
-		predicates = append(predicates, contact.AcceptedAtLTE(*i.AcceptedAtLTE))
-	}
-	if i.AcceptedAtIsNil {
-		predicates = append(predicates, contact.AcceptedAtIsNil())
-	}
-	if i.AcceptedAtNotNil {
-		predicates = append(predicates, contact.AcceptedAtNotNil())
-	}
 
-	if i.HasRequester != nil {
-		p := contact.HasRequester()
-		if !*i.HasRequester {
-			p = contact.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasRequesterWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasRequesterWith))
 		for _, w := range i.HasRequesterWith {
@@ -2722,13 +741,7 @@ func (i *ContactWhereInput) P() (predicate.Contact, error) {
 		}
 		predicates = append(predicates, contact.HasRequesterWith(with...))
 	}
-	if i.HasRecipient != nil {
-		p := contact.HasRecipient()
-		if !*i.HasRecipient {
-			p = contact.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
+
 	if len(i.HasRecipientWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasRecipientWith))
 		for _, w := range i.HasRecipientWith {
@@ -2750,142 +763,31 @@ func (i *ContactWhereInput) P() (predicate.Contact, error) {
 	}
 }
 
-// DocumentWhereInput represents a where input for filtering Document queries.
 type DocumentWhereInput struct {
 	Predicates []predicate.Document  `json:"-"`
 	Not        *DocumentWhereInput   `json:"not,omitempty"`
 	Or         []*DocumentWhereInput `json:"or,omitempty"`
 	And        []*DocumentWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "key" field predicates.
-	Key             *string  `json:"key,omitempty"`
-	KeyNEQ          *string  `json:"keyNEQ,omitempty"`
-	KeyIn           []string `json:"keyIn,omitempty"`
-	KeyNotIn        []string `json:"keyNotIn,omitempty"`
-	KeyGT           *string  `json:"keyGT,omitempty"`
-	KeyGTE          *string  `json:"keyGTE,omitempty"`
-	KeyLT           *string  `json:"keyLT,omitempty"`
-	KeyLTE          *string  `json:"keyLTE,omitempty"`
-	KeyContains     *string  `json:"keyContains,omitempty"`
-	KeyHasPrefix    *string  `json:"keyHasPrefix,omitempty"`
-	KeyHasSuffix    *string  `json:"keyHasSuffix,omitempty"`
-	KeyEqualFold    *string  `json:"keyEqualFold,omitempty"`
-	KeyContainsFold *string  `json:"keyContainsFold,omitempty"`
+	KeyContainsFold *string `json:"keyContainsFold,omitempty"`
 
-	// "title" field predicates.
-	Title             *string  `json:"title,omitempty"`
-	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
-	TitleIn           []string `json:"titleIn,omitempty"`
-	TitleNotIn        []string `json:"titleNotIn,omitempty"`
-	TitleGT           *string  `json:"titleGT,omitempty"`
-	TitleGTE          *string  `json:"titleGTE,omitempty"`
-	TitleLT           *string  `json:"titleLT,omitempty"`
-	TitleLTE          *string  `json:"titleLTE,omitempty"`
-	TitleContains     *string  `json:"titleContains,omitempty"`
-	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
-	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
-	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
-	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+	TitleContainsFold *string `json:"titleContainsFold,omitempty"`
 
-	// "version" field predicates.
-	Version             *string  `json:"version,omitempty"`
-	VersionNEQ          *string  `json:"versionNEQ,omitempty"`
-	VersionIn           []string `json:"versionIn,omitempty"`
-	VersionNotIn        []string `json:"versionNotIn,omitempty"`
-	VersionGT           *string  `json:"versionGT,omitempty"`
-	VersionGTE          *string  `json:"versionGTE,omitempty"`
-	VersionLT           *string  `json:"versionLT,omitempty"`
-	VersionLTE          *string  `json:"versionLTE,omitempty"`
-	VersionContains     *string  `json:"versionContains,omitempty"`
-	VersionHasPrefix    *string  `json:"versionHasPrefix,omitempty"`
-	VersionHasSuffix    *string  `json:"versionHasSuffix,omitempty"`
-	VersionEqualFold    *string  `json:"versionEqualFold,omitempty"`
-	VersionContainsFold *string  `json:"versionContainsFold,omitempty"`
+	TextContainsFold *string `json:"textContainsFold,omitempty"`
 
-	// "url" field predicates.
-	URL             *string  `json:"url,omitempty"`
-	URLNEQ          *string  `json:"urlNEQ,omitempty"`
-	URLIn           []string `json:"urlIn,omitempty"`
-	URLNotIn        []string `json:"urlNotIn,omitempty"`
-	URLGT           *string  `json:"urlGT,omitempty"`
-	URLGTE          *string  `json:"urlGTE,omitempty"`
-	URLLT           *string  `json:"urlLT,omitempty"`
-	URLLTE          *string  `json:"urlLTE,omitempty"`
-	URLContains     *string  `json:"urlContains,omitempty"`
-	URLHasPrefix    *string  `json:"urlHasPrefix,omitempty"`
-	URLHasSuffix    *string  `json:"urlHasSuffix,omitempty"`
-	URLEqualFold    *string  `json:"urlEqualFold,omitempty"`
-	URLContainsFold *string  `json:"urlContainsFold,omitempty"`
-
-	// "text" field predicates.
-	Text             *string  `json:"text,omitempty"`
-	TextNEQ          *string  `json:"textNEQ,omitempty"`
-	TextIn           []string `json:"textIn,omitempty"`
-	TextNotIn        []string `json:"textNotIn,omitempty"`
-	TextGT           *string  `json:"textGT,omitempty"`
-	TextGTE          *string  `json:"textGTE,omitempty"`
-	TextLT           *string  `json:"textLT,omitempty"`
-	TextLTE          *string  `json:"textLTE,omitempty"`
-	TextContains     *string  `json:"textContains,omitempty"`
-	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
-	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
-	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
-	TextContainsFold *string  `json:"textContainsFold,omitempty"`
-
-	// "sha256" field predicates.
-	Sha256             *string  `json:"sha256,omitempty"`
-	Sha256NEQ          *string  `json:"sha256NEQ,omitempty"`
-	Sha256In           []string `json:"sha256In,omitempty"`
-	Sha256NotIn        []string `json:"sha256NotIn,omitempty"`
-	Sha256GT           *string  `json:"sha256GT,omitempty"`
-	Sha256GTE          *string  `json:"sha256GTE,omitempty"`
-	Sha256LT           *string  `json:"sha256LT,omitempty"`
-	Sha256LTE          *string  `json:"sha256LTE,omitempty"`
-	Sha256Contains     *string  `json:"sha256Contains,omitempty"`
-	Sha256HasPrefix    *string  `json:"sha256HasPrefix,omitempty"`
-	Sha256HasSuffix    *string  `json:"sha256HasSuffix,omitempty"`
-	Sha256EqualFold    *string  `json:"sha256EqualFold,omitempty"`
-	Sha256ContainsFold *string  `json:"sha256ContainsFold,omitempty"`
-
-	// "withdrawn_at" field predicates.
-	WithdrawnAt       *time.Time  `json:"withdrawnAt,omitempty"`
-	WithdrawnAtNEQ    *time.Time  `json:"withdrawnAtNEQ,omitempty"`
-	WithdrawnAtIn     []time.Time `json:"withdrawnAtIn,omitempty"`
-	WithdrawnAtNotIn  []time.Time `json:"withdrawnAtNotIn,omitempty"`
-	WithdrawnAtGT     *time.Time  `json:"withdrawnAtGT,omitempty"`
-	WithdrawnAtGTE    *time.Time  `json:"withdrawnAtGTE,omitempty"`
-	WithdrawnAtLT     *time.Time  `json:"withdrawnAtLT,omitempty"`
-	WithdrawnAtLTE    *time.Time  `json:"withdrawnAtLTE,omitempty"`
-	WithdrawnAtIsNil  bool        `json:"withdrawnAtIsNil,omitempty"`
-	WithdrawnAtNotNil bool        `json:"withdrawnAtNotNil,omitempty"`
+	WithdrawnAtIsNil  bool `json:"withdrawnAtIsNil,omitempty"`
+	WithdrawnAtNotNil bool `json:"withdrawnAtNotNil,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *DocumentWhereInput) AddPredicates(predicates ...predicate.Document) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the DocumentWhereInput filter on the DocumentQuery builder.
 func (i *DocumentWhereInput) Filter(q *DocumentQuery) (*DocumentQuery, error) {
 	if i == nil {
 		return q, nil
@@ -2900,11 +802,8 @@ func (i *DocumentWhereInput) Filter(q *DocumentQuery) (*DocumentQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyDocumentWhereInput is returned in case the DocumentWhereInput is empty.
 var ErrEmptyDocumentWhereInput = errors.New("ent: empty predicate DocumentWhereInput")
 
-// P returns a predicate for filtering documents.
-// An error is returned if the input is empty or invalid.
 func (i *DocumentWhereInput) P() (predicate.Document, error) {
 	var predicates []predicate.Document
 	if i.Not != nil {
@@ -2954,309 +853,26 @@ func (i *DocumentWhereInput) P() (predicate.Document, error) {
 	if i.ID != nil {
 		predicates = append(predicates, document.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, document.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, document.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, document.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, document.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, document.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, document.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, document.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, document.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, document.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, document.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, document.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, document.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, document.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, document.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, document.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.Key != nil {
-		predicates = append(predicates, document.KeyEQ(*i.Key))
-	}
-	if i.KeyNEQ != nil {
-		predicates = append(predicates, document.KeyNEQ(*i.KeyNEQ))
-	}
-	if len(i.KeyIn) > 0 {
-		predicates = append(predicates, document.KeyIn(i.KeyIn...))
-	}
-	if len(i.KeyNotIn) > 0 {
-		predicates = append(predicates, document.KeyNotIn(i.KeyNotIn...))
-	}
-	if i.KeyGT != nil {
-		predicates = append(predicates, document.KeyGT(*i.KeyGT))
-	}
-	if i.KeyGTE != nil {
-		predicates = append(predicates, document.KeyGTE(*i.KeyGTE))
-	}
-	if i.KeyLT != nil {
-		predicates = append(predicates, document.KeyLT(*i.KeyLT))
-	}
-	if i.KeyLTE != nil {
-		predicates = append(predicates, document.KeyLTE(*i.KeyLTE))
-	}
-	if i.KeyContains != nil {
-		predicates = append(predicates, document.KeyContains(*i.KeyContains))
-	}
-	if i.KeyHasPrefix != nil {
-		predicates = append(predicates, document.KeyHasPrefix(*i.KeyHasPrefix))
-	}
-	if i.KeyHasSuffix != nil {
-		predicates = append(predicates, document.KeyHasSuffix(*i.KeyHasSuffix))
-	}
-	if i.KeyEqualFold != nil {
-		predicates = append(predicates, document.KeyEqualFold(*i.KeyEqualFold))
-	}
+
 	if i.KeyContainsFold != nil {
 		predicates = append(predicates, document.KeyContainsFold(*i.KeyContainsFold))
 	}
-	if i.Title != nil {
-		predicates = append(predicates, document.TitleEQ(*i.Title))
-	}
-	if i.TitleNEQ != nil {
-		predicates = append(predicates, document.TitleNEQ(*i.TitleNEQ))
-	}
-	if len(i.TitleIn) > 0 {
-		predicates = append(predicates, document.TitleIn(i.TitleIn...))
-	}
-	if len(i.TitleNotIn) > 0 {
-		predicates = append(predicates, document.TitleNotIn(i.TitleNotIn...))
-	}
-	if i.TitleGT != nil {
-		predicates = append(predicates, document.TitleGT(*i.TitleGT))
-	}
-	if i.TitleGTE != nil {
-		predicates = append(predicates, document.TitleGTE(*i.TitleGTE))
-	}
-	if i.TitleLT != nil {
-		predicates = append(predicates, document.TitleLT(*i.TitleLT))
-	}
-	if i.TitleLTE != nil {
-		predicates = append(predicates, document.TitleLTE(*i.TitleLTE))
-	}
-	if i.TitleContains != nil {
-		predicates = append(predicates, document.TitleContains(*i.TitleContains))
-	}
-	if i.TitleHasPrefix != nil {
-		predicates = append(predicates, document.TitleHasPrefix(*i.TitleHasPrefix))
-	}
-	if i.TitleHasSuffix != nil {
-		predicates = append(predicates, document.TitleHasSuffix(*i.TitleHasSuffix))
-	}
-	if i.TitleEqualFold != nil {
-		predicates = append(predicates, document.TitleEqualFold(*i.TitleEqualFold))
-	}
+
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, document.TitleContainsFold(*i.TitleContainsFold))
 	}
-	if i.Version != nil {
-		predicates = append(predicates, document.VersionEQ(*i.Version))
-	}
-	if i.VersionNEQ != nil {
-		predicates = append(predicates, document.VersionNEQ(*i.VersionNEQ))
-	}
-	if len(i.VersionIn) > 0 {
-		predicates = append(predicates, document.VersionIn(i.VersionIn...))
-	}
-	if len(i.VersionNotIn) > 0 {
-		predicates = append(predicates, document.VersionNotIn(i.VersionNotIn...))
-	}
-	if i.VersionGT != nil {
-		predicates = append(predicates, document.VersionGT(*i.VersionGT))
-	}
-	if i.VersionGTE != nil {
-		predicates = append(predicates, document.VersionGTE(*i.VersionGTE))
-	}
-	if i.VersionLT != nil {
-		predicates = append(predicates, document.VersionLT(*i.VersionLT))
-	}
-	if i.VersionLTE != nil {
-		predicates = append(predicates, document.VersionLTE(*i.VersionLTE))
-	}
-	if i.VersionContains != nil {
-		predicates = append(predicates, document.VersionContains(*i.VersionContains))
-	}
-	if i.VersionHasPrefix != nil {
-		predicates = append(predicates, document.VersionHasPrefix(*i.VersionHasPrefix))
-	}
-	if i.VersionHasSuffix != nil {
-		predicates = append(predicates, document.VersionHasSuffix(*i.VersionHasSuffix))
-	}
-	if i.VersionEqualFold != nil {
-		predicates = append(predicates, document.VersionEqualFold(*i.VersionEqualFold))
-	}
-	if i.VersionContainsFold != nil {
-		predicates = append(predicates, document.VersionContainsFold(*i.VersionContainsFold))
-	}
-	if i.URL != nil {
-		predicates = append(predicates, document.URLEQ(*i.URL))
-	}
-	if i.URLNEQ != nil {
-		predicates = append(predicates, document.URLNEQ(*i.URLNEQ))
-	}
-	if len(i.URLIn) > 0 {
-		predicates = append(predicates, document.URLIn(i.URLIn...))
-	}
-	if len(i.URLNotIn) > 0 {
-		predicates = append(predicates, document.URLNotIn(i.URLNotIn...))
-	}
-	if i.URLGT != nil {
-		predicates = append(predicates, document.URLGT(*i.URLGT))
-	}
-	if i.URLGTE != nil {
-		predicates = append(predicates, document.URLGTE(*i.URLGTE))
-	}
-	if i.URLLT != nil {
-		predicates = append(predicates, document.URLLT(*i.URLLT))
-	}
-	if i.URLLTE != nil {
-		predicates = append(predicates, document.URLLTE(*i.URLLTE))
-	}
-	if i.URLContains != nil {
-		predicates = append(predicates, document.URLContains(*i.URLContains))
-	}
-	if i.URLHasPrefix != nil {
-		predicates = append(predicates, document.URLHasPrefix(*i.URLHasPrefix))
-	}
-	if i.URLHasSuffix != nil {
-		predicates = append(predicates, document.URLHasSuffix(*i.URLHasSuffix))
-	}
-	if i.URLEqualFold != nil {
-		predicates = append(predicates, document.URLEqualFold(*i.URLEqualFold))
-	}
-	if i.URLContainsFold != nil {
-		predicates = append(predicates, document.URLContainsFold(*i.URLContainsFold))
-	}
-	if i.Text != nil {
-		predicates = append(predicates, document.TextEQ(*i.Text))
-	}
-	if i.TextNEQ != nil {
-		predicates = append(predicates, document.TextNEQ(*i.TextNEQ))
-	}
-	if len(i.TextIn) > 0 {
-		predicates = append(predicates, document.TextIn(i.TextIn...))
-	}
-	if len(i.TextNotIn) > 0 {
-		predicates = append(predicates, document.TextNotIn(i.TextNotIn...))
-	}
-	if i.TextGT != nil {
-		predicates = append(predicates, document.TextGT(*i.TextGT))
-	}
-	if i.TextGTE != nil {
-		predicates = append(predicates, document.TextGTE(*i.TextGTE))
-	}
-	if i.TextLT != nil {
-		predicates = append(predicates, document.TextLT(*i.TextLT))
-	}
-	if i.TextLTE != nil {
-		predicates = append(predicates, document.TextLTE(*i.TextLTE))
-	}
-	if i.TextContains != nil {
-		predicates = append(predicates, document.TextContains(*i.TextContains))
-	}
-	if i.TextHasPrefix != nil {
-		predicates = append(predicates, document.TextHasPrefix(*i.TextHasPrefix))
-	}
-	if i.TextHasSuffix != nil {
-		predicates = append(predicates, document.TextHasSuffix(*i.TextHasSuffix))
-	}
-	if i.TextEqualFold != nil {
-		predicates = append(predicates, document.TextEqualFold(*i.TextEqualFold))
-	}
+
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, document.TextContainsFold(*i.TextContainsFold))
 	}
-	if i.Sha256 != nil {
-		predicates = append(predicates, document.Sha256EQ(*i.Sha256))
-	}
-	if i.Sha256NEQ != nil {
-		predicates = append(predicates, document.Sha256NEQ(*i.Sha256NEQ))
-	}
-	if len(i.Sha256In) > 0 {
-		predicates = append(predicates, document.Sha256In(i.Sha256In...))
-	}
-	if len(i.Sha256NotIn) > 0 {
-		predicates = append(predicates, document.Sha256NotIn(i.Sha256NotIn...))
-	}
-	if i.Sha256GT != nil {
-		predicates = append(predicates, document.Sha256GT(*i.Sha256GT))
-	}
-	if i.Sha256GTE != nil {
-		predicates = append(predicates, document.Sha256GTE(*i.Sha256GTE))
-	}
-	if i.Sha256LT != nil {
-		predicates = append(predicates, document.Sha256LT(*i.Sha256LT))
-	}
-	if i.Sha256LTE != nil {
-		predicates = append(predicates, document.Sha256LTE(*i.Sha256LTE))
-	}
-	if i.Sha256Contains != nil {
-		predicates = append(predicates, document.Sha256Contains(*i.Sha256Contains))
-	}
-	if i.Sha256HasPrefix != nil {
-		predicates = append(predicates, document.Sha256HasPrefix(*i.Sha256HasPrefix))
-	}
-	if i.Sha256HasSuffix != nil {
-		predicates = append(predicates, document.Sha256HasSuffix(*i.Sha256HasSuffix))
-	}
-	if i.Sha256EqualFold != nil {
-		predicates = append(predicates, document.Sha256EqualFold(*i.Sha256EqualFold))
-	}
-	if i.Sha256ContainsFold != nil {
-		predicates = append(predicates, document.Sha256ContainsFold(*i.Sha256ContainsFold))
-	}
-	if i.WithdrawnAt != nil {
-		predicates = append(predicates, document.WithdrawnAtEQ(*i.WithdrawnAt))
-	}
-	if i.WithdrawnAtNEQ != nil {
-		predicates = append(predicates, document.WithdrawnAtNEQ(*i.WithdrawnAtNEQ))
-	}
-	if len(i.WithdrawnAtIn) > 0 {
-		predicates = append(predicates, document.WithdrawnAtIn(i.WithdrawnAtIn...))
-	}
-	if len(i.WithdrawnAtNotIn) > 0 {
-		predicates = append(predicates, document.WithdrawnAtNotIn(i.WithdrawnAtNotIn...))
-	}
-	if i.WithdrawnAtGT != nil {
-		predicates = append(predicates, document.WithdrawnAtGT(*i.WithdrawnAtGT))
-	}
-	if i.WithdrawnAtGTE != nil {
-		predicates = append(predicates, document.WithdrawnAtGTE(*i.WithdrawnAtGTE))
-	}
-	if i.WithdrawnAtLT != nil {
-		predicates = append(predicates, document.WithdrawnAtLT(*i.WithdrawnAtLT))
-	}
-	if i.WithdrawnAtLTE != nil {
-		predicates = append(predicates, document.WithdrawnAtLTE(*i.WithdrawnAtLTE))
-	}
+
 	if i.WithdrawnAtIsNil {
 		predicates = append(predicates, document.WithdrawnAtIsNil())
 	}
@@ -3274,89 +890,30 @@ func (i *DocumentWhereInput) P() (predicate.Document, error) {
 	}
 }
 
-// EventWhereInput represents a where input for filtering Event queries.
 type EventWhereInput struct {
 	Predicates []predicate.Event  `json:"-"`
 	Not        *EventWhereInput   `json:"not,omitempty"`
 	Or         []*EventWhereInput `json:"or,omitempty"`
 	And        []*EventWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "recipient_id" field predicates.
-	RecipientID      *uuid.UUID  `json:"recipientID,omitempty"`
-	RecipientIDNEQ   *uuid.UUID  `json:"recipientIDNEQ,omitempty"`
-	RecipientIDIn    []uuid.UUID `json:"recipientIDIn,omitempty"`
-	RecipientIDNotIn []uuid.UUID `json:"recipientIDNotIn,omitempty"`
-	RecipientIDGT    *uuid.UUID  `json:"recipientIDGT,omitempty"`
-	RecipientIDGTE   *uuid.UUID  `json:"recipientIDGTE,omitempty"`
-	RecipientIDLT    *uuid.UUID  `json:"recipientIDLT,omitempty"`
-	RecipientIDLTE   *uuid.UUID  `json:"recipientIDLTE,omitempty"`
+	RecipientID *uuid.UUID `json:"recipientID,omitempty"`
 
-	// "kind" field predicates.
-	Kind             *string  `json:"kind,omitempty"`
-	KindNEQ          *string  `json:"kindNEQ,omitempty"`
-	KindIn           []string `json:"kindIn,omitempty"`
-	KindNotIn        []string `json:"kindNotIn,omitempty"`
-	KindGT           *string  `json:"kindGT,omitempty"`
-	KindGTE          *string  `json:"kindGTE,omitempty"`
-	KindLT           *string  `json:"kindLT,omitempty"`
-	KindLTE          *string  `json:"kindLTE,omitempty"`
-	KindContains     *string  `json:"kindContains,omitempty"`
-	KindHasPrefix    *string  `json:"kindHasPrefix,omitempty"`
-	KindHasSuffix    *string  `json:"kindHasSuffix,omitempty"`
-	KindEqualFold    *string  `json:"kindEqualFold,omitempty"`
-	KindContainsFold *string  `json:"kindContainsFold,omitempty"`
+	Kind *string `json:"kind,omitempty"`
 
-	// "contact_id" field predicates.
-	ContactID       *uuid.UUID  `json:"contactID,omitempty"`
-	ContactIDNEQ    *uuid.UUID  `json:"contactIDNEQ,omitempty"`
-	ContactIDIn     []uuid.UUID `json:"contactIDIn,omitempty"`
-	ContactIDNotIn  []uuid.UUID `json:"contactIDNotIn,omitempty"`
-	ContactIDGT     *uuid.UUID  `json:"contactIDGT,omitempty"`
-	ContactIDGTE    *uuid.UUID  `json:"contactIDGTE,omitempty"`
-	ContactIDLT     *uuid.UUID  `json:"contactIDLT,omitempty"`
-	ContactIDLTE    *uuid.UUID  `json:"contactIDLTE,omitempty"`
-	ContactIDIsNil  bool        `json:"contactIDIsNil,omitempty"`
-	ContactIDNotNil bool        `json:"contactIDNotNil,omitempty"`
+	ContactID *uuid.UUID `json:"contactID,omitempty"`
 
-	// "message_id" field predicates.
-	MessageID       *uuid.UUID  `json:"messageID,omitempty"`
-	MessageIDNEQ    *uuid.UUID  `json:"messageIDNEQ,omitempty"`
-	MessageIDIn     []uuid.UUID `json:"messageIDIn,omitempty"`
-	MessageIDNotIn  []uuid.UUID `json:"messageIDNotIn,omitempty"`
-	MessageIDGT     *uuid.UUID  `json:"messageIDGT,omitempty"`
-	MessageIDGTE    *uuid.UUID  `json:"messageIDGTE,omitempty"`
-	MessageIDLT     *uuid.UUID  `json:"messageIDLT,omitempty"`
-	MessageIDLTE    *uuid.UUID  `json:"messageIDLTE,omitempty"`
-	MessageIDIsNil  bool        `json:"messageIDIsNil,omitempty"`
-	MessageIDNotNil bool        `json:"messageIDNotNil,omitempty"`
+	MessageID *uuid.UUID `json:"messageID,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *EventWhereInput) AddPredicates(predicates ...predicate.Event) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the EventWhereInput filter on the EventQuery builder.
 func (i *EventWhereInput) Filter(q *EventQuery) (*EventQuery, error) {
 	if i == nil {
 		return q, nil
@@ -3371,11 +928,8 @@ func (i *EventWhereInput) Filter(q *EventQuery) (*EventQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyEventWhereInput is returned in case the EventWhereInput is empty.
 var ErrEmptyEventWhereInput = errors.New("ent: empty predicate EventWhereInput")
 
-// P returns a predicate for filtering events.
-// An error is returned if the input is empty or invalid.
 func (i *EventWhereInput) P() (predicate.Event, error) {
 	var predicates []predicate.Event
 	if i.Not != nil {
@@ -3425,173 +979,28 @@ func (i *EventWhereInput) P() (predicate.Event, error) {
 	if i.ID != nil {
 		predicates = append(predicates, event.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, event.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, event.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, event.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, event.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, event.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, event.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, event.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, event.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, event.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, event.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, event.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, event.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, event.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, event.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, event.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.RecipientID != nil {
 		predicates = append(predicates, event.RecipientIDEQ(*i.RecipientID))
 	}
-	if i.RecipientIDNEQ != nil {
-		predicates = append(predicates, event.RecipientIDNEQ(*i.RecipientIDNEQ))
-	}
-	if len(i.RecipientIDIn) > 0 {
-		predicates = append(predicates, event.RecipientIDIn(i.RecipientIDIn...))
-	}
-	if len(i.RecipientIDNotIn) > 0 {
-		predicates = append(predicates, event.RecipientIDNotIn(i.RecipientIDNotIn...))
-	}
-	if i.RecipientIDGT != nil {
-		predicates = append(predicates, event.RecipientIDGT(*i.RecipientIDGT))
-	}
-	if i.RecipientIDGTE != nil {
-		predicates = append(predicates, event.RecipientIDGTE(*i.RecipientIDGTE))
-	}
-	if i.RecipientIDLT != nil {
-		predicates = append(predicates, event.RecipientIDLT(*i.RecipientIDLT))
-	}
-	if i.RecipientIDLTE != nil {
-		predicates = append(predicates, event.RecipientIDLTE(*i.RecipientIDLTE))
-	}
+
 	if i.Kind != nil {
 		predicates = append(predicates, event.KindEQ(*i.Kind))
 	}
-	if i.KindNEQ != nil {
-		predicates = append(predicates, event.KindNEQ(*i.KindNEQ))
-	}
-	if len(i.KindIn) > 0 {
-		predicates = append(predicates, event.KindIn(i.KindIn...))
-	}
-	if len(i.KindNotIn) > 0 {
-		predicates = append(predicates, event.KindNotIn(i.KindNotIn...))
-	}
-	if i.KindGT != nil {
-		predicates = append(predicates, event.KindGT(*i.KindGT))
-	}
-	if i.KindGTE != nil {
-		predicates = append(predicates, event.KindGTE(*i.KindGTE))
-	}
-	if i.KindLT != nil {
-		predicates = append(predicates, event.KindLT(*i.KindLT))
-	}
-	if i.KindLTE != nil {
-		predicates = append(predicates, event.KindLTE(*i.KindLTE))
-	}
-	if i.KindContains != nil {
-		predicates = append(predicates, event.KindContains(*i.KindContains))
-	}
-	if i.KindHasPrefix != nil {
-		predicates = append(predicates, event.KindHasPrefix(*i.KindHasPrefix))
-	}
-	if i.KindHasSuffix != nil {
-		predicates = append(predicates, event.KindHasSuffix(*i.KindHasSuffix))
-	}
-	if i.KindEqualFold != nil {
-		predicates = append(predicates, event.KindEqualFold(*i.KindEqualFold))
-	}
-	if i.KindContainsFold != nil {
-		predicates = append(predicates, event.KindContainsFold(*i.KindContainsFold))
-	}
+
 	if i.ContactID != nil {
 		predicates = append(predicates, event.ContactIDEQ(*i.ContactID))
 	}
-	if i.ContactIDNEQ != nil {
-		predicates = append(predicates, event.ContactIDNEQ(*i.ContactIDNEQ))
-	}
-	if len(i.ContactIDIn) > 0 {
-		predicates = append(predicates, event.ContactIDIn(i.ContactIDIn...))
-	}
-	if len(i.ContactIDNotIn) > 0 {
-		predicates = append(predicates, event.ContactIDNotIn(i.ContactIDNotIn...))
-	}
-	if i.ContactIDGT != nil {
-		predicates = append(predicates, event.ContactIDGT(*i.ContactIDGT))
-	}
-	if i.ContactIDGTE != nil {
-		predicates = append(predicates, event.ContactIDGTE(*i.ContactIDGTE))
-	}
-	if i.ContactIDLT != nil {
-		predicates = append(predicates, event.ContactIDLT(*i.ContactIDLT))
-	}
-	if i.ContactIDLTE != nil {
-		predicates = append(predicates, event.ContactIDLTE(*i.ContactIDLTE))
-	}
-	if i.ContactIDIsNil {
-		predicates = append(predicates, event.ContactIDIsNil())
-	}
-	if i.ContactIDNotNil {
-		predicates = append(predicates, event.ContactIDNotNil())
-	}
+
 	if i.MessageID != nil {
 		predicates = append(predicates, event.MessageIDEQ(*i.MessageID))
-	}
-	if i.MessageIDNEQ != nil {
-		predicates = append(predicates, event.MessageIDNEQ(*i.MessageIDNEQ))
-	}
-	if len(i.MessageIDIn) > 0 {
-		predicates = append(predicates, event.MessageIDIn(i.MessageIDIn...))
-	}
-	if len(i.MessageIDNotIn) > 0 {
-		predicates = append(predicates, event.MessageIDNotIn(i.MessageIDNotIn...))
-	}
-	if i.MessageIDGT != nil {
-		predicates = append(predicates, event.MessageIDGT(*i.MessageIDGT))
-	}
-	if i.MessageIDGTE != nil {
-		predicates = append(predicates, event.MessageIDGTE(*i.MessageIDGTE))
-	}
-	if i.MessageIDLT != nil {
-		predicates = append(predicates, event.MessageIDLT(*i.MessageIDLT))
-	}
-	if i.MessageIDLTE != nil {
-		predicates = append(predicates, event.MessageIDLTE(*i.MessageIDLTE))
-	}
-	if i.MessageIDIsNil {
-		predicates = append(predicates, event.MessageIDIsNil())
-	}
-	if i.MessageIDNotNil {
-		predicates = append(predicates, event.MessageIDNotNil())
 	}
 
 	switch len(predicates) {
@@ -3604,138 +1013,40 @@ func (i *EventWhereInput) P() (predicate.Event, error) {
 	}
 }
 
-// FeedbackWhereInput represents a where input for filtering Feedback queries.
 type FeedbackWhereInput struct {
 	Predicates []predicate.Feedback  `json:"-"`
 	Not        *FeedbackWhereInput   `json:"not,omitempty"`
 	Or         []*FeedbackWhereInput `json:"or,omitempty"`
 	And        []*FeedbackWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID      *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "kind" field predicates.
-	Kind      *feedback.Kind  `json:"kind,omitempty"`
-	KindNEQ   *feedback.Kind  `json:"kindNEQ,omitempty"`
-	KindIn    []feedback.Kind `json:"kindIn,omitempty"`
-	KindNotIn []feedback.Kind `json:"kindNotIn,omitempty"`
+	Kind *feedback.Kind `json:"kind,omitempty"`
 
-	// "subject_type" field predicates.
-	SubjectType       *feedback.SubjectType  `json:"subjectType,omitempty"`
-	SubjectTypeNEQ    *feedback.SubjectType  `json:"subjectTypeNEQ,omitempty"`
-	SubjectTypeIn     []feedback.SubjectType `json:"subjectTypeIn,omitempty"`
-	SubjectTypeNotIn  []feedback.SubjectType `json:"subjectTypeNotIn,omitempty"`
-	SubjectTypeIsNil  bool                   `json:"subjectTypeIsNil,omitempty"`
-	SubjectTypeNotNil bool                   `json:"subjectTypeNotNil,omitempty"`
+	SubjectType *feedback.SubjectType `json:"subjectType,omitempty"`
 
-	// "subject_id" field predicates.
-	SubjectID       *uuid.UUID  `json:"subjectID,omitempty"`
-	SubjectIDNEQ    *uuid.UUID  `json:"subjectIDNEQ,omitempty"`
-	SubjectIDIn     []uuid.UUID `json:"subjectIDIn,omitempty"`
-	SubjectIDNotIn  []uuid.UUID `json:"subjectIDNotIn,omitempty"`
-	SubjectIDGT     *uuid.UUID  `json:"subjectIDGT,omitempty"`
-	SubjectIDGTE    *uuid.UUID  `json:"subjectIDGTE,omitempty"`
-	SubjectIDLT     *uuid.UUID  `json:"subjectIDLT,omitempty"`
-	SubjectIDLTE    *uuid.UUID  `json:"subjectIDLTE,omitempty"`
-	SubjectIDIsNil  bool        `json:"subjectIDIsNil,omitempty"`
-	SubjectIDNotNil bool        `json:"subjectIDNotNil,omitempty"`
+	SubjectID *uuid.UUID `json:"subjectID,omitempty"`
 
-	// "subject_bot_id" field predicates.
-	SubjectBotID       *uuid.UUID  `json:"subjectBotID,omitempty"`
-	SubjectBotIDNEQ    *uuid.UUID  `json:"subjectBotIDNEQ,omitempty"`
-	SubjectBotIDIn     []uuid.UUID `json:"subjectBotIDIn,omitempty"`
-	SubjectBotIDNotIn  []uuid.UUID `json:"subjectBotIDNotIn,omitempty"`
-	SubjectBotIDIsNil  bool        `json:"subjectBotIDIsNil,omitempty"`
-	SubjectBotIDNotNil bool        `json:"subjectBotIDNotNil,omitempty"`
+	SubjectBotID *uuid.UUID `json:"subjectBotID,omitempty"`
 
-	// "text" field predicates.
-	Text             *string  `json:"text,omitempty"`
-	TextNEQ          *string  `json:"textNEQ,omitempty"`
-	TextIn           []string `json:"textIn,omitempty"`
-	TextNotIn        []string `json:"textNotIn,omitempty"`
-	TextGT           *string  `json:"textGT,omitempty"`
-	TextGTE          *string  `json:"textGTE,omitempty"`
-	TextLT           *string  `json:"textLT,omitempty"`
-	TextLTE          *string  `json:"textLTE,omitempty"`
-	TextContains     *string  `json:"textContains,omitempty"`
-	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
-	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
-	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
-	TextContainsFold *string  `json:"textContainsFold,omitempty"`
+	TextContainsFold *string `json:"textContainsFold,omitempty"`
 
-	// "state" field predicates.
-	State      *feedback.State  `json:"state,omitempty"`
-	StateNEQ   *feedback.State  `json:"stateNEQ,omitempty"`
-	StateIn    []feedback.State `json:"stateIn,omitempty"`
-	StateNotIn []feedback.State `json:"stateNotIn,omitempty"`
+	State *feedback.State `json:"state,omitempty"`
 
-	// "answer" field predicates.
-	Answer             *string  `json:"answer,omitempty"`
-	AnswerNEQ          *string  `json:"answerNEQ,omitempty"`
-	AnswerIn           []string `json:"answerIn,omitempty"`
-	AnswerNotIn        []string `json:"answerNotIn,omitempty"`
-	AnswerGT           *string  `json:"answerGT,omitempty"`
-	AnswerGTE          *string  `json:"answerGTE,omitempty"`
-	AnswerLT           *string  `json:"answerLT,omitempty"`
-	AnswerLTE          *string  `json:"answerLTE,omitempty"`
-	AnswerContains     *string  `json:"answerContains,omitempty"`
-	AnswerHasPrefix    *string  `json:"answerHasPrefix,omitempty"`
-	AnswerHasSuffix    *string  `json:"answerHasSuffix,omitempty"`
-	AnswerIsNil        bool     `json:"answerIsNil,omitempty"`
-	AnswerNotNil       bool     `json:"answerNotNil,omitempty"`
-	AnswerEqualFold    *string  `json:"answerEqualFold,omitempty"`
-	AnswerContainsFold *string  `json:"answerContainsFold,omitempty"`
-
-	// "answered_at" field predicates.
-	AnsweredAt       *time.Time  `json:"answeredAt,omitempty"`
-	AnsweredAtNEQ    *time.Time  `json:"answeredAtNEQ,omitempty"`
-	AnsweredAtIn     []time.Time `json:"answeredAtIn,omitempty"`
-	AnsweredAtNotIn  []time.Time `json:"answeredAtNotIn,omitempty"`
-	AnsweredAtGT     *time.Time  `json:"answeredAtGT,omitempty"`
-	AnsweredAtGTE    *time.Time  `json:"answeredAtGTE,omitempty"`
-	AnsweredAtLT     *time.Time  `json:"answeredAtLT,omitempty"`
-	AnsweredAtLTE    *time.Time  `json:"answeredAtLTE,omitempty"`
-	AnsweredAtIsNil  bool        `json:"answeredAtIsNil,omitempty"`
-	AnsweredAtNotNil bool        `json:"answeredAtNotNil,omitempty"`
-
-	// "bot" edge predicates.
-	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
 
-	// "subject_bot" edge predicates.
-	HasSubjectBot     *bool            `json:"hasSubjectBot,omitempty"`
 	HasSubjectBotWith []*BotWhereInput `json:"hasSubjectBotWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *FeedbackWhereInput) AddPredicates(predicates ...predicate.Feedback) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the FeedbackWhereInput filter on the FeedbackQuery builder.
 func (i *FeedbackWhereInput) Filter(q *FeedbackQuery) (*FeedbackQuery, error) {
 	if i == nil {
 		return q, nil
@@ -3750,11 +1061,8 @@ func (i *FeedbackWhereInput) Filter(q *FeedbackQuery) (*FeedbackQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyFeedbackWhereInput is returned in case the FeedbackWhereInput is empty.
 var ErrEmptyFeedbackWhereInput = errors.New("ent: empty predicate FeedbackWhereInput")
 
-// P returns a predicate for filtering feedbacks.
-// An error is returned if the input is empty or invalid.
 func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 	var predicates []predicate.Feedback
 	if i.Not != nil {
@@ -3804,275 +1112,41 @@ func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 	if i.ID != nil {
 		predicates = append(predicates, feedback.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, feedback.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, feedback.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, feedback.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, feedback.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, feedback.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, feedback.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, feedback.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, feedback.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, feedback.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, feedback.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, feedback.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, feedback.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, feedback.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, feedback.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, feedback.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.BotID != nil {
 		predicates = append(predicates, feedback.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, feedback.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, feedback.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, feedback.BotIDNotIn(i.BotIDNotIn...))
-	}
+
 	if i.Kind != nil {
 		predicates = append(predicates, feedback.KindEQ(*i.Kind))
 	}
-	if i.KindNEQ != nil {
-		predicates = append(predicates, feedback.KindNEQ(*i.KindNEQ))
-	}
-	if len(i.KindIn) > 0 {
-		predicates = append(predicates, feedback.KindIn(i.KindIn...))
-	}
-	if len(i.KindNotIn) > 0 {
-		predicates = append(predicates, feedback.KindNotIn(i.KindNotIn...))
-	}
+
 	if i.SubjectType != nil {
 		predicates = append(predicates, feedback.SubjectTypeEQ(*i.SubjectType))
 	}
-	if i.SubjectTypeNEQ != nil {
-		predicates = append(predicates, feedback.SubjectTypeNEQ(*i.SubjectTypeNEQ))
-	}
-	if len(i.SubjectTypeIn) > 0 {
-		predicates = append(predicates, feedback.SubjectTypeIn(i.SubjectTypeIn...))
-	}
-	if len(i.SubjectTypeNotIn) > 0 {
-		predicates = append(predicates, feedback.SubjectTypeNotIn(i.SubjectTypeNotIn...))
-	}
-	if i.SubjectTypeIsNil {
-		predicates = append(predicates, feedback.SubjectTypeIsNil())
-	}
-	if i.SubjectTypeNotNil {
-		predicates = append(predicates, feedback.SubjectTypeNotNil())
-	}
+
 	if i.SubjectID != nil {
 		predicates = append(predicates, feedback.SubjectIDEQ(*i.SubjectID))
 	}
-	if i.SubjectIDNEQ != nil {
-		predicates = append(predicates, feedback.SubjectIDNEQ(*i.SubjectIDNEQ))
-	}
-	if len(i.SubjectIDIn) > 0 {
-		predicates = append(predicates, feedback.SubjectIDIn(i.SubjectIDIn...))
-	}
-	if len(i.SubjectIDNotIn) > 0 {
-		predicates = append(predicates, feedback.SubjectIDNotIn(i.SubjectIDNotIn...))
-	}
-	if i.SubjectIDGT != nil {
-		predicates = append(predicates, feedback.SubjectIDGT(*i.SubjectIDGT))
-	}
-	if i.SubjectIDGTE != nil {
-		predicates = append(predicates, feedback.SubjectIDGTE(*i.SubjectIDGTE))
-	}
-	if i.SubjectIDLT != nil {
-		predicates = append(predicates, feedback.SubjectIDLT(*i.SubjectIDLT))
-	}
-	if i.SubjectIDLTE != nil {
-		predicates = append(predicates, feedback.SubjectIDLTE(*i.SubjectIDLTE))
-	}
-	if i.SubjectIDIsNil {
-		predicates = append(predicates, feedback.SubjectIDIsNil())
-	}
-	if i.SubjectIDNotNil {
-		predicates = append(predicates, feedback.SubjectIDNotNil())
-	}
+
 	if i.SubjectBotID != nil {
 		predicates = append(predicates, feedback.SubjectBotIDEQ(*i.SubjectBotID))
 	}
-	if i.SubjectBotIDNEQ != nil {
-		predicates = append(predicates, feedback.SubjectBotIDNEQ(*i.SubjectBotIDNEQ))
-	}
-	if len(i.SubjectBotIDIn) > 0 {
-		predicates = append(predicates, feedback.SubjectBotIDIn(i.SubjectBotIDIn...))
-	}
-	if len(i.SubjectBotIDNotIn) > 0 {
-		predicates = append(predicates, feedback.SubjectBotIDNotIn(i.SubjectBotIDNotIn...))
-	}
-	if i.SubjectBotIDIsNil {
-		predicates = append(predicates, feedback.SubjectBotIDIsNil())
-	}
-	if i.SubjectBotIDNotNil {
-		predicates = append(predicates, feedback.SubjectBotIDNotNil())
-	}
-	if i.Text != nil {
-		predicates = append(predicates, feedback.TextEQ(*i.Text))
-	}
-	if i.TextNEQ != nil {
-		predicates = append(predicates, feedback.TextNEQ(*i.TextNEQ))
-	}
-	if len(i.TextIn) > 0 {
-		predicates = append(predicates, feedback.TextIn(i.TextIn...))
-	}
-	if len(i.TextNotIn) > 0 {
-		predicates = append(predicates, feedback.TextNotIn(i.TextNotIn...))
-	}
-	if i.TextGT != nil {
-		predicates = append(predicates, feedback.TextGT(*i.TextGT))
-	}
-	if i.TextGTE != nil {
-		predicates = append(predicates, feedback.TextGTE(*i.TextGTE))
-	}
-	if i.TextLT != nil {
-		predicates = append(predicates, feedback.TextLT(*i.TextLT))
-	}
-	if i.TextLTE != nil {
-		predicates = append(predicates, feedback.TextLTE(*i.TextLTE))
-	}
-	if i.TextContains != nil {
-		predicates = append(predicates, feedback.TextContains(*i.TextContains))
-	}
-	if i.TextHasPrefix != nil {
-		predicates = append(predicates, feedback.TextHasPrefix(*i.TextHasPrefix))
-	}
-	if i.TextHasSuffix != nil {
-		predicates = append(predicates, feedback.TextHasSuffix(*i.TextHasSuffix))
-	}
-	if i.TextEqualFold != nil {
-		predicates = append(predicates, feedback.TextEqualFold(*i.TextEqualFold))
-	}
+
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, feedback.TextContainsFold(*i.TextContainsFold))
 	}
 	if i.State != nil {
 		predicates = append(predicates, feedback.StateEQ(*i.State))
 	}
-	if i.StateNEQ != nil {
-		predicates = append(predicates, feedback.StateNEQ(*i.StateNEQ))
-	}
-	if len(i.StateIn) > 0 {
-		predicates = append(predicates, feedback.StateIn(i.StateIn...))
-	}
-	if len(i.StateNotIn) > 0 {
-		predicates = append(predicates, feedback.StateNotIn(i.StateNotIn...))
-	}
-	if i.Answer != nil {
-		predicates = append(predicates, feedback.AnswerEQ(*i.Answer))
-	}
-	if i.AnswerNEQ != nil {
-		predicates = append(predicates, feedback.AnswerNEQ(*i.AnswerNEQ))
-	}
-	if len(i.AnswerIn) > 0 {
-		predicates = append(predicates, feedback.AnswerIn(i.AnswerIn...))
-	}
-	if len(i.AnswerNotIn) > 0 {
-		predicates = append(predicates, feedback.AnswerNotIn(i.AnswerNotIn...))
-	}
-	if i.AnswerGT != nil {
-		predicates = append(predicates, feedback.AnswerGT(*i.AnswerGT))
-	}
-	if i.AnswerGTE != nil {
-		predicates = append(predicates, feedback.AnswerGTE(*i.AnswerGTE))
-	}
-	if i.AnswerLT != nil {
-		predicates = append(predicates, feedback.AnswerLT(*i.AnswerLT))
-	}
-	if i.AnswerLTE != nil {
-		predicates = append(predicates, feedback.AnswerLTE(*i.AnswerLTE))
-	}
-	if i.AnswerContains != nil {
-		predicates = append(predicates, feedback.AnswerContains(*i.AnswerContains))
-	}
-	if i.AnswerHasPrefix != nil {
-		predicates = append(predicates, feedback.AnswerHasPrefix(*i.AnswerHasPrefix))
-	}
-	if i.AnswerHasSuffix != nil {
-		predicates = append(predicates, feedback.AnswerHasSuffix(*i.AnswerHasSuffix))
-	}
-	if i.AnswerIsNil {
-		predicates = append(predicates, feedback.AnswerIsNil())
-	}
-	if i.AnswerNotNil {
-		predicates = append(predicates, feedback.AnswerNotNil())
-	}
-	if i.AnswerEqualFold != nil {
-		predicates = append(predicates, feedback.AnswerEqualFold(*i.AnswerEqualFold))
-	}
-	if i.AnswerContainsFold != nil {
-		predicates = append(predicates, feedback.AnswerContainsFold(*i.AnswerContainsFold))
-	}
-	if i.AnsweredAt != nil {
-		predicates = append(predicates, feedback.AnsweredAtEQ(*i.AnsweredAt))
-	}
-	if i.AnsweredAtNEQ != nil {
-		predicates = append(predicates, feedback.AnsweredAtNEQ(*i.AnsweredAtNEQ))
-	}
-	if len(i.AnsweredAtIn) > 0 {
-		predicates = append(predicates, feedback.AnsweredAtIn(i.AnsweredAtIn...))
-	}
-	if len(i.AnsweredAtNotIn) > 0 {
-		predicates = append(predicates, feedback.AnsweredAtNotIn(i.AnsweredAtNotIn...))
-	}
-	if i.AnsweredAtGT != nil {
-		predicates = append(predicates, feedback.AnsweredAtGT(*i.AnsweredAtGT))
-	}
-	if i.AnsweredAtGTE != nil {
-		predicates = append(predicates, feedback.AnsweredAtGTE(*i.AnsweredAtGTE))
-	}
-	if i.AnsweredAtLT != nil {
-		predicates = append(predicates, feedback.AnsweredAtLT(*i.AnsweredAtLT))
-	}
-	if i.AnsweredAtLTE != nil {
-		predicates = append(predicates, feedback.AnsweredAtLTE(*i.AnsweredAtLTE))
-	}
-	if i.AnsweredAtIsNil {
-		predicates = append(predicates, feedback.AnsweredAtIsNil())
-	}
-	if i.AnsweredAtNotNil {
-		predicates = append(predicates, feedback.AnsweredAtNotNil())
-	}
 
-	if i.HasBot != nil {
-		p := feedback.HasBot()
-		if !*i.HasBot {
-			p = feedback.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -4084,13 +1158,7 @@ func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 		}
 		predicates = append(predicates, feedback.HasBotWith(with...))
 	}
-	if i.HasSubjectBot != nil {
-		p := feedback.HasSubjectBot()
-		if !*i.HasSubjectBot {
-			p = feedback.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
+
 	if len(i.HasSubjectBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasSubjectBotWith))
 		for _, w := range i.HasSubjectBotWith {
@@ -4112,103 +1180,27 @@ func (i *FeedbackWhereInput) P() (predicate.Feedback, error) {
 	}
 }
 
-// InvitationWhereInput represents a where input for filtering Invitation queries.
 type InvitationWhereInput struct {
 	Predicates []predicate.Invitation  `json:"-"`
 	Not        *InvitationWhereInput   `json:"not,omitempty"`
 	Or         []*InvitationWhereInput `json:"or,omitempty"`
 	And        []*InvitationWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "uses" field predicates.
-	Uses      *int  `json:"uses,omitempty"`
-	UsesNEQ   *int  `json:"usesNEQ,omitempty"`
-	UsesIn    []int `json:"usesIn,omitempty"`
-	UsesNotIn []int `json:"usesNotIn,omitempty"`
-	UsesGT    *int  `json:"usesGT,omitempty"`
-	UsesGTE   *int  `json:"usesGTE,omitempty"`
-	UsesLT    *int  `json:"usesLT,omitempty"`
-	UsesLTE   *int  `json:"usesLTE,omitempty"`
+	NoteContainsFold *string `json:"noteContainsFold,omitempty"`
 
-	// "used" field predicates.
-	Used      *int  `json:"used,omitempty"`
-	UsedNEQ   *int  `json:"usedNEQ,omitempty"`
-	UsedIn    []int `json:"usedIn,omitempty"`
-	UsedNotIn []int `json:"usedNotIn,omitempty"`
-	UsedGT    *int  `json:"usedGT,omitempty"`
-	UsedGTE   *int  `json:"usedGTE,omitempty"`
-	UsedLT    *int  `json:"usedLT,omitempty"`
-	UsedLTE   *int  `json:"usedLTE,omitempty"`
-
-	// "note" field predicates.
-	Note             *string  `json:"note,omitempty"`
-	NoteNEQ          *string  `json:"noteNEQ,omitempty"`
-	NoteIn           []string `json:"noteIn,omitempty"`
-	NoteNotIn        []string `json:"noteNotIn,omitempty"`
-	NoteGT           *string  `json:"noteGT,omitempty"`
-	NoteGTE          *string  `json:"noteGTE,omitempty"`
-	NoteLT           *string  `json:"noteLT,omitempty"`
-	NoteLTE          *string  `json:"noteLTE,omitempty"`
-	NoteContains     *string  `json:"noteContains,omitempty"`
-	NoteHasPrefix    *string  `json:"noteHasPrefix,omitempty"`
-	NoteHasSuffix    *string  `json:"noteHasSuffix,omitempty"`
-	NoteEqualFold    *string  `json:"noteEqualFold,omitempty"`
-	NoteContainsFold *string  `json:"noteContainsFold,omitempty"`
-
-	// "is_demo" field predicates.
-	IsDemo    *bool `json:"isDemo,omitempty"`
-	IsDemoNEQ *bool `json:"isDemoNEQ,omitempty"`
-
-	// "expires_at" field predicates.
-	ExpiresAt       *time.Time  `json:"expiresAt,omitempty"`
-	ExpiresAtNEQ    *time.Time  `json:"expiresAtNEQ,omitempty"`
-	ExpiresAtIn     []time.Time `json:"expiresAtIn,omitempty"`
-	ExpiresAtNotIn  []time.Time `json:"expiresAtNotIn,omitempty"`
-	ExpiresAtGT     *time.Time  `json:"expiresAtGT,omitempty"`
-	ExpiresAtGTE    *time.Time  `json:"expiresAtGTE,omitempty"`
-	ExpiresAtLT     *time.Time  `json:"expiresAtLT,omitempty"`
-	ExpiresAtLTE    *time.Time  `json:"expiresAtLTE,omitempty"`
-	ExpiresAtIsNil  bool        `json:"expiresAtIsNil,omitempty"`
-	ExpiresAtNotNil bool        `json:"expiresAtNotNil,omitempty"`
-
-	// "revoked_at" field predicates.
-	RevokedAt       *time.Time  `json:"revokedAt,omitempty"`
-	RevokedAtNEQ    *time.Time  `json:"revokedAtNEQ,omitempty"`
-	RevokedAtIn     []time.Time `json:"revokedAtIn,omitempty"`
-	RevokedAtNotIn  []time.Time `json:"revokedAtNotIn,omitempty"`
-	RevokedAtGT     *time.Time  `json:"revokedAtGT,omitempty"`
-	RevokedAtGTE    *time.Time  `json:"revokedAtGTE,omitempty"`
-	RevokedAtLT     *time.Time  `json:"revokedAtLT,omitempty"`
-	RevokedAtLTE    *time.Time  `json:"revokedAtLTE,omitempty"`
-	RevokedAtIsNil  bool        `json:"revokedAtIsNil,omitempty"`
-	RevokedAtNotNil bool        `json:"revokedAtNotNil,omitempty"`
+	RevokedAtIsNil  bool `json:"revokedAtIsNil,omitempty"`
+	RevokedAtNotNil bool `json:"revokedAtNotNil,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *InvitationWhereInput) AddPredicates(predicates ...predicate.Invitation) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the InvitationWhereInput filter on the InvitationQuery builder.
 func (i *InvitationWhereInput) Filter(q *InvitationQuery) (*InvitationQuery, error) {
 	if i == nil {
 		return q, nil
@@ -4223,11 +1215,8 @@ func (i *InvitationWhereInput) Filter(q *InvitationQuery) (*InvitationQuery, err
 	return q.Where(p), nil
 }
 
-// ErrEmptyInvitationWhereInput is returned in case the InvitationWhereInput is empty.
 var ErrEmptyInvitationWhereInput = errors.New("ent: empty predicate InvitationWhereInput")
 
-// P returns a predicate for filtering invitations.
-// An error is returned if the input is empty or invalid.
 func (i *InvitationWhereInput) P() (predicate.Invitation, error) {
 	var predicates []predicate.Invitation
 	if i.Not != nil {
@@ -4277,198 +1266,18 @@ func (i *InvitationWhereInput) P() (predicate.Invitation, error) {
 	if i.ID != nil {
 		predicates = append(predicates, invitation.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, invitation.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, invitation.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, invitation.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, invitation.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, invitation.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, invitation.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, invitation.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, invitation.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, invitation.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, invitation.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, invitation.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, invitation.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, invitation.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, invitation.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, invitation.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.Uses != nil {
-		predicates = append(predicates, invitation.UsesEQ(*i.Uses))
-	}
-	if i.UsesNEQ != nil {
-		predicates = append(predicates, invitation.UsesNEQ(*i.UsesNEQ))
-	}
-	if len(i.UsesIn) > 0 {
-		predicates = append(predicates, invitation.UsesIn(i.UsesIn...))
-	}
-	if len(i.UsesNotIn) > 0 {
-		predicates = append(predicates, invitation.UsesNotIn(i.UsesNotIn...))
-	}
-	if i.UsesGT != nil {
-		predicates = append(predicates, invitation.UsesGT(*i.UsesGT))
-	}
-	if i.UsesGTE != nil {
-		predicates = append(predicates, invitation.UsesGTE(*i.UsesGTE))
-	}
-	if i.UsesLT != nil {
-		predicates = append(predicates, invitation.UsesLT(*i.UsesLT))
-	}
-	if i.UsesLTE != nil {
-		predicates = append(predicates, invitation.UsesLTE(*i.UsesLTE))
-	}
-	if i.Used != nil {
-		predicates = append(predicates, invitation.UsedEQ(*i.Used))
-	}
-	if i.UsedNEQ != nil {
-		predicates = append(predicates, invitation.UsedNEQ(*i.UsedNEQ))
-	}
-	if len(i.UsedIn) > 0 {
-		predicates = append(predicates, invitation.UsedIn(i.UsedIn...))
-	}
-	if len(i.UsedNotIn) > 0 {
-		predicates = append(predicates, invitation.UsedNotIn(i.UsedNotIn...))
-	}
-	if i.UsedGT != nil {
-		predicates = append(predicates, invitation.UsedGT(*i.UsedGT))
-	}
-	if i.UsedGTE != nil {
-		predicates = append(predicates, invitation.UsedGTE(*i.UsedGTE))
-	}
-	if i.UsedLT != nil {
-		predicates = append(predicates, invitation.UsedLT(*i.UsedLT))
-	}
-	if i.UsedLTE != nil {
-		predicates = append(predicates, invitation.UsedLTE(*i.UsedLTE))
-	}
-	if i.Note != nil {
-		predicates = append(predicates, invitation.NoteEQ(*i.Note))
-	}
-	if i.NoteNEQ != nil {
-		predicates = append(predicates, invitation.NoteNEQ(*i.NoteNEQ))
-	}
-	if len(i.NoteIn) > 0 {
-		predicates = append(predicates, invitation.NoteIn(i.NoteIn...))
-	}
-	if len(i.NoteNotIn) > 0 {
-		predicates = append(predicates, invitation.NoteNotIn(i.NoteNotIn...))
-	}
-	if i.NoteGT != nil {
-		predicates = append(predicates, invitation.NoteGT(*i.NoteGT))
-	}
-	if i.NoteGTE != nil {
-		predicates = append(predicates, invitation.NoteGTE(*i.NoteGTE))
-	}
-	if i.NoteLT != nil {
-		predicates = append(predicates, invitation.NoteLT(*i.NoteLT))
-	}
-	if i.NoteLTE != nil {
-		predicates = append(predicates, invitation.NoteLTE(*i.NoteLTE))
-	}
-	if i.NoteContains != nil {
-		predicates = append(predicates, invitation.NoteContains(*i.NoteContains))
-	}
-	if i.NoteHasPrefix != nil {
-		predicates = append(predicates, invitation.NoteHasPrefix(*i.NoteHasPrefix))
-	}
-	if i.NoteHasSuffix != nil {
-		predicates = append(predicates, invitation.NoteHasSuffix(*i.NoteHasSuffix))
-	}
-	if i.NoteEqualFold != nil {
-		predicates = append(predicates, invitation.NoteEqualFold(*i.NoteEqualFold))
-	}
+
 	if i.NoteContainsFold != nil {
 		predicates = append(predicates, invitation.NoteContainsFold(*i.NoteContainsFold))
 	}
-	if i.IsDemo != nil {
-		predicates = append(predicates, invitation.IsDemoEQ(*i.IsDemo))
-	}
-	if i.IsDemoNEQ != nil {
-		predicates = append(predicates, invitation.IsDemoNEQ(*i.IsDemoNEQ))
-	}
-	if i.ExpiresAt != nil {
-		predicates = append(predicates, invitation.ExpiresAtEQ(*i.ExpiresAt))
-	}
-	if i.ExpiresAtNEQ != nil {
-		predicates = append(predicates, invitation.ExpiresAtNEQ(*i.ExpiresAtNEQ))
-	}
-	if len(i.ExpiresAtIn) > 0 {
-		predicates = append(predicates, invitation.ExpiresAtIn(i.ExpiresAtIn...))
-	}
-	if len(i.ExpiresAtNotIn) > 0 {
-		predicates = append(predicates, invitation.ExpiresAtNotIn(i.ExpiresAtNotIn...))
-	}
-	if i.ExpiresAtGT != nil {
-		predicates = append(predicates, invitation.ExpiresAtGT(*i.ExpiresAtGT))
-	}
-	if i.ExpiresAtGTE != nil {
-		predicates = append(predicates, invitation.ExpiresAtGTE(*i.ExpiresAtGTE))
-	}
-	if i.ExpiresAtLT != nil {
-		predicates = append(predicates, invitation.ExpiresAtLT(*i.ExpiresAtLT))
-	}
-	if i.ExpiresAtLTE != nil {
-		predicates = append(predicates, invitation.ExpiresAtLTE(*i.ExpiresAtLTE))
-	}
-	if i.ExpiresAtIsNil {
-		predicates = append(predicates, invitation.ExpiresAtIsNil())
-	}
-	if i.ExpiresAtNotNil {
-		predicates = append(predicates, invitation.ExpiresAtNotNil())
-	}
-	if i.RevokedAt != nil {
-		predicates = append(predicates, invitation.RevokedAtEQ(*i.RevokedAt))
-	}
-	if i.RevokedAtNEQ != nil {
-		predicates = append(predicates, invitation.RevokedAtNEQ(*i.RevokedAtNEQ))
-	}
-	if len(i.RevokedAtIn) > 0 {
-		predicates = append(predicates, invitation.RevokedAtIn(i.RevokedAtIn...))
-	}
-	if len(i.RevokedAtNotIn) > 0 {
-		predicates = append(predicates, invitation.RevokedAtNotIn(i.RevokedAtNotIn...))
-	}
-	if i.RevokedAtGT != nil {
-		predicates = append(predicates, invitation.RevokedAtGT(*i.RevokedAtGT))
-	}
-	if i.RevokedAtGTE != nil {
-		predicates = append(predicates, invitation.RevokedAtGTE(*i.RevokedAtGTE))
-	}
-	if i.RevokedAtLT != nil {
-		predicates = append(predicates, invitation.RevokedAtLT(*i.RevokedAtLT))
-	}
-	if i.RevokedAtLTE != nil {
-		predicates = append(predicates, invitation.RevokedAtLTE(*i.RevokedAtLTE))
-	}
+
 	if i.RevokedAtIsNil {
 		predicates = append(predicates, invitation.RevokedAtIsNil())
 	}
@@ -4486,120 +1295,34 @@ func (i *InvitationWhereInput) P() (predicate.Invitation, error) {
 	}
 }
 
-// LedgerEntryWhereInput represents a where input for filtering LedgerEntry queries.
 type LedgerEntryWhereInput struct {
 	Predicates []predicate.LedgerEntry  `json:"-"`
 	Not        *LedgerEntryWhereInput   `json:"not,omitempty"`
 	Or         []*LedgerEntryWhereInput `json:"or,omitempty"`
 	And        []*LedgerEntryWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "transaction_id" field predicates.
-	TransactionID      *uuid.UUID  `json:"transactionID,omitempty"`
-	TransactionIDNEQ   *uuid.UUID  `json:"transactionIDNEQ,omitempty"`
-	TransactionIDIn    []uuid.UUID `json:"transactionIDIn,omitempty"`
-	TransactionIDNotIn []uuid.UUID `json:"transactionIDNotIn,omitempty"`
-	TransactionIDGT    *uuid.UUID  `json:"transactionIDGT,omitempty"`
-	TransactionIDGTE   *uuid.UUID  `json:"transactionIDGTE,omitempty"`
-	TransactionIDLT    *uuid.UUID  `json:"transactionIDLT,omitempty"`
-	TransactionIDLTE   *uuid.UUID  `json:"transactionIDLTE,omitempty"`
+	TransactionID *uuid.UUID `json:"transactionID,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID       *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ    *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn     []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn  []uuid.UUID `json:"botIDNotIn,omitempty"`
-	BotIDGT     *uuid.UUID  `json:"botIDGT,omitempty"`
-	BotIDGTE    *uuid.UUID  `json:"botIDGTE,omitempty"`
-	BotIDLT     *uuid.UUID  `json:"botIDLT,omitempty"`
-	BotIDLTE    *uuid.UUID  `json:"botIDLTE,omitempty"`
-	BotIDIsNil  bool        `json:"botIDIsNil,omitempty"`
-	BotIDNotNil bool        `json:"botIDNotNil,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "number" field predicates.
-	Number       *int64  `json:"number,omitempty"`
-	NumberNEQ    *int64  `json:"numberNEQ,omitempty"`
-	NumberIn     []int64 `json:"numberIn,omitempty"`
-	NumberNotIn  []int64 `json:"numberNotIn,omitempty"`
-	NumberGT     *int64  `json:"numberGT,omitempty"`
-	NumberGTE    *int64  `json:"numberGTE,omitempty"`
-	NumberLT     *int64  `json:"numberLT,omitempty"`
-	NumberLTE    *int64  `json:"numberLTE,omitempty"`
-	NumberIsNil  bool    `json:"numberIsNil,omitempty"`
-	NumberNotNil bool    `json:"numberNotNil,omitempty"`
+	AccountKind *ledgerentry.AccountKind `json:"accountKind,omitempty"`
 
-	// "account_kind" field predicates.
-	AccountKind      *ledgerentry.AccountKind  `json:"accountKind,omitempty"`
-	AccountKindNEQ   *ledgerentry.AccountKind  `json:"accountKindNEQ,omitempty"`
-	AccountKindIn    []ledgerentry.AccountKind `json:"accountKindIn,omitempty"`
-	AccountKindNotIn []ledgerentry.AccountKind `json:"accountKindNotIn,omitempty"`
+	Kind *ledgerentry.Kind `json:"kind,omitempty"`
 
-	// "kind" field predicates.
-	Kind      *ledgerentry.Kind  `json:"kind,omitempty"`
-	KindNEQ   *ledgerentry.Kind  `json:"kindNEQ,omitempty"`
-	KindIn    []ledgerentry.Kind `json:"kindIn,omitempty"`
-	KindNotIn []ledgerentry.Kind `json:"kindNotIn,omitempty"`
+	OperationID *uuid.UUID `json:"operationID,omitempty"`
 
-	// "delta_minor" field predicates.
-	DeltaMinor      *int64  `json:"deltaMinor,omitempty"`
-	DeltaMinorNEQ   *int64  `json:"deltaMinorNEQ,omitempty"`
-	DeltaMinorIn    []int64 `json:"deltaMinorIn,omitempty"`
-	DeltaMinorNotIn []int64 `json:"deltaMinorNotIn,omitempty"`
-	DeltaMinorGT    *int64  `json:"deltaMinorGT,omitempty"`
-	DeltaMinorGTE   *int64  `json:"deltaMinorGTE,omitempty"`
-	DeltaMinorLT    *int64  `json:"deltaMinorLT,omitempty"`
-	DeltaMinorLTE   *int64  `json:"deltaMinorLTE,omitempty"`
-
-	// "operation_id" field predicates.
-	OperationID       *uuid.UUID  `json:"operationID,omitempty"`
-	OperationIDNEQ    *uuid.UUID  `json:"operationIDNEQ,omitempty"`
-	OperationIDIn     []uuid.UUID `json:"operationIDIn,omitempty"`
-	OperationIDNotIn  []uuid.UUID `json:"operationIDNotIn,omitempty"`
-	OperationIDGT     *uuid.UUID  `json:"operationIDGT,omitempty"`
-	OperationIDGTE    *uuid.UUID  `json:"operationIDGTE,omitempty"`
-	OperationIDLT     *uuid.UUID  `json:"operationIDLT,omitempty"`
-	OperationIDLTE    *uuid.UUID  `json:"operationIDLTE,omitempty"`
-	OperationIDIsNil  bool        `json:"operationIDIsNil,omitempty"`
-	OperationIDNotNil bool        `json:"operationIDNotNil,omitempty"`
-
-	// "order_id" field predicates.
-	OrderID       *uuid.UUID  `json:"orderID,omitempty"`
-	OrderIDNEQ    *uuid.UUID  `json:"orderIDNEQ,omitempty"`
-	OrderIDIn     []uuid.UUID `json:"orderIDIn,omitempty"`
-	OrderIDNotIn  []uuid.UUID `json:"orderIDNotIn,omitempty"`
-	OrderIDGT     *uuid.UUID  `json:"orderIDGT,omitempty"`
-	OrderIDGTE    *uuid.UUID  `json:"orderIDGTE,omitempty"`
-	OrderIDLT     *uuid.UUID  `json:"orderIDLT,omitempty"`
-	OrderIDLTE    *uuid.UUID  `json:"orderIDLTE,omitempty"`
-	OrderIDIsNil  bool        `json:"orderIDIsNil,omitempty"`
-	OrderIDNotNil bool        `json:"orderIDNotNil,omitempty"`
+	OrderID *uuid.UUID `json:"orderID,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *LedgerEntryWhereInput) AddPredicates(predicates ...predicate.LedgerEntry) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the LedgerEntryWhereInput filter on the LedgerEntryQuery builder.
 func (i *LedgerEntryWhereInput) Filter(q *LedgerEntryQuery) (*LedgerEntryQuery, error) {
 	if i == nil {
 		return q, nil
@@ -4614,11 +1337,8 @@ func (i *LedgerEntryWhereInput) Filter(q *LedgerEntryQuery) (*LedgerEntryQuery, 
 	return q.Where(p), nil
 }
 
-// ErrEmptyLedgerEntryWhereInput is returned in case the LedgerEntryWhereInput is empty.
 var ErrEmptyLedgerEntryWhereInput = errors.New("ent: empty predicate LedgerEntryWhereInput")
 
-// P returns a predicate for filtering ledgerentries.
-// An error is returned if the input is empty or invalid.
 func (i *LedgerEntryWhereInput) P() (predicate.LedgerEntry, error) {
 	var predicates []predicate.LedgerEntry
 	if i.Not != nil {
@@ -4668,242 +1388,36 @@ func (i *LedgerEntryWhereInput) P() (predicate.LedgerEntry, error) {
 	if i.ID != nil {
 		predicates = append(predicates, ledgerentry.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, ledgerentry.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, ledgerentry.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, ledgerentry.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, ledgerentry.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, ledgerentry.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, ledgerentry.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, ledgerentry.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, ledgerentry.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, ledgerentry.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, ledgerentry.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, ledgerentry.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, ledgerentry.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, ledgerentry.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.TransactionID != nil {
 		predicates = append(predicates, ledgerentry.TransactionIDEQ(*i.TransactionID))
 	}
-	if i.TransactionIDNEQ != nil {
-		predicates = append(predicates, ledgerentry.TransactionIDNEQ(*i.TransactionIDNEQ))
-	}
-	if len(i.TransactionIDIn) > 0 {
-		predicates = append(predicates, ledgerentry.TransactionIDIn(i.TransactionIDIn...))
-	}
-	if len(i.TransactionIDNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.TransactionIDNotIn(i.TransactionIDNotIn...))
-	}
-	if i.TransactionIDGT != nil {
-		predicates = append(predicates, ledgerentry.TransactionIDGT(*i.TransactionIDGT))
-	}
-	if i.TransactionIDGTE != nil {
-		predicates = append(predicates, ledgerentry.TransactionIDGTE(*i.TransactionIDGTE))
-	}
-	if i.TransactionIDLT != nil {
-		predicates = append(predicates, ledgerentry.TransactionIDLT(*i.TransactionIDLT))
-	}
-	if i.TransactionIDLTE != nil {
-		predicates = append(predicates, ledgerentry.TransactionIDLTE(*i.TransactionIDLTE))
-	}
+
 	if i.BotID != nil {
 		predicates = append(predicates, ledgerentry.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, ledgerentry.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, ledgerentry.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.BotIDNotIn(i.BotIDNotIn...))
-	}
-	if i.BotIDGT != nil {
-		predicates = append(predicates, ledgerentry.BotIDGT(*i.BotIDGT))
-	}
-	if i.BotIDGTE != nil {
-		predicates = append(predicates, ledgerentry.BotIDGTE(*i.BotIDGTE))
-	}
-	if i.BotIDLT != nil {
-		predicates = append(predicates, ledgerentry.BotIDLT(*i.BotIDLT))
-	}
-	if i.BotIDLTE != nil {
-		predicates = append(predicates, ledgerentry.BotIDLTE(*i.BotIDLTE))
-	}
-	if i.BotIDIsNil {
-		predicates = append(predicates, ledgerentry.BotIDIsNil())
-	}
-	if i.BotIDNotNil {
-		predicates = append(predicates, ledgerentry.BotIDNotNil())
-	}
-	if i.Number != nil {
-		predicates = append(predicates, ledgerentry.NumberEQ(*i.Number))
-	}
-	if i.NumberNEQ != nil {
-		predicates = append(predicates, ledgerentry.NumberNEQ(*i.NumberNEQ))
-	}
-	if len(i.NumberIn) > 0 {
-		predicates = append(predicates, ledgerentry.NumberIn(i.NumberIn...))
-	}
-	if len(i.NumberNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.NumberNotIn(i.NumberNotIn...))
-	}
-	if i.NumberGT != nil {
-		predicates = append(predicates, ledgerentry.NumberGT(*i.NumberGT))
-	}
-	if i.NumberGTE != nil {
-		predicates = append(predicates, ledgerentry.NumberGTE(*i.NumberGTE))
-	}
-	if i.NumberLT != nil {
-		predicates = append(predicates, ledgerentry.NumberLT(*i.NumberLT))
-	}
-	if i.NumberLTE != nil {
-		predicates = append(predicates, ledgerentry.NumberLTE(*i.NumberLTE))
-	}
-	if i.NumberIsNil {
-		predicates = append(predicates, ledgerentry.NumberIsNil())
-	}
-	if i.NumberNotNil {
-		predicates = append(predicates, ledgerentry.NumberNotNil())
-	}
+
 	if i.AccountKind != nil {
 		predicates = append(predicates, ledgerentry.AccountKindEQ(*i.AccountKind))
 	}
-	if i.AccountKindNEQ != nil {
-		predicates = append(predicates, ledgerentry.AccountKindNEQ(*i.AccountKindNEQ))
-	}
-	if len(i.AccountKindIn) > 0 {
-		predicates = append(predicates, ledgerentry.AccountKindIn(i.AccountKindIn...))
-	}
-	if len(i.AccountKindNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.AccountKindNotIn(i.AccountKindNotIn...))
-	}
+
 	if i.Kind != nil {
 		predicates = append(predicates, ledgerentry.KindEQ(*i.Kind))
 	}
-	if i.KindNEQ != nil {
-		predicates = append(predicates, ledgerentry.KindNEQ(*i.KindNEQ))
-	}
-	if len(i.KindIn) > 0 {
-		predicates = append(predicates, ledgerentry.KindIn(i.KindIn...))
-	}
-	if len(i.KindNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.KindNotIn(i.KindNotIn...))
-	}
-	if i.DeltaMinor != nil {
-		predicates = append(predicates, ledgerentry.DeltaMinorEQ(*i.DeltaMinor))
-	}
-	if i.DeltaMinorNEQ != nil {
-		predicates = append(predicates, ledgerentry.DeltaMinorNEQ(*i.DeltaMinorNEQ))
-	}
-	if len(i.DeltaMinorIn) > 0 {
-		predicates = append(predicates, ledgerentry.DeltaMinorIn(i.DeltaMinorIn...))
-	}
-	if len(i.DeltaMinorNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.DeltaMinorNotIn(i.DeltaMinorNotIn...))
-	}
-	if i.DeltaMinorGT != nil {
-		predicates = append(predicates, ledgerentry.DeltaMinorGT(*i.DeltaMinorGT))
-	}
-	if i.DeltaMinorGTE != nil {
-		predicates = append(predicates, ledgerentry.DeltaMinorGTE(*i.DeltaMinorGTE))
-	}
-	if i.DeltaMinorLT != nil {
-		predicates = append(predicates, ledgerentry.DeltaMinorLT(*i.DeltaMinorLT))
-	}
-	if i.DeltaMinorLTE != nil {
-		predicates = append(predicates, ledgerentry.DeltaMinorLTE(*i.DeltaMinorLTE))
-	}
+
 	if i.OperationID != nil {
 		predicates = append(predicates, ledgerentry.OperationIDEQ(*i.OperationID))
 	}
-	if i.OperationIDNEQ != nil {
-		predicates = append(predicates, ledgerentry.OperationIDNEQ(*i.OperationIDNEQ))
-	}
-	if len(i.OperationIDIn) > 0 {
-		predicates = append(predicates, ledgerentry.OperationIDIn(i.OperationIDIn...))
-	}
-	if len(i.OperationIDNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.OperationIDNotIn(i.OperationIDNotIn...))
-	}
-	if i.OperationIDGT != nil {
-		predicates = append(predicates, ledgerentry.OperationIDGT(*i.OperationIDGT))
-	}
-	if i.OperationIDGTE != nil {
-		predicates = append(predicates, ledgerentry.OperationIDGTE(*i.OperationIDGTE))
-	}
-	if i.OperationIDLT != nil {
-		predicates = append(predicates, ledgerentry.OperationIDLT(*i.OperationIDLT))
-	}
-	if i.OperationIDLTE != nil {
-		predicates = append(predicates, ledgerentry.OperationIDLTE(*i.OperationIDLTE))
-	}
-	if i.OperationIDIsNil {
-		predicates = append(predicates, ledgerentry.OperationIDIsNil())
-	}
-	if i.OperationIDNotNil {
-		predicates = append(predicates, ledgerentry.OperationIDNotNil())
-	}
+
 	if i.OrderID != nil {
 		predicates = append(predicates, ledgerentry.OrderIDEQ(*i.OrderID))
-	}
-	if i.OrderIDNEQ != nil {
-		predicates = append(predicates, ledgerentry.OrderIDNEQ(*i.OrderIDNEQ))
-	}
-	if len(i.OrderIDIn) > 0 {
-		predicates = append(predicates, ledgerentry.OrderIDIn(i.OrderIDIn...))
-	}
-	if len(i.OrderIDNotIn) > 0 {
-		predicates = append(predicates, ledgerentry.OrderIDNotIn(i.OrderIDNotIn...))
-	}
-	if i.OrderIDGT != nil {
-		predicates = append(predicates, ledgerentry.OrderIDGT(*i.OrderIDGT))
-	}
-	if i.OrderIDGTE != nil {
-		predicates = append(predicates, ledgerentry.OrderIDGTE(*i.OrderIDGTE))
-	}
-	if i.OrderIDLT != nil {
-		predicates = append(predicates, ledgerentry.OrderIDLT(*i.OrderIDLT))
-	}
-	if i.OrderIDLTE != nil {
-		predicates = append(predicates, ledgerentry.OrderIDLTE(*i.OrderIDLTE))
-	}
-	if i.OrderIDIsNil {
-		predicates = append(predicates, ledgerentry.OrderIDIsNil())
-	}
-	if i.OrderIDNotNil {
-		predicates = append(predicates, ledgerentry.OrderIDNotNil())
 	}
 
 	switch len(predicates) {
@@ -4916,170 +1430,43 @@ func (i *LedgerEntryWhereInput) P() (predicate.LedgerEntry, error) {
 	}
 }
 
-// MailWhereInput represents a where input for filtering Mail queries.
 type MailWhereInput struct {
 	Predicates []predicate.Mail  `json:"-"`
 	Not        *MailWhereInput   `json:"not,omitempty"`
 	Or         []*MailWhereInput `json:"or,omitempty"`
 	And        []*MailWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "kind" field predicates.
-	Kind      *mail.Kind  `json:"kind,omitempty"`
-	KindNEQ   *mail.Kind  `json:"kindNEQ,omitempty"`
-	KindIn    []mail.Kind `json:"kindIn,omitempty"`
-	KindNotIn []mail.Kind `json:"kindNotIn,omitempty"`
+	Kind *mail.Kind `json:"kind,omitempty"`
 
-	// "address_hint" field predicates.
-	AddressHint             *string  `json:"addressHint,omitempty"`
-	AddressHintNEQ          *string  `json:"addressHintNEQ,omitempty"`
-	AddressHintIn           []string `json:"addressHintIn,omitempty"`
-	AddressHintNotIn        []string `json:"addressHintNotIn,omitempty"`
-	AddressHintGT           *string  `json:"addressHintGT,omitempty"`
-	AddressHintGTE          *string  `json:"addressHintGTE,omitempty"`
-	AddressHintLT           *string  `json:"addressHintLT,omitempty"`
-	AddressHintLTE          *string  `json:"addressHintLTE,omitempty"`
-	AddressHintContains     *string  `json:"addressHintContains,omitempty"`
-	AddressHintHasPrefix    *string  `json:"addressHintHasPrefix,omitempty"`
-	AddressHintHasSuffix    *string  `json:"addressHintHasSuffix,omitempty"`
-	AddressHintEqualFold    *string  `json:"addressHintEqualFold,omitempty"`
-	AddressHintContainsFold *string  `json:"addressHintContainsFold,omitempty"`
+	AddressHintContainsFold *string `json:"addressHintContainsFold,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID       *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ    *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn     []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn  []uuid.UUID `json:"botIDNotIn,omitempty"`
-	BotIDIsNil  bool        `json:"botIDIsNil,omitempty"`
-	BotIDNotNil bool        `json:"botIDNotNil,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "reference" field predicates.
-	Reference       *uuid.UUID  `json:"reference,omitempty"`
-	ReferenceNEQ    *uuid.UUID  `json:"referenceNEQ,omitempty"`
-	ReferenceIn     []uuid.UUID `json:"referenceIn,omitempty"`
-	ReferenceNotIn  []uuid.UUID `json:"referenceNotIn,omitempty"`
-	ReferenceGT     *uuid.UUID  `json:"referenceGT,omitempty"`
-	ReferenceGTE    *uuid.UUID  `json:"referenceGTE,omitempty"`
-	ReferenceLT     *uuid.UUID  `json:"referenceLT,omitempty"`
-	ReferenceLTE    *uuid.UUID  `json:"referenceLTE,omitempty"`
-	ReferenceIsNil  bool        `json:"referenceIsNil,omitempty"`
-	ReferenceNotNil bool        `json:"referenceNotNil,omitempty"`
+	SentAtIsNil  bool `json:"sentAtIsNil,omitempty"`
+	SentAtNotNil bool `json:"sentAtNotNil,omitempty"`
 
-	// "expires_at" field predicates.
-	ExpiresAt       *time.Time  `json:"expiresAt,omitempty"`
-	ExpiresAtNEQ    *time.Time  `json:"expiresAtNEQ,omitempty"`
-	ExpiresAtIn     []time.Time `json:"expiresAtIn,omitempty"`
-	ExpiresAtNotIn  []time.Time `json:"expiresAtNotIn,omitempty"`
-	ExpiresAtGT     *time.Time  `json:"expiresAtGT,omitempty"`
-	ExpiresAtGTE    *time.Time  `json:"expiresAtGTE,omitempty"`
-	ExpiresAtLT     *time.Time  `json:"expiresAtLT,omitempty"`
-	ExpiresAtLTE    *time.Time  `json:"expiresAtLTE,omitempty"`
-	ExpiresAtIsNil  bool        `json:"expiresAtIsNil,omitempty"`
-	ExpiresAtNotNil bool        `json:"expiresAtNotNil,omitempty"`
+	RefusedAtIsNil  bool `json:"refusedAtIsNil,omitempty"`
+	RefusedAtNotNil bool `json:"refusedAtNotNil,omitempty"`
 
-	// "sent_at" field predicates.
-	SentAt       *time.Time  `json:"sentAt,omitempty"`
-	SentAtNEQ    *time.Time  `json:"sentAtNEQ,omitempty"`
-	SentAtIn     []time.Time `json:"sentAtIn,omitempty"`
-	SentAtNotIn  []time.Time `json:"sentAtNotIn,omitempty"`
-	SentAtGT     *time.Time  `json:"sentAtGT,omitempty"`
-	SentAtGTE    *time.Time  `json:"sentAtGTE,omitempty"`
-	SentAtLT     *time.Time  `json:"sentAtLT,omitempty"`
-	SentAtLTE    *time.Time  `json:"sentAtLTE,omitempty"`
-	SentAtIsNil  bool        `json:"sentAtIsNil,omitempty"`
-	SentAtNotNil bool        `json:"sentAtNotNil,omitempty"`
+	ExpiredAtIsNil  bool `json:"expiredAtIsNil,omitempty"`
+	ExpiredAtNotNil bool `json:"expiredAtNotNil,omitempty"`
 
-	// "refused_at" field predicates.
-	RefusedAt       *time.Time  `json:"refusedAt,omitempty"`
-	RefusedAtNEQ    *time.Time  `json:"refusedAtNEQ,omitempty"`
-	RefusedAtIn     []time.Time `json:"refusedAtIn,omitempty"`
-	RefusedAtNotIn  []time.Time `json:"refusedAtNotIn,omitempty"`
-	RefusedAtGT     *time.Time  `json:"refusedAtGT,omitempty"`
-	RefusedAtGTE    *time.Time  `json:"refusedAtGTE,omitempty"`
-	RefusedAtLT     *time.Time  `json:"refusedAtLT,omitempty"`
-	RefusedAtLTE    *time.Time  `json:"refusedAtLTE,omitempty"`
-	RefusedAtIsNil  bool        `json:"refusedAtIsNil,omitempty"`
-	RefusedAtNotNil bool        `json:"refusedAtNotNil,omitempty"`
+	AttemptsGT *int `json:"attemptsGT,omitempty"`
 
-	// "expired_at" field predicates.
-	ExpiredAt       *time.Time  `json:"expiredAt,omitempty"`
-	ExpiredAtNEQ    *time.Time  `json:"expiredAtNEQ,omitempty"`
-	ExpiredAtIn     []time.Time `json:"expiredAtIn,omitempty"`
-	ExpiredAtNotIn  []time.Time `json:"expiredAtNotIn,omitempty"`
-	ExpiredAtGT     *time.Time  `json:"expiredAtGT,omitempty"`
-	ExpiredAtGTE    *time.Time  `json:"expiredAtGTE,omitempty"`
-	ExpiredAtLT     *time.Time  `json:"expiredAtLT,omitempty"`
-	ExpiredAtLTE    *time.Time  `json:"expiredAtLTE,omitempty"`
-	ExpiredAtIsNil  bool        `json:"expiredAtIsNil,omitempty"`
-	ExpiredAtNotNil bool        `json:"expiredAtNotNil,omitempty"`
+	LastErrorContainsFold *string `json:"lastErrorContainsFold,omitempty"`
 
-	// "counted_at" field predicates.
-	CountedAt       *time.Time  `json:"countedAt,omitempty"`
-	CountedAtNEQ    *time.Time  `json:"countedAtNEQ,omitempty"`
-	CountedAtIn     []time.Time `json:"countedAtIn,omitempty"`
-	CountedAtNotIn  []time.Time `json:"countedAtNotIn,omitempty"`
-	CountedAtGT     *time.Time  `json:"countedAtGT,omitempty"`
-	CountedAtGTE    *time.Time  `json:"countedAtGTE,omitempty"`
-	CountedAtLT     *time.Time  `json:"countedAtLT,omitempty"`
-	CountedAtLTE    *time.Time  `json:"countedAtLTE,omitempty"`
-	CountedAtIsNil  bool        `json:"countedAtIsNil,omitempty"`
-	CountedAtNotNil bool        `json:"countedAtNotNil,omitempty"`
-
-	// "attempts" field predicates.
-	Attempts      *int  `json:"attempts,omitempty"`
-	AttemptsNEQ   *int  `json:"attemptsNEQ,omitempty"`
-	AttemptsIn    []int `json:"attemptsIn,omitempty"`
-	AttemptsNotIn []int `json:"attemptsNotIn,omitempty"`
-	AttemptsGT    *int  `json:"attemptsGT,omitempty"`
-	AttemptsGTE   *int  `json:"attemptsGTE,omitempty"`
-	AttemptsLT    *int  `json:"attemptsLT,omitempty"`
-	AttemptsLTE   *int  `json:"attemptsLTE,omitempty"`
-
-	// "last_error" field predicates.
-	LastError             *string  `json:"lastError,omitempty"`
-	LastErrorNEQ          *string  `json:"lastErrorNEQ,omitempty"`
-	LastErrorIn           []string `json:"lastErrorIn,omitempty"`
-	LastErrorNotIn        []string `json:"lastErrorNotIn,omitempty"`
-	LastErrorGT           *string  `json:"lastErrorGT,omitempty"`
-	LastErrorGTE          *string  `json:"lastErrorGTE,omitempty"`
-	LastErrorLT           *string  `json:"lastErrorLT,omitempty"`
-	LastErrorLTE          *string  `json:"lastErrorLTE,omitempty"`
-	LastErrorContains     *string  `json:"lastErrorContains,omitempty"`
-	LastErrorHasPrefix    *string  `json:"lastErrorHasPrefix,omitempty"`
-	LastErrorHasSuffix    *string  `json:"lastErrorHasSuffix,omitempty"`
-	LastErrorEqualFold    *string  `json:"lastErrorEqualFold,omitempty"`
-	LastErrorContainsFold *string  `json:"lastErrorContainsFold,omitempty"`
-
-	// "bot" edge predicates.
-	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *MailWhereInput) AddPredicates(predicates ...predicate.Mail) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the MailWhereInput filter on the MailQuery builder.
 func (i *MailWhereInput) Filter(q *MailQuery) (*MailQuery, error) {
 	if i == nil {
 		return q, nil
@@ -5094,11 +1481,8 @@ func (i *MailWhereInput) Filter(q *MailQuery) (*MailQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyMailWhereInput is returned in case the MailWhereInput is empty.
 var ErrEmptyMailWhereInput = errors.New("ent: empty predicate MailWhereInput")
 
-// P returns a predicate for filtering mails.
-// An error is returned if the input is empty or invalid.
 func (i *MailWhereInput) P() (predicate.Mail, error) {
 	var predicates []predicate.Mail
 	if i.Not != nil {
@@ -5148,371 +1532,54 @@ func (i *MailWhereInput) P() (predicate.Mail, error) {
 	if i.ID != nil {
 		predicates = append(predicates, mail.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, mail.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, mail.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, mail.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, mail.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, mail.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, mail.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, mail.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, mail.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, mail.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, mail.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, mail.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, mail.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, mail.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, mail.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, mail.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.Kind != nil {
 		predicates = append(predicates, mail.KindEQ(*i.Kind))
 	}
-	if i.KindNEQ != nil {
-		predicates = append(predicates, mail.KindNEQ(*i.KindNEQ))
-	}
-	if len(i.KindIn) > 0 {
-		predicates = append(predicates, mail.KindIn(i.KindIn...))
-	}
-	if len(i.KindNotIn) > 0 {
-		predicates = append(predicates, mail.KindNotIn(i.KindNotIn...))
-	}
-	if i.AddressHint != nil {
-		predicates = append(predicates, mail.AddressHintEQ(*i.AddressHint))
-	}
-	if i.AddressHintNEQ != nil {
-		predicates = append(predicates, mail.AddressHintNEQ(*i.AddressHintNEQ))
-	}
-	if len(i.AddressHintIn) > 0 {
-		predicates = append(predicates, mail.AddressHintIn(i.AddressHintIn...))
-	}
-	if len(i.AddressHintNotIn) > 0 {
-		predicates = append(predicates, mail.AddressHintNotIn(i.AddressHintNotIn...))
-	}
-	if i.AddressHintGT != nil {
-		predicates = append(predicates, mail.AddressHintGT(*i.AddressHintGT))
-	}
-	if i.AddressHintGTE != nil {
-		predicates = append(predicates, mail.AddressHintGTE(*i.AddressHintGTE))
-	}
-	if i.AddressHintLT != nil {
-		predicates = append(predicates, mail.AddressHintLT(*i.AddressHintLT))
-	}
-	if i.AddressHintLTE != nil {
-		predicates = append(predicates, mail.AddressHintLTE(*i.AddressHintLTE))
-	}
-	if i.AddressHintContains != nil {
-		predicates = append(predicates, mail.AddressHintContains(*i.AddressHintContains))
-	}
-	if i.AddressHintHasPrefix != nil {
-		predicates = append(predicates, mail.AddressHintHasPrefix(*i.AddressHintHasPrefix))
-	}
-	if i.AddressHintHasSuffix != nil {
-		predicates = append(predicates, mail.AddressHintHasSuffix(*i.AddressHintHasSuffix))
-	}
-	if i.AddressHintEqualFold != nil {
-		predicates = append(predicates, mail.AddressHintEqualFold(*i.AddressHintEqualFold))
-	}
+
 	if i.AddressHintContainsFold != nil {
 		predicates = append(predicates, mail.AddressHintContainsFold(*i.AddressHintContainsFold))
 	}
 	if i.BotID != nil {
 		predicates = append(predicates, mail.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, mail.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, mail.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, mail.BotIDNotIn(i.BotIDNotIn...))
-	}
-	if i.BotIDIsNil {
-		predicates = append(predicates, mail.BotIDIsNil())
-	}
-	if i.BotIDNotNil {
-		predicates = append(predicates, mail.BotIDNotNil())
-	}
-	if i.Reference != nil {
-		predicates = append(predicates, mail.ReferenceEQ(*i.Reference))
-	}
-	if i.ReferenceNEQ != nil {
-		predicates = append(predicates, mail.ReferenceNEQ(*i.ReferenceNEQ))
-	}
-	if len(i.ReferenceIn) > 0 {
-		predicates = append(predicates, mail.ReferenceIn(i.ReferenceIn...))
-	}
-	if len(i.ReferenceNotIn) > 0 {
-		predicates = append(predicates, mail.ReferenceNotIn(i.ReferenceNotIn...))
-	}
-	if i.ReferenceGT != nil {
-		predicates = append(predicates, mail.ReferenceGT(*i.ReferenceGT))
-	}
-	if i.ReferenceGTE != nil {
-		predicates = append(predicates, mail.ReferenceGTE(*i.ReferenceGTE))
-	}
-	if i.ReferenceLT != nil {
-		predicates = append(predicates, mail.ReferenceLT(*i.ReferenceLT))
-	}
-	if i.ReferenceLTE != nil {
-		predicates = append(predicates, mail.ReferenceLTE(*i.ReferenceLTE))
-	}
-	if i.ReferenceIsNil {
-		predicates = append(predicates, mail.ReferenceIsNil())
-	}
-	if i.ReferenceNotNil {
-		predicates = append(predicates, mail.ReferenceNotNil())
-	}
-	if i.ExpiresAt != nil {
-		predicates = append(predicates, mail.ExpiresAtEQ(*i.ExpiresAt))
-	}
-	if i.ExpiresAtNEQ != nil {
-		predicates = append(predicates, mail.ExpiresAtNEQ(*i.ExpiresAtNEQ))
-	}
-	if len(i.ExpiresAtIn) > 0 {
-		predicates = append(predicates, mail.ExpiresAtIn(i.ExpiresAtIn...))
-	}
-	if len(i.ExpiresAtNotIn) > 0 {
-		predicates = append(predicates, mail.ExpiresAtNotIn(i.ExpiresAtNotIn...))
-	}
-	if i.ExpiresAtGT != nil {
-		predicates = append(predicates, mail.ExpiresAtGT(*i.ExpiresAtGT))
-	}
-	if i.ExpiresAtGTE != nil {
-		predicates = append(predicates, mail.ExpiresAtGTE(*i.ExpiresAtGTE))
-	}
-	if i.ExpiresAtLT != nil {
-		predicates = append(predicates, mail.ExpiresAtLT(*i.ExpiresAtLT))
-	}
-	if i.ExpiresAtLTE != nil {
-		predicates = append(predicates, mail.ExpiresAtLTE(*i.ExpiresAtLTE))
-	}
-	if i.ExpiresAtIsNil {
-		predicates = append(predicates, mail.ExpiresAtIsNil())
-	}
-	if i.ExpiresAtNotNil {
-		predicates = append(predicates, mail.ExpiresAtNotNil())
-	}
-	if i.SentAt != nil {
-		predicates = append(predicates, mail.SentAtEQ(*i.SentAt))
-	}
-	if i.SentAtNEQ != nil {
-		predicates = append(predicates, mail.SentAtNEQ(*i.SentAtNEQ))
-	}
-	if len(i.SentAtIn) > 0 {
-		predicates = append(predicates, mail.SentAtIn(i.SentAtIn...))
-	}
-	if len(i.SentAtNotIn) > 0 {
-		predicates = append(predicates, mail.SentAtNotIn(i.SentAtNotIn...))
-	}
-	if i.SentAtGT != nil {
-		predicates = append(predicates, mail.SentAtGT(*i.SentAtGT))
-	}
-	if i.SentAtGTE != nil {
-		predicates = append(predicates, mail.SentAtGTE(*i.SentAtGTE))
-	}
-	if i.SentAtLT != nil {
-		predicates = append(predicates, mail.SentAtLT(*i.SentAtLT))
-	}
-	if i.SentAtLTE != nil {
-		predicates = append(predicates, mail.SentAtLTE(*i.SentAtLTE))
-	}
+
 	if i.SentAtIsNil {
 		predicates = append(predicates, mail.SentAtIsNil())
 	}
 	if i.SentAtNotNil {
 		predicates = append(predicates, mail.SentAtNotNil())
 	}
-	if i.RefusedAt != nil {
-		predicates = append(predicates, mail.RefusedAtEQ(*i.RefusedAt))
-	}
-	if i.RefusedAtNEQ != nil {
-		predicates = append(predicates, mail.RefusedAtNEQ(*i.RefusedAtNEQ))
-	}
-	if len(i.RefusedAtIn) > 0 {
-		predicates = append(predicates, mail.RefusedAtIn(i.RefusedAtIn...))
-	}
-	if len(i.RefusedAtNotIn) > 0 {
-		predicates = append(predicates, mail.RefusedAtNotIn(i.RefusedAtNotIn...))
-	}
-	if i.RefusedAtGT != nil {
-		predicates = append(predicates, mail.RefusedAtGT(*i.RefusedAtGT))
-	}
-	if i.RefusedAtGTE != nil {
-		predicates = append(predicates, mail.RefusedAtGTE(*i.RefusedAtGTE))
-	}
-	if i.RefusedAtLT != nil {
-		predicates = append(predicates, mail.RefusedAtLT(*i.RefusedAtLT))
-	}
-	if i.RefusedAtLTE != nil {
-		predicates = append(predicates, mail.RefusedAtLTE(*i.RefusedAtLTE))
-	}
+
 	if i.RefusedAtIsNil {
 		predicates = append(predicates, mail.RefusedAtIsNil())
 	}
 	if i.RefusedAtNotNil {
 		predicates = append(predicates, mail.RefusedAtNotNil())
 	}
-	if i.ExpiredAt != nil {
-		predicates = append(predicates, mail.ExpiredAtEQ(*i.ExpiredAt))
-	}
-	if i.ExpiredAtNEQ != nil {
-		predicates = append(predicates, mail.ExpiredAtNEQ(*i.ExpiredAtNEQ))
-	}
-	if len(i.ExpiredAtIn) > 0 {
-		predicates = append(predicates, mail.ExpiredAtIn(i.ExpiredAtIn...))
-	}
-	if len(i.ExpiredAtNotIn) > 0 {
-		predicates = append(predicates, mail.ExpiredAtNotIn(i.ExpiredAtNotIn...))
-	}
-	if i.ExpiredAtGT != nil {
-		predicates = append(predicates, mail.ExpiredAtGT(*i.ExpiredAtGT))
-	}
-	if i.ExpiredAtGTE != nil {
-		predicates = append(predicates, mail.ExpiredAtGTE(*i.ExpiredAtGTE))
-	}
-	if i.ExpiredAtLT != nil {
-		predicates = append(predicates, mail.ExpiredAtLT(*i.ExpiredAtLT))
-	}
-	if i.ExpiredAtLTE != nil {
-		predicates = append(predicates, mail.ExpiredAtLTE(*i.ExpiredAtLTE))
-	}
+
 	if i.ExpiredAtIsNil {
 		predicates = append(predicates, mail.ExpiredAtIsNil())
 	}
 	if i.ExpiredAtNotNil {
 		predicates = append(predicates, mail.ExpiredAtNotNil())
 	}
-	if i.CountedAt != nil {
-		predicates = append(predicates, mail.CountedAtEQ(*i.CountedAt))
-	}
-	if i.CountedAtNEQ != nil {
-		predicates = append(predicates, mail.CountedAtNEQ(*i.CountedAtNEQ))
-	}
-	if len(i.CountedAtIn) > 0 {
-		predicates = append(predicates, mail.CountedAtIn(i.CountedAtIn...))
-	}
-	if len(i.CountedAtNotIn) > 0 {
-		predicates = append(predicates, mail.CountedAtNotIn(i.CountedAtNotIn...))
-	}
-	if i.CountedAtGT != nil {
-		predicates = append(predicates, mail.CountedAtGT(*i.CountedAtGT))
-	}
-	if i.CountedAtGTE != nil {
-		predicates = append(predicates, mail.CountedAtGTE(*i.CountedAtGTE))
-	}
-	if i.CountedAtLT != nil {
-		predicates = append(predicates, mail.CountedAtLT(*i.CountedAtLT))
-	}
-	if i.CountedAtLTE != nil {
-		predicates = append(predicates, mail.CountedAtLTE(*i.CountedAtLTE))
-	}
-	if i.CountedAtIsNil {
-		predicates = append(predicates, mail.CountedAtIsNil())
-	}
-	if i.CountedAtNotNil {
-		predicates = append(predicates, mail.CountedAtNotNil())
-	}
-	if i.Attempts != nil {
-		predicates = append(predicates, mail.AttemptsEQ(*i.Attempts))
-	}
-	if i.AttemptsNEQ != nil {
-		predicates = append(predicates, mail.AttemptsNEQ(*i.AttemptsNEQ))
-	}
-	if len(i.AttemptsIn) > 0 {
-		predicates = append(predicates, mail.AttemptsIn(i.AttemptsIn...))
-	}
-	if len(i.AttemptsNotIn) > 0 {
-		predicates = append(predicates, mail.AttemptsNotIn(i.AttemptsNotIn...))
-	}
+
 	if i.AttemptsGT != nil {
 		predicates = append(predicates, mail.AttemptsGT(*i.AttemptsGT))
 	}
-	if i.AttemptsGTE != nil {
-		predicates = append(predicates, mail.AttemptsGTE(*i.AttemptsGTE))
-	}
-	if i.AttemptsLT != nil {
-		predicates = append(predicates, mail.AttemptsLT(*i.AttemptsLT))
-	}
-	if i.AttemptsLTE != nil {
-		predicates = append(predicates, mail.AttemptsLTE(*i.AttemptsLTE))
-	}
-	if i.LastError != nil {
-		predicates = append(predicates, mail.LastErrorEQ(*i.LastError))
-	}
-	if i.LastErrorNEQ != nil {
-		predicates = append(predicates, mail.LastErrorNEQ(*i.LastErrorNEQ))
-	}
-	if len(i.LastErrorIn) > 0 {
-		predicates = append(predicates, mail.LastErrorIn(i.LastErrorIn...))
-	}
-	if len(i.LastErrorNotIn) > 0 {
-		predicates = append(predicates, mail.LastErrorNotIn(i.LastErrorNotIn...))
-	}
-	if i.LastErrorGT != nil {
-		predicates = append(predicates, mail.LastErrorGT(*i.LastErrorGT))
-	}
-	if i.LastErrorGTE != nil {
-		predicates = append(predicates, mail.LastErrorGTE(*i.LastErrorGTE))
-	}
-	if i.LastErrorLT != nil {
-		predicates = append(predicates, mail.LastErrorLT(*i.LastErrorLT))
-	}
-	if i.LastErrorLTE != nil {
-		predicates = append(predicates, mail.LastErrorLTE(*i.LastErrorLTE))
-	}
-	if i.LastErrorContains != nil {
-		predicates = append(predicates, mail.LastErrorContains(*i.LastErrorContains))
-	}
-	if i.LastErrorHasPrefix != nil {
-		predicates = append(predicates, mail.LastErrorHasPrefix(*i.LastErrorHasPrefix))
-	}
-	if i.LastErrorHasSuffix != nil {
-		predicates = append(predicates, mail.LastErrorHasSuffix(*i.LastErrorHasSuffix))
-	}
-	if i.LastErrorEqualFold != nil {
-		predicates = append(predicates, mail.LastErrorEqualFold(*i.LastErrorEqualFold))
-	}
+
 	if i.LastErrorContainsFold != nil {
 		predicates = append(predicates, mail.LastErrorContainsFold(*i.LastErrorContainsFold))
 	}
 
-	if i.HasBot != nil {
-		p := mail.HasBot()
-		if !*i.HasBot {
-			p = mail.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -5534,115 +1601,30 @@ func (i *MailWhereInput) P() (predicate.Mail, error) {
 	}
 }
 
-// MessageWhereInput represents a where input for filtering Message queries.
 type MessageWhereInput struct {
 	Predicates []predicate.Message  `json:"-"`
 	Not        *MessageWhereInput   `json:"not,omitempty"`
 	Or         []*MessageWhereInput `json:"or,omitempty"`
 	And        []*MessageWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "contact_id" field predicates.
-	ContactID      *uuid.UUID  `json:"contactID,omitempty"`
-	ContactIDNEQ   *uuid.UUID  `json:"contactIDNEQ,omitempty"`
-	ContactIDIn    []uuid.UUID `json:"contactIDIn,omitempty"`
-	ContactIDNotIn []uuid.UUID `json:"contactIDNotIn,omitempty"`
-	ContactIDGT    *uuid.UUID  `json:"contactIDGT,omitempty"`
-	ContactIDGTE   *uuid.UUID  `json:"contactIDGTE,omitempty"`
-	ContactIDLT    *uuid.UUID  `json:"contactIDLT,omitempty"`
-	ContactIDLTE   *uuid.UUID  `json:"contactIDLTE,omitempty"`
+	ContactID *uuid.UUID `json:"contactID,omitempty"`
 
-	// "sender_id" field predicates.
-	SenderID      *uuid.UUID  `json:"senderID,omitempty"`
-	SenderIDNEQ   *uuid.UUID  `json:"senderIDNEQ,omitempty"`
-	SenderIDIn    []uuid.UUID `json:"senderIDIn,omitempty"`
-	SenderIDNotIn []uuid.UUID `json:"senderIDNotIn,omitempty"`
-	SenderIDGT    *uuid.UUID  `json:"senderIDGT,omitempty"`
-	SenderIDGTE   *uuid.UUID  `json:"senderIDGTE,omitempty"`
-	SenderIDLT    *uuid.UUID  `json:"senderIDLT,omitempty"`
-	SenderIDLTE   *uuid.UUID  `json:"senderIDLTE,omitempty"`
+	SenderID *uuid.UUID `json:"senderID,omitempty"`
 
-	// "recipient_id" field predicates.
-	RecipientID      *uuid.UUID  `json:"recipientID,omitempty"`
-	RecipientIDNEQ   *uuid.UUID  `json:"recipientIDNEQ,omitempty"`
-	RecipientIDIn    []uuid.UUID `json:"recipientIDIn,omitempty"`
-	RecipientIDNotIn []uuid.UUID `json:"recipientIDNotIn,omitempty"`
-	RecipientIDGT    *uuid.UUID  `json:"recipientIDGT,omitempty"`
-	RecipientIDGTE   *uuid.UUID  `json:"recipientIDGTE,omitempty"`
-	RecipientIDLT    *uuid.UUID  `json:"recipientIDLT,omitempty"`
-	RecipientIDLTE   *uuid.UUID  `json:"recipientIDLTE,omitempty"`
+	RecipientID *uuid.UUID `json:"recipientID,omitempty"`
 
-	// "client_message_id" field predicates.
-	ClientMessageID      *uuid.UUID  `json:"clientMessageID,omitempty"`
-	ClientMessageIDNEQ   *uuid.UUID  `json:"clientMessageIDNEQ,omitempty"`
-	ClientMessageIDIn    []uuid.UUID `json:"clientMessageIDIn,omitempty"`
-	ClientMessageIDNotIn []uuid.UUID `json:"clientMessageIDNotIn,omitempty"`
-	ClientMessageIDGT    *uuid.UUID  `json:"clientMessageIDGT,omitempty"`
-	ClientMessageIDGTE   *uuid.UUID  `json:"clientMessageIDGTE,omitempty"`
-	ClientMessageIDLT    *uuid.UUID  `json:"clientMessageIDLT,omitempty"`
-	ClientMessageIDLTE   *uuid.UUID  `json:"clientMessageIDLTE,omitempty"`
-
-	// "encryption_version" field predicates.
-	EncryptionVersion             *string  `json:"encryptionVersion,omitempty"`
-	EncryptionVersionNEQ          *string  `json:"encryptionVersionNEQ,omitempty"`
-	EncryptionVersionIn           []string `json:"encryptionVersionIn,omitempty"`
-	EncryptionVersionNotIn        []string `json:"encryptionVersionNotIn,omitempty"`
-	EncryptionVersionGT           *string  `json:"encryptionVersionGT,omitempty"`
-	EncryptionVersionGTE          *string  `json:"encryptionVersionGTE,omitempty"`
-	EncryptionVersionLT           *string  `json:"encryptionVersionLT,omitempty"`
-	EncryptionVersionLTE          *string  `json:"encryptionVersionLTE,omitempty"`
-	EncryptionVersionContains     *string  `json:"encryptionVersionContains,omitempty"`
-	EncryptionVersionHasPrefix    *string  `json:"encryptionVersionHasPrefix,omitempty"`
-	EncryptionVersionHasSuffix    *string  `json:"encryptionVersionHasSuffix,omitempty"`
-	EncryptionVersionEqualFold    *string  `json:"encryptionVersionEqualFold,omitempty"`
-	EncryptionVersionContainsFold *string  `json:"encryptionVersionContainsFold,omitempty"`
-
-	// "size_bytes" field predicates.
-	SizeBytes      *int  `json:"sizeBytes,omitempty"`
-	SizeBytesNEQ   *int  `json:"sizeBytesNEQ,omitempty"`
-	SizeBytesIn    []int `json:"sizeBytesIn,omitempty"`
-	SizeBytesNotIn []int `json:"sizeBytesNotIn,omitempty"`
-	SizeBytesGT    *int  `json:"sizeBytesGT,omitempty"`
-	SizeBytesGTE   *int  `json:"sizeBytesGTE,omitempty"`
-	SizeBytesLT    *int  `json:"sizeBytesLT,omitempty"`
-	SizeBytesLTE   *int  `json:"sizeBytesLTE,omitempty"`
-
-	// "expires_at" field predicates.
-	ExpiresAt      *time.Time  `json:"expiresAt,omitempty"`
-	ExpiresAtNEQ   *time.Time  `json:"expiresAtNEQ,omitempty"`
-	ExpiresAtIn    []time.Time `json:"expiresAtIn,omitempty"`
-	ExpiresAtNotIn []time.Time `json:"expiresAtNotIn,omitempty"`
-	ExpiresAtGT    *time.Time  `json:"expiresAtGT,omitempty"`
-	ExpiresAtGTE   *time.Time  `json:"expiresAtGTE,omitempty"`
-	ExpiresAtLT    *time.Time  `json:"expiresAtLT,omitempty"`
-	ExpiresAtLTE   *time.Time  `json:"expiresAtLTE,omitempty"`
+	ClientMessageID *uuid.UUID `json:"clientMessageID,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *MessageWhereInput) AddPredicates(predicates ...predicate.Message) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the MessageWhereInput filter on the MessageQuery builder.
 func (i *MessageWhereInput) Filter(q *MessageQuery) (*MessageQuery, error) {
 	if i == nil {
 		return q, nil
@@ -5657,11 +1639,8 @@ func (i *MessageWhereInput) Filter(q *MessageQuery) (*MessageQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyMessageWhereInput is returned in case the MessageWhereInput is empty.
 var ErrEmptyMessageWhereInput = errors.New("ent: empty predicate MessageWhereInput")
 
-// P returns a predicate for filtering messages.
-// An error is returned if the input is empty or invalid.
 func (i *MessageWhereInput) P() (predicate.Message, error) {
 	var predicates []predicate.Message
 	if i.Not != nil {
@@ -5711,233 +1690,28 @@ func (i *MessageWhereInput) P() (predicate.Message, error) {
 	if i.ID != nil {
 		predicates = append(predicates, message.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, message.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, message.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, message.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, message.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, message.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, message.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, message.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, message.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, message.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, message.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, message.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, message.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, message.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, message.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, message.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.ContactID != nil {
 		predicates = append(predicates, message.ContactIDEQ(*i.ContactID))
 	}
-	if i.ContactIDNEQ != nil {
-		predicates = append(predicates, message.ContactIDNEQ(*i.ContactIDNEQ))
-	}
-	if len(i.ContactIDIn) > 0 {
-		predicates = append(predicates, message.ContactIDIn(i.ContactIDIn...))
-	}
-	if len(i.ContactIDNotIn) > 0 {
-		predicates = append(predicates, message.ContactIDNotIn(i.ContactIDNotIn...))
-	}
-	if i.ContactIDGT != nil {
-		predicates = append(predicates, message.ContactIDGT(*i.ContactIDGT))
-	}
-	if i.ContactIDGTE != nil {
-		predicates = append(predicates, message.ContactIDGTE(*i.ContactIDGTE))
-	}
-	if i.ContactIDLT != nil {
-		predicates = append(predicates, message.ContactIDLT(*i.ContactIDLT))
-	}
-	if i.ContactIDLTE != nil {
-		predicates = append(predicates, message.ContactIDLTE(*i.ContactIDLTE))
-	}
+
 	if i.SenderID != nil {
 		predicates = append(predicates, message.SenderIDEQ(*i.SenderID))
 	}
-	if i.SenderIDNEQ != nil {
-		predicates = append(predicates, message.SenderIDNEQ(*i.SenderIDNEQ))
-	}
-	if len(i.SenderIDIn) > 0 {
-		predicates = append(predicates, message.SenderIDIn(i.SenderIDIn...))
-	}
-	if len(i.SenderIDNotIn) > 0 {
-		predicates = append(predicates, message.SenderIDNotIn(i.SenderIDNotIn...))
-	}
-	if i.SenderIDGT != nil {
-		predicates = append(predicates, message.SenderIDGT(*i.SenderIDGT))
-	}
-	if i.SenderIDGTE != nil {
-		predicates = append(predicates, message.SenderIDGTE(*i.SenderIDGTE))
-	}
-	if i.SenderIDLT != nil {
-		predicates = append(predicates, message.SenderIDLT(*i.SenderIDLT))
-	}
-	if i.SenderIDLTE != nil {
-		predicates = append(predicates, message.SenderIDLTE(*i.SenderIDLTE))
-	}
+
 	if i.RecipientID != nil {
 		predicates = append(predicates, message.RecipientIDEQ(*i.RecipientID))
 	}
-	if i.RecipientIDNEQ != nil {
-		predicates = append(predicates, message.RecipientIDNEQ(*i.RecipientIDNEQ))
-	}
-	if len(i.RecipientIDIn) > 0 {
-		predicates = append(predicates, message.RecipientIDIn(i.RecipientIDIn...))
-	}
-	if len(i.RecipientIDNotIn) > 0 {
-		predicates = append(predicates, message.RecipientIDNotIn(i.RecipientIDNotIn...))
-	}
-	if i.RecipientIDGT != nil {
-		predicates = append(predicates, message.RecipientIDGT(*i.RecipientIDGT))
-	}
-	if i.RecipientIDGTE != nil {
-		predicates = append(predicates, message.RecipientIDGTE(*i.RecipientIDGTE))
-	}
-	if i.RecipientIDLT != nil {
-		predicates = append(predicates, message.RecipientIDLT(*i.RecipientIDLT))
-	}
-	if i.RecipientIDLTE != nil {
-		predicates = append(predicates, message.RecipientIDLTE(*i.RecipientIDLTE))
-	}
+
 	if i.ClientMessageID != nil {
 		predicates = append(predicates, message.ClientMessageIDEQ(*i.ClientMessageID))
-	}
-	if i.ClientMessageIDNEQ != nil {
-		predicates = append(predicates, message.ClientMessageIDNEQ(*i.ClientMessageIDNEQ))
-	}
-	if len(i.ClientMessageIDIn) > 0 {
-		predicates = append(predicates, message.ClientMessageIDIn(i.ClientMessageIDIn...))
-	}
-	if len(i.ClientMessageIDNotIn) > 0 {
-		predicates = append(predicates, message.ClientMessageIDNotIn(i.ClientMessageIDNotIn...))
-	}
-	if i.ClientMessageIDGT != nil {
-		predicates = append(predicates, message.ClientMessageIDGT(*i.ClientMessageIDGT))
-	}
-	if i.ClientMessageIDGTE != nil {
-		predicates = append(predicates, message.ClientMessageIDGTE(*i.ClientMessageIDGTE))
-	}
-	if i.ClientMessageIDLT != nil {
-		predicates = append(predicates, message.ClientMessageIDLT(*i.ClientMessageIDLT))
-	}
-	if i.ClientMessageIDLTE != nil {
-		predicates = append(predicates, message.ClientMessageIDLTE(*i.ClientMessageIDLTE))
-	}
-	if i.EncryptionVersion != nil {
-		predicates = append(predicates, message.EncryptionVersionEQ(*i.EncryptionVersion))
-	}
-	if i.EncryptionVersionNEQ != nil {
-		predicates = append(predicates, message.EncryptionVersionNEQ(*i.EncryptionVersionNEQ))
-	}
-	if len(i.EncryptionVersionIn) > 0 {
-		predicates = append(predicates, message.EncryptionVersionIn(i.EncryptionVersionIn...))
-	}
-	if len(i.EncryptionVersionNotIn) > 0 {
-		predicates = append(predicates, message.EncryptionVersionNotIn(i.EncryptionVersionNotIn...))
-	}
-	if i.EncryptionVersionGT != nil {
-		predicates = append(predicates, message.EncryptionVersionGT(*i.EncryptionVersionGT))
-	}
-	if i.EncryptionVersionGTE != nil {
-		predicates = append(predicates, message.EncryptionVersionGTE(*i.EncryptionVersionGTE))
-	}
-	if i.EncryptionVersionLT != nil {
-		predicates = append(predicates, message.EncryptionVersionLT(*i.EncryptionVersionLT))
-	}
-	if i.EncryptionVersionLTE != nil {
-		predicates = append(predicates, message.EncryptionVersionLTE(*i.EncryptionVersionLTE))
-	}
-	if i.EncryptionVersionContains != nil {
-		predicates = append(predicates, message.EncryptionVersionContains(*i.EncryptionVersionContains))
-	}
-	if i.EncryptionVersionHasPrefix != nil {
-		predicates = append(predicates, message.EncryptionVersionHasPrefix(*i.EncryptionVersionHasPrefix))
-	}
-	if i.EncryptionVersionHasSuffix != nil {
-		predicates = append(predicates, message.EncryptionVersionHasSuffix(*i.EncryptionVersionHasSuffix))
-	}
-	if i.EncryptionVersionEqualFold != nil {
-		predicates = append(predicates, message.EncryptionVersionEqualFold(*i.EncryptionVersionEqualFold))
-	}
-	if i.EncryptionVersionContainsFold != nil {
-		predicates = append(predicates, message.EncryptionVersionContainsFold(*i.EncryptionVersionContainsFold))
-	}
-	if i.SizeBytes != nil {
-		predicates = append(predicates, message.SizeBytesEQ(*i.SizeBytes))
-	}
-	if i.SizeBytesNEQ != nil {
-		predicates = append(predicates, message.SizeBytesNEQ(*i.SizeBytesNEQ))
-	}
-	if len(i.SizeBytesIn) > 0 {
-		predicates = append(predicates, message.SizeBytesIn(i.SizeBytesIn...))
-	}
-	if len(i.SizeBytesNotIn) > 0 {
-		predicates = append(predicates, message.SizeBytesNotIn(i.SizeBytesNotIn...))
-	}
-	if i.SizeBytesGT != nil {
-		predicates = append(predicates, message.SizeBytesGT(*i.SizeBytesGT))
-	}
-	if i.SizeBytesGTE != nil {
-		predicates = append(predicates, message.SizeBytesGTE(*i.SizeBytesGTE))
-	}
-	if i.SizeBytesLT != nil {
-		predicates = append(predicates, message.SizeBytesLT(*i.SizeBytesLT))
-	}
-	if i.SizeBytesLTE != nil {
-		predicates = append(predicates, message.SizeBytesLTE(*i.SizeBytesLTE))
-	}
-	if i.ExpiresAt != nil {
-		predicates = append(predicates, message.ExpiresAtEQ(*i.ExpiresAt))
-	}
-	if i.ExpiresAtNEQ != nil {
-		predicates = append(predicates, message.ExpiresAtNEQ(*i.ExpiresAtNEQ))
-	}
-	if len(i.ExpiresAtIn) > 0 {
-		predicates = append(predicates, message.ExpiresAtIn(i.ExpiresAtIn...))
-	}
-	if len(i.ExpiresAtNotIn) > 0 {
-		predicates = append(predicates, message.ExpiresAtNotIn(i.ExpiresAtNotIn...))
-	}
-	if i.ExpiresAtGT != nil {
-		predicates = append(predicates, message.ExpiresAtGT(*i.ExpiresAtGT))
-	}
-	if i.ExpiresAtGTE != nil {
-		predicates = append(predicates, message.ExpiresAtGTE(*i.ExpiresAtGTE))
-	}
-	if i.ExpiresAtLT != nil {
-		predicates = append(predicates, message.ExpiresAtLT(*i.ExpiresAtLT))
-	}
-	if i.ExpiresAtLTE != nil {
-		predicates = append(predicates, message.ExpiresAtLTE(*i.ExpiresAtLTE))
 	}
 
 	switch len(predicates) {
@@ -5950,274 +1724,49 @@ func (i *MessageWhereInput) P() (predicate.Message, error) {
 	}
 }
 
-// OrderWhereInput represents a where input for filtering Order queries.
 type OrderWhereInput struct {
 	Predicates []predicate.Order  `json:"-"`
 	Not        *OrderWhereInput   `json:"not,omitempty"`
 	Or         []*OrderWhereInput `json:"or,omitempty"`
 	And        []*OrderWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	UpdatedAtLT *time.Time `json:"updatedAtLT,omitempty"`
 
-	// "customer_id" field predicates.
-	CustomerID      *uuid.UUID  `json:"customerID,omitempty"`
-	CustomerIDNEQ   *uuid.UUID  `json:"customerIDNEQ,omitempty"`
-	CustomerIDIn    []uuid.UUID `json:"customerIDIn,omitempty"`
-	CustomerIDNotIn []uuid.UUID `json:"customerIDNotIn,omitempty"`
+	CustomerID *uuid.UUID `json:"customerID,omitempty"`
 
-	// "contractor_id" field predicates.
-	ContractorID      *uuid.UUID  `json:"contractorID,omitempty"`
-	ContractorIDNEQ   *uuid.UUID  `json:"contractorIDNEQ,omitempty"`
-	ContractorIDIn    []uuid.UUID `json:"contractorIDIn,omitempty"`
-	ContractorIDNotIn []uuid.UUID `json:"contractorIDNotIn,omitempty"`
+	ContractorID *uuid.UUID `json:"contractorID,omitempty"`
 
-	// "author_id" field predicates.
-	AuthorID      *uuid.UUID  `json:"authorID,omitempty"`
-	AuthorIDNEQ   *uuid.UUID  `json:"authorIDNEQ,omitempty"`
-	AuthorIDIn    []uuid.UUID `json:"authorIDIn,omitempty"`
-	AuthorIDNotIn []uuid.UUID `json:"authorIDNotIn,omitempty"`
-	AuthorIDGT    *uuid.UUID  `json:"authorIDGT,omitempty"`
-	AuthorIDGTE   *uuid.UUID  `json:"authorIDGTE,omitempty"`
-	AuthorIDLT    *uuid.UUID  `json:"authorIDLT,omitempty"`
-	AuthorIDLTE   *uuid.UUID  `json:"authorIDLTE,omitempty"`
+	AuthorID *uuid.UUID `json:"authorID,omitempty"`
 
-	// "task_id" field predicates.
-	TaskID       *uuid.UUID  `json:"taskID,omitempty"`
-	TaskIDNEQ    *uuid.UUID  `json:"taskIDNEQ,omitempty"`
-	TaskIDIn     []uuid.UUID `json:"taskIDIn,omitempty"`
-	TaskIDNotIn  []uuid.UUID `json:"taskIDNotIn,omitempty"`
-	TaskIDGT     *uuid.UUID  `json:"taskIDGT,omitempty"`
-	TaskIDGTE    *uuid.UUID  `json:"taskIDGTE,omitempty"`
-	TaskIDLT     *uuid.UUID  `json:"taskIDLT,omitempty"`
-	TaskIDLTE    *uuid.UUID  `json:"taskIDLTE,omitempty"`
-	TaskIDIsNil  bool        `json:"taskIDIsNil,omitempty"`
-	TaskIDNotNil bool        `json:"taskIDNotNil,omitempty"`
+	TaskID *uuid.UUID `json:"taskID,omitempty"`
 
-	// "service_id" field predicates.
-	ServiceID       *uuid.UUID  `json:"serviceID,omitempty"`
-	ServiceIDNEQ    *uuid.UUID  `json:"serviceIDNEQ,omitempty"`
-	ServiceIDIn     []uuid.UUID `json:"serviceIDIn,omitempty"`
-	ServiceIDNotIn  []uuid.UUID `json:"serviceIDNotIn,omitempty"`
-	ServiceIDGT     *uuid.UUID  `json:"serviceIDGT,omitempty"`
-	ServiceIDGTE    *uuid.UUID  `json:"serviceIDGTE,omitempty"`
-	ServiceIDLT     *uuid.UUID  `json:"serviceIDLT,omitempty"`
-	ServiceIDLTE    *uuid.UUID  `json:"serviceIDLTE,omitempty"`
-	ServiceIDIsNil  bool        `json:"serviceIDIsNil,omitempty"`
-	ServiceIDNotNil bool        `json:"serviceIDNotNil,omitempty"`
+	ServiceID *uuid.UUID `json:"serviceID,omitempty"`
 
-	// "state" field predicates.
-	State      *order.State  `json:"state,omitempty"`
-	StateNEQ   *order.State  `json:"stateNEQ,omitempty"`
-	StateIn    []order.State `json:"stateIn,omitempty"`
-	StateNotIn []order.State `json:"stateNotIn,omitempty"`
+	State *order.State `json:"state,omitempty"`
 
-	// "version" field predicates.
-	Version      *int  `json:"version,omitempty"`
-	VersionNEQ   *int  `json:"versionNEQ,omitempty"`
-	VersionIn    []int `json:"versionIn,omitempty"`
-	VersionNotIn []int `json:"versionNotIn,omitempty"`
-	VersionGT    *int  `json:"versionGT,omitempty"`
-	VersionGTE   *int  `json:"versionGTE,omitempty"`
-	VersionLT    *int  `json:"versionLT,omitempty"`
-	VersionLTE   *int  `json:"versionLTE,omitempty"`
+	StateIn []order.State `json:"stateIn,omitempty"`
 
-	// "outcome" field predicates.
-	Outcome       *order.Outcome  `json:"outcome,omitempty"`
-	OutcomeNEQ    *order.Outcome  `json:"outcomeNEQ,omitempty"`
-	OutcomeIn     []order.Outcome `json:"outcomeIn,omitempty"`
-	OutcomeNotIn  []order.Outcome `json:"outcomeNotIn,omitempty"`
-	OutcomeIsNil  bool            `json:"outcomeIsNil,omitempty"`
-	OutcomeNotNil bool            `json:"outcomeNotNil,omitempty"`
+	Outcome *order.Outcome `json:"outcome,omitempty"`
 
-	// "deadline" field predicates.
-	Deadline      *time.Time  `json:"deadline,omitempty"`
-	DeadlineNEQ   *time.Time  `json:"deadlineNEQ,omitempty"`
-	DeadlineIn    []time.Time `json:"deadlineIn,omitempty"`
-	DeadlineNotIn []time.Time `json:"deadlineNotIn,omitempty"`
-	DeadlineGT    *time.Time  `json:"deadlineGT,omitempty"`
-	DeadlineGTE   *time.Time  `json:"deadlineGTE,omitempty"`
-	DeadlineLT    *time.Time  `json:"deadlineLT,omitempty"`
-	DeadlineLTE   *time.Time  `json:"deadlineLTE,omitempty"`
+	DeadlineLT *time.Time `json:"deadlineLT,omitempty"`
 
-	// "amount_minor" field predicates.
-	AmountMinor      *int64  `json:"amountMinor,omitempty"`
-	AmountMinorNEQ   *int64  `json:"amountMinorNEQ,omitempty"`
-	AmountMinorIn    []int64 `json:"amountMinorIn,omitempty"`
-	AmountMinorNotIn []int64 `json:"amountMinorNotIn,omitempty"`
-	AmountMinorGT    *int64  `json:"amountMinorGT,omitempty"`
-	AmountMinorGTE   *int64  `json:"amountMinorGTE,omitempty"`
-	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
-	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
+	RefundProposedAtIsNil  bool `json:"refundProposedAtIsNil,omitempty"`
+	RefundProposedAtNotNil bool `json:"refundProposedAtNotNil,omitempty"`
 
-	// "fee_minor" field predicates.
-	FeeMinor      *int64  `json:"feeMinor,omitempty"`
-	FeeMinorNEQ   *int64  `json:"feeMinorNEQ,omitempty"`
-	FeeMinorIn    []int64 `json:"feeMinorIn,omitempty"`
-	FeeMinorNotIn []int64 `json:"feeMinorNotIn,omitempty"`
-	FeeMinorGT    *int64  `json:"feeMinorGT,omitempty"`
-	FeeMinorGTE   *int64  `json:"feeMinorGTE,omitempty"`
-	FeeMinorLT    *int64  `json:"feeMinorLT,omitempty"`
-	FeeMinorLTE   *int64  `json:"feeMinorLTE,omitempty"`
-
-	// "total_minor" field predicates.
-	TotalMinor      *int64  `json:"totalMinor,omitempty"`
-	TotalMinorNEQ   *int64  `json:"totalMinorNEQ,omitempty"`
-	TotalMinorIn    []int64 `json:"totalMinorIn,omitempty"`
-	TotalMinorNotIn []int64 `json:"totalMinorNotIn,omitempty"`
-	TotalMinorGT    *int64  `json:"totalMinorGT,omitempty"`
-	TotalMinorGTE   *int64  `json:"totalMinorGTE,omitempty"`
-	TotalMinorLT    *int64  `json:"totalMinorLT,omitempty"`
-	TotalMinorLTE   *int64  `json:"totalMinorLTE,omitempty"`
-
-	// "fee_bps" field predicates.
-	FeeBps      *int64  `json:"feeBps,omitempty"`
-	FeeBpsNEQ   *int64  `json:"feeBpsNEQ,omitempty"`
-	FeeBpsIn    []int64 `json:"feeBpsIn,omitempty"`
-	FeeBpsNotIn []int64 `json:"feeBpsNotIn,omitempty"`
-	FeeBpsGT    *int64  `json:"feeBpsGT,omitempty"`
-	FeeBpsGTE   *int64  `json:"feeBpsGTE,omitempty"`
-	FeeBpsLT    *int64  `json:"feeBpsLT,omitempty"`
-	FeeBpsLTE   *int64  `json:"feeBpsLTE,omitempty"`
-
-	// "confirmed_total_minor" field predicates.
-	ConfirmedTotalMinor       *int64  `json:"confirmedTotalMinor,omitempty"`
-	ConfirmedTotalMinorNEQ    *int64  `json:"confirmedTotalMinorNEQ,omitempty"`
-	ConfirmedTotalMinorIn     []int64 `json:"confirmedTotalMinorIn,omitempty"`
-	ConfirmedTotalMinorNotIn  []int64 `json:"confirmedTotalMinorNotIn,omitempty"`
-	ConfirmedTotalMinorGT     *int64  `json:"confirmedTotalMinorGT,omitempty"`
-	ConfirmedTotalMinorGTE    *int64  `json:"confirmedTotalMinorGTE,omitempty"`
-	ConfirmedTotalMinorLT     *int64  `json:"confirmedTotalMinorLT,omitempty"`
-	ConfirmedTotalMinorLTE    *int64  `json:"confirmedTotalMinorLTE,omitempty"`
-	ConfirmedTotalMinorIsNil  bool    `json:"confirmedTotalMinorIsNil,omitempty"`
-	ConfirmedTotalMinorNotNil bool    `json:"confirmedTotalMinorNotNil,omitempty"`
-
-	// "disputed_by" field predicates.
-	DisputedBy       *uuid.UUID  `json:"disputedBy,omitempty"`
-	DisputedByNEQ    *uuid.UUID  `json:"disputedByNEQ,omitempty"`
-	DisputedByIn     []uuid.UUID `json:"disputedByIn,omitempty"`
-	DisputedByNotIn  []uuid.UUID `json:"disputedByNotIn,omitempty"`
-	DisputedByGT     *uuid.UUID  `json:"disputedByGT,omitempty"`
-	DisputedByGTE    *uuid.UUID  `json:"disputedByGTE,omitempty"`
-	DisputedByLT     *uuid.UUID  `json:"disputedByLT,omitempty"`
-	DisputedByLTE    *uuid.UUID  `json:"disputedByLTE,omitempty"`
-	DisputedByIsNil  bool        `json:"disputedByIsNil,omitempty"`
-	DisputedByNotNil bool        `json:"disputedByNotNil,omitempty"`
-
-	// "disputed_at" field predicates.
-	DisputedAt       *time.Time  `json:"disputedAt,omitempty"`
-	DisputedAtNEQ    *time.Time  `json:"disputedAtNEQ,omitempty"`
-	DisputedAtIn     []time.Time `json:"disputedAtIn,omitempty"`
-	DisputedAtNotIn  []time.Time `json:"disputedAtNotIn,omitempty"`
-	DisputedAtGT     *time.Time  `json:"disputedAtGT,omitempty"`
-	DisputedAtGTE    *time.Time  `json:"disputedAtGTE,omitempty"`
-	DisputedAtLT     *time.Time  `json:"disputedAtLT,omitempty"`
-	DisputedAtLTE    *time.Time  `json:"disputedAtLTE,omitempty"`
-	DisputedAtIsNil  bool        `json:"disputedAtIsNil,omitempty"`
-	DisputedAtNotNil bool        `json:"disputedAtNotNil,omitempty"`
-
-	// "refund_proposed_by" field predicates.
-	RefundProposedBy       *uuid.UUID  `json:"refundProposedBy,omitempty"`
-	RefundProposedByNEQ    *uuid.UUID  `json:"refundProposedByNEQ,omitempty"`
-	RefundProposedByIn     []uuid.UUID `json:"refundProposedByIn,omitempty"`
-	RefundProposedByNotIn  []uuid.UUID `json:"refundProposedByNotIn,omitempty"`
-	RefundProposedByGT     *uuid.UUID  `json:"refundProposedByGT,omitempty"`
-	RefundProposedByGTE    *uuid.UUID  `json:"refundProposedByGTE,omitempty"`
-	RefundProposedByLT     *uuid.UUID  `json:"refundProposedByLT,omitempty"`
-	RefundProposedByLTE    *uuid.UUID  `json:"refundProposedByLTE,omitempty"`
-	RefundProposedByIsNil  bool        `json:"refundProposedByIsNil,omitempty"`
-	RefundProposedByNotNil bool        `json:"refundProposedByNotNil,omitempty"`
-
-	// "refund_proposed_at" field predicates.
-	RefundProposedAt       *time.Time  `json:"refundProposedAt,omitempty"`
-	RefundProposedAtNEQ    *time.Time  `json:"refundProposedAtNEQ,omitempty"`
-	RefundProposedAtIn     []time.Time `json:"refundProposedAtIn,omitempty"`
-	RefundProposedAtNotIn  []time.Time `json:"refundProposedAtNotIn,omitempty"`
-	RefundProposedAtGT     *time.Time  `json:"refundProposedAtGT,omitempty"`
-	RefundProposedAtGTE    *time.Time  `json:"refundProposedAtGTE,omitempty"`
-	RefundProposedAtLT     *time.Time  `json:"refundProposedAtLT,omitempty"`
-	RefundProposedAtLTE    *time.Time  `json:"refundProposedAtLTE,omitempty"`
-	RefundProposedAtIsNil  bool        `json:"refundProposedAtIsNil,omitempty"`
-	RefundProposedAtNotNil bool        `json:"refundProposedAtNotNil,omitempty"`
-
-	// "funded_at" field predicates.
-	FundedAt       *time.Time  `json:"fundedAt,omitempty"`
-	FundedAtNEQ    *time.Time  `json:"fundedAtNEQ,omitempty"`
-	FundedAtIn     []time.Time `json:"fundedAtIn,omitempty"`
-	FundedAtNotIn  []time.Time `json:"fundedAtNotIn,omitempty"`
-	FundedAtGT     *time.Time  `json:"fundedAtGT,omitempty"`
-	FundedAtGTE    *time.Time  `json:"fundedAtGTE,omitempty"`
-	FundedAtLT     *time.Time  `json:"fundedAtLT,omitempty"`
-	FundedAtLTE    *time.Time  `json:"fundedAtLTE,omitempty"`
-	FundedAtIsNil  bool        `json:"fundedAtIsNil,omitempty"`
-	FundedAtNotNil bool        `json:"fundedAtNotNil,omitempty"`
-
-	// "delivered_at" field predicates.
-	DeliveredAt       *time.Time  `json:"deliveredAt,omitempty"`
-	DeliveredAtNEQ    *time.Time  `json:"deliveredAtNEQ,omitempty"`
-	DeliveredAtIn     []time.Time `json:"deliveredAtIn,omitempty"`
-	DeliveredAtNotIn  []time.Time `json:"deliveredAtNotIn,omitempty"`
-	DeliveredAtGT     *time.Time  `json:"deliveredAtGT,omitempty"`
-	DeliveredAtGTE    *time.Time  `json:"deliveredAtGTE,omitempty"`
-	DeliveredAtLT     *time.Time  `json:"deliveredAtLT,omitempty"`
-	DeliveredAtLTE    *time.Time  `json:"deliveredAtLTE,omitempty"`
-	DeliveredAtIsNil  bool        `json:"deliveredAtIsNil,omitempty"`
-	DeliveredAtNotNil bool        `json:"deliveredAtNotNil,omitempty"`
-
-	// "closed_at" field predicates.
-	ClosedAt       *time.Time  `json:"closedAt,omitempty"`
-	ClosedAtNEQ    *time.Time  `json:"closedAtNEQ,omitempty"`
-	ClosedAtIn     []time.Time `json:"closedAtIn,omitempty"`
-	ClosedAtNotIn  []time.Time `json:"closedAtNotIn,omitempty"`
-	ClosedAtGT     *time.Time  `json:"closedAtGT,omitempty"`
-	ClosedAtGTE    *time.Time  `json:"closedAtGTE,omitempty"`
-	ClosedAtLT     *time.Time  `json:"closedAtLT,omitempty"`
-	ClosedAtLTE    *time.Time  `json:"closedAtLTE,omitempty"`
-	ClosedAtIsNil  bool        `json:"closedAtIsNil,omitempty"`
-	ClosedAtNotNil bool        `json:"closedAtNotNil,omitempty"`
-
-	// "customer" edge predicates.
-	HasCustomer     *bool            `json:"hasCustomer,omitempty"`
 	HasCustomerWith []*BotWhereInput `json:"hasCustomerWith,omitempty"`
 
-	// "contractor" edge predicates.
-	HasContractor     *bool            `json:"hasContractor,omitempty"`
 	HasContractorWith []*BotWhereInput `json:"hasContractorWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *OrderWhereInput) AddPredicates(predicates ...predicate.Order) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the OrderWhereInput filter on the OrderQuery builder.
 func (i *OrderWhereInput) Filter(q *OrderQuery) (*OrderQuery, error) {
 	if i == nil {
 		return q, nil
@@ -6232,11 +1781,8 @@ func (i *OrderWhereInput) Filter(q *OrderQuery) (*OrderQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyOrderWhereInput is returned in case the OrderWhereInput is empty.
 var ErrEmptyOrderWhereInput = errors.New("ent: empty predicate OrderWhereInput")
 
-// P returns a predicate for filtering orders.
-// An error is returned if the input is empty or invalid.
 func (i *OrderWhereInput) P() (predicate.Order, error) {
 	var predicates []predicate.Order
 	if i.Not != nil {
@@ -6286,605 +1832,61 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 	if i.ID != nil {
 		predicates = append(predicates, order.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, order.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, order.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, order.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, order.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, order.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, order.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, order.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, order.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, order.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, order.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, order.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, order.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, order.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, order.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, order.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, order.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, order.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, order.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, order.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, order.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, order.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
+
 	if i.UpdatedAtLT != nil {
 		predicates = append(predicates, order.UpdatedAtLT(*i.UpdatedAtLT))
 	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, order.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.CustomerID != nil {
 		predicates = append(predicates, order.CustomerIDEQ(*i.CustomerID))
 	}
-	if i.CustomerIDNEQ != nil {
-		predicates = append(predicates, order.CustomerIDNEQ(*i.CustomerIDNEQ))
-	}
-	if len(i.CustomerIDIn) > 0 {
-		predicates = append(predicates, order.CustomerIDIn(i.CustomerIDIn...))
-	}
-	if len(i.CustomerIDNotIn) > 0 {
-		predicates = append(predicates, order.CustomerIDNotIn(i.CustomerIDNotIn...))
-	}
+
 	if i.ContractorID != nil {
 		predicates = append(predicates, order.ContractorIDEQ(*i.ContractorID))
 	}
-	if i.ContractorIDNEQ != nil {
-		predicates = append(predicates, order.ContractorIDNEQ(*i.ContractorIDNEQ))
-	}
-	if len(i.ContractorIDIn) > 0 {
-		predicates = append(predicates, order.ContractorIDIn(i.ContractorIDIn...))
-	}
-	if len(i.ContractorIDNotIn) > 0 {
-		predicates = append(predicates, order.ContractorIDNotIn(i.ContractorIDNotIn...))
-	}
+
 	if i.AuthorID != nil {
 		predicates = append(predicates, order.AuthorIDEQ(*i.AuthorID))
 	}
-	if i.AuthorIDNEQ != nil {
-		predicates = append(predicates, order.AuthorIDNEQ(*i.AuthorIDNEQ))
-	}
-	if len(i.AuthorIDIn) > 0 {
-		predicates = append(predicates, order.AuthorIDIn(i.AuthorIDIn...))
-	}
-	if len(i.AuthorIDNotIn) > 0 {
-		predicates = append(predicates, order.AuthorIDNotIn(i.AuthorIDNotIn...))
-	}
-	if i.AuthorIDGT != nil {
-		predicates = append(predicates, order.AuthorIDGT(*i.AuthorIDGT))
-	}
-	if i.AuthorIDGTE != nil {
-		predicates = append(predicates, order.AuthorIDGTE(*i.AuthorIDGTE))
-	}
-	if i.AuthorIDLT != nil {
-		predicates = append(predicates, order.AuthorIDLT(*i.AuthorIDLT))
-	}
-	if i.AuthorIDLTE != nil {
-		predicates = append(predicates, order.AuthorIDLTE(*i.AuthorIDLTE))
-	}
+
 	if i.TaskID != nil {
 		predicates = append(predicates, order.TaskIDEQ(*i.TaskID))
 	}
-	if i.TaskIDNEQ != nil {
-		predicates = append(predicates, order.TaskIDNEQ(*i.TaskIDNEQ))
-	}
-	if len(i.TaskIDIn) > 0 {
-		predicates = append(predicates, order.TaskIDIn(i.TaskIDIn...))
-	}
-	if len(i.TaskIDNotIn) > 0 {
-		predicates = append(predicates, order.TaskIDNotIn(i.TaskIDNotIn...))
-	}
-	if i.TaskIDGT != nil {
-		predicates = append(predicates, order.TaskIDGT(*i.TaskIDGT))
-	}
-	if i.TaskIDGTE != nil {
-		predicates = append(predicates, order.TaskIDGTE(*i.TaskIDGTE))
-	}
-	if i.TaskIDLT != nil {
-		predicates = append(predicates, order.TaskIDLT(*i.TaskIDLT))
-	}
-	if i.TaskIDLTE != nil {
-		predicates = append(predicates, order.TaskIDLTE(*i.TaskIDLTE))
-	}
-	if i.TaskIDIsNil {
-		predicates = append(predicates, order.TaskIDIsNil())
-	}
-	if i.TaskIDNotNil {
-		predicates = append(predicates, order.TaskIDNotNil())
-	}
+
 	if i.ServiceID != nil {
 		predicates = append(predicates, order.ServiceIDEQ(*i.ServiceID))
 	}
-	if i.ServiceIDNEQ != nil {
-		predicates = append(predicates, order.ServiceIDNEQ(*i.ServiceIDNEQ))
-	}
-	if len(i.ServiceIDIn) > 0 {
-		predicates = append(predicates, order.ServiceIDIn(i.ServiceIDIn...))
-	}
-	if len(i.ServiceIDNotIn) > 0 {
-		predicates = append(predicates, order.ServiceIDNotIn(i.ServiceIDNotIn...))
-	}
-	if i.ServiceIDGT != nil {
-		predicates = append(predicates, order.ServiceIDGT(*i.ServiceIDGT))
-	}
-	if i.ServiceIDGTE != nil {
-		predicates = append(predicates, order.ServiceIDGTE(*i.ServiceIDGTE))
-	}
-	if i.ServiceIDLT != nil {
-		predicates = append(predicates, order.ServiceIDLT(*i.ServiceIDLT))
-	}
-	if i.ServiceIDLTE != nil {
-		predicates = append(predicates, order.ServiceIDLTE(*i.ServiceIDLTE))
-	}
-	if i.ServiceIDIsNil {
-		predicates = append(predicates, order.ServiceIDIsNil())
-	}
-	if i.ServiceIDNotNil {
-		predicates = append(predicates, order.ServiceIDNotNil())
-	}
+
 	if i.State != nil {
 		predicates = append(predicates, order.StateEQ(*i.State))
 	}
-	if i.StateNEQ != nil {
-		predicates = append(predicates, order.StateNEQ(*i.StateNEQ))
-	}
+
 	if len(i.StateIn) > 0 {
 		predicates = append(predicates, order.StateIn(i.StateIn...))
 	}
-	if len(i.StateNotIn) > 0 {
-		predicates = append(predicates, order.StateNotIn(i.StateNotIn...))
-	}
-	if i.Version != nil {
-		predicates = append(predicates, order.VersionEQ(*i.Version))
-	}
-	if i.VersionNEQ != nil {
-		predicates = append(predicates, order.VersionNEQ(*i.VersionNEQ))
-	}
-	if len(i.VersionIn) > 0 {
-		predicates = append(predicates, order.VersionIn(i.VersionIn...))
-	}
-	if len(i.VersionNotIn) > 0 {
-		predicates = append(predicates, order.VersionNotIn(i.VersionNotIn...))
-	}
-	if i.VersionGT != nil {
-		predicates = append(predicates, order.VersionGT(*i.VersionGT))
-	}
-	if i.VersionGTE != nil {
-		predicates = append(predicates, order.VersionGTE(*i.VersionGTE))
-	}
-	if i.VersionLT != nil {
-		predicates = append(predicates, order.VersionLT(*i.VersionLT))
-	}
-	if i.VersionLTE != nil {
-		predicates = append(predicates, order.VersionLTE(*i.VersionLTE))
-	}
+
 	if i.Outcome != nil {
 		predicates = append(predicates, order.OutcomeEQ(*i.Outcome))
 	}
-	if i.OutcomeNEQ != nil {
-		predicates = append(predicates, order.OutcomeNEQ(*i.OutcomeNEQ))
-	}
-	if len(i.OutcomeIn) > 0 {
-		predicates = append(predicates, order.OutcomeIn(i.OutcomeIn...))
-	}
-	if len(i.OutcomeNotIn) > 0 {
-		predicates = append(predicates, order.OutcomeNotIn(i.OutcomeNotIn...))
-	}
-	if i.OutcomeIsNil {
-		predicates = append(predicates, order.OutcomeIsNil())
-	}
-	if i.OutcomeNotNil {
-		predicates = append(predicates, order.OutcomeNotNil())
-	}
-	if i.Deadline != nil {
-		predicates = append(predicates, order.DeadlineEQ(*i.Deadline))
-	}
-	if i.DeadlineNEQ != nil {
-		predicates = append(predicates, order.DeadlineNEQ(*i.DeadlineNEQ))
-	}
-	if len(i.DeadlineIn) > 0 {
-		predicates = append(predicates, order.DeadlineIn(i.DeadlineIn...))
-	}
-	if len(i.DeadlineNotIn) > 0 {
-		predicates = append(predicates, order.DeadlineNotIn(i.DeadlineNotIn...))
-	}
-	if i.DeadlineGT != nil {
-		predicates = append(predicates, order.DeadlineGT(*i.DeadlineGT))
-	}
-	if i.DeadlineGTE != nil {
-		predicates = append(predicates, order.DeadlineGTE(*i.DeadlineGTE))
-	}
+
 	if i.DeadlineLT != nil {
 		predicates = append(predicates, order.DeadlineLT(*i.DeadlineLT))
 	}
-	if i.DeadlineLTE != nil {
-		predicates = append(predicates, order.DeadlineLTE(*i.DeadlineLTE))
-	}
-	if i.AmountMinor != nil {
-		predicates = append(predicates, order.AmountMinorEQ(*i.AmountMinor))
-	}
-	if i.AmountMinorNEQ != nil {
-		predicates = append(predicates, order.AmountMinorNEQ(*i.AmountMinorNEQ))
-	}
-	if len(i.AmountMinorIn) > 0 {
-		predicates = append(predicates, order.AmountMinorIn(i.AmountMinorIn...))
-	}
-	if len(i.AmountMinorNotIn) > 0 {
-		predicates = append(predicates, order.AmountMinorNotIn(i.AmountMinorNotIn...))
-	}
-	if i.AmountMinorGT != nil {
-		predicates = append(predicates, order.AmountMinorGT(*i.AmountMinorGT))
-	}
-	if i.AmountMinorGTE != nil {
-		predicates = append(predicates, order.AmountMinorGTE(*i.AmountMinorGTE))
-	}
-	if i.AmountMinorLT != nil {
-		predicates = append(predicates, order.AmountMinorLT(*i.AmountMinorLT))
-	}
-	if i.AmountMinorLTE != nil {
-		predicates = append(predicates, order.AmountMinorLTE(*i.AmountMinorLTE))
-	}
-	if i.FeeMinor != nil {
-		predicates = append(predicates, order.FeeMinorEQ(*i.FeeMinor))
-	}
-	if i.FeeMinorNEQ != nil {
-		predicates = append(predicates, order.FeeMinorNEQ(*i.FeeMinorNEQ))
-	}
-	if len(i.FeeMinorIn) > 0 {
-		predicates = append(predicates, order.FeeMinorIn(i.FeeMinorIn...))
-	}
-	if len(i.FeeMinorNotIn) > 0 {
-		predicates = append(predicates, order.FeeMinorNotIn(i.FeeMinorNotIn...))
-	}
-	if i.FeeMinorGT != nil {
-		predicates = append(predicates, order.FeeMinorGT(*i.FeeMinorGT))
-	}
-	if i.FeeMinorGTE != nil {
-		predicates = append(predicates, order.FeeMinorGTE(*i.FeeMinorGTE))
-	}
-	if i.FeeMinorLT != nil {
-		predicates = append(predicates, order.FeeMinorLT(*i.FeeMinorLT))
-	}
-	if i.FeeMinorLTE != nil {
-		predicates = append(predicates, order.FeeMinorLTE(*i.FeeMinorLTE))
-	}
-	if i.TotalMinor != nil {
-		predicates = append(predicates, order.TotalMinorEQ(*i.TotalMinor))
-	}
-	if i.TotalMinorNEQ != nil {
-		predicates = append(predicates, order.TotalMinorNEQ(*i.TotalMinorNEQ))
-	}
-	if len(i.TotalMinorIn) > 0 {
-		predicates = append(predicates, order.TotalMinorIn(i.TotalMinorIn...))
-	}
-	if len(i.TotalMinorNotIn) > 0 {
-		predicates = append(predicates, order.TotalMinorNotIn(i.TotalMinorNotIn...))
-	}
-	if i.TotalMinorGT != nil {
-		predicates = append(predicates, order.TotalMinorGT(*i.TotalMinorGT))
-	}
-	if i.TotalMinorGTE != nil {
-		predicates = append(predicates, order.TotalMinorGTE(*i.TotalMinorGTE))
-	}
-	if i.TotalMinorLT != nil {
-		predicates = append(predicates, order.TotalMinorLT(*i.TotalMinorLT))
-	}
-	if i.TotalMinorLTE != nil {
-		predicates = append(predicates, order.TotalMinorLTE(*i.TotalMinorLTE))
-	}
-	if i.FeeBps != nil {
-		predicates = append(predicates, order.FeeBpsEQ(*i.FeeBps))
-	}
-	if i.FeeBpsNEQ != nil {
-		predicates = append(predicates, order.FeeBpsNEQ(*i.FeeBpsNEQ))
-	}
-	if len(i.FeeBpsIn) > 0 {
-		predicates = append(predicates, order.FeeBpsIn(i.FeeBpsIn...))
-	}
-	if len(i.FeeBpsNotIn) > 0 {
-		predicates = append(predicates, order.FeeBpsNotIn(i.FeeBpsNotIn...))
-	}
-	if i.FeeBpsGT != nil {
-		predicates = append(predicates, order.FeeBpsGT(*i.FeeBpsGT))
-	}
-	if i.FeeBpsGTE != nil {
-		predicates = append(predicates, order.FeeBpsGTE(*i.FeeBpsGTE))
-	}
-	if i.FeeBpsLT != nil {
-		predicates = append(predicates, order.FeeBpsLT(*i.FeeBpsLT))
-	}
-	if i.FeeBpsLTE != nil {
-		predicates = append(predicates, order.FeeBpsLTE(*i.FeeBpsLTE))
-	}
-	if i.ConfirmedTotalMinor != nil {
-		predicates = append(predicates, order.ConfirmedTotalMinorEQ(*i.ConfirmedTotalMinor))
-	}
-	if i.ConfirmedTotalMinorNEQ != nil {
-		predicates = append(predicates, order.ConfirmedTotalMinorNEQ(*i.ConfirmedTotalMinorNEQ))
-	}
-	if len(i.ConfirmedTotalMinorIn) > 0 {
-		predicates = append(predicates, order.ConfirmedTotalMinorIn(i.ConfirmedTotalMinorIn...))
-	}
-	if len(i.ConfirmedTotalMinorNotIn) > 0 {
-		predicates = append(predicates, order.ConfirmedTotalMinorNotIn(i.ConfirmedTotalMinorNotIn...))
-	}
-	if i.ConfirmedTotalMinorGT != nil {
-		predicates = append(predicates, order.ConfirmedTotalMinorGT(*i.ConfirmedTotalMinorGT))
-	}
-	if i.ConfirmedTotalMinorGTE != nil {
-		predicates = append(predicates, order.ConfirmedTotalMinorGTE(*i.ConfirmedTotalMinorGTE))
-	}
-	if i.ConfirmedTotalMinorLT != nil {
-		predicates = append(predicates, order.ConfirmedTotalMinorLT(*i.ConfirmedTotalMinorLT))
-	}
-	if i.ConfirmedTotalMinorLTE != nil {
-		predicates = append(predicates, order.ConfirmedTotalMinorLTE(*i.ConfirmedTotalMinorLTE))
-	}
-	if i.ConfirmedTotalMinorIsNil {
-		predicates = append(predicates, order.ConfirmedTotalMinorIsNil())
-	}
-	if i.ConfirmedTotalMinorNotNil {
-		predicates = append(predicates, order.ConfirmedTotalMinorNotNil())
-	}
-	if i.DisputedBy != nil {
-		predicates = append(predicates, order.DisputedByEQ(*i.DisputedBy))
-	}
-	if i.DisputedByNEQ != nil {
-		predicates = append(predicates, order.DisputedByNEQ(*i.DisputedByNEQ))
-	}
-	if len(i.DisputedByIn) > 0 {
-		predicates = append(predicates, order.DisputedByIn(i.DisputedByIn...))
-	}
-	if len(i.DisputedByNotIn) > 0 {
-		predicates = append(predicates, order.DisputedByNotIn(i.DisputedByNotIn...))
-	}
-	if i.DisputedByGT != nil {
-		predicates = append(predicates, order.DisputedByGT(*i.DisputedByGT))
-	}
-	if i.DisputedByGTE != nil {
-		predicates = append(predicates, order.DisputedByGTE(*i.DisputedByGTE))
-	}
-	if i.DisputedByLT != nil {
-		predicates = append(predicates, order.DisputedByLT(*i.DisputedByLT))
-	}
-	if i.DisputedByLTE != nil {
-		predicates = append(predicates, order.DisputedByLTE(*i.DisputedByLTE))
-	}
-	if i.DisputedByIsNil {
-		predicates = append(predicates, order.DisputedByIsNil())
-	}
-	if i.DisputedByNotNil {
-		predicates = append(predicates, order.DisputedByNotNil())
-	}
-	if i.DisputedAt != nil {
-		predicates = append(predicates, order.DisputedAtEQ(*i.DisputedAt))
-	}
-	if i.DisputedAtNEQ != nil {
-		predicates = append(predicates, order.DisputedAtNEQ(*i.DisputedAtNEQ))
-	}
-	if len(i.DisputedAtIn) > 0 {
-		predicates = append(predicates, order.DisputedAtIn(i.DisputedAtIn...))
-	}
-	if len(i.DisputedAtNotIn) > 0 {
-		predicates = append(predicates, order.DisputedAtNotIn(i.DisputedAtNotIn...))
-	}
-	if i.DisputedAtGT != nil {
-		predicates = append(predicates, order.DisputedAtGT(*i.DisputedAtGT))
-	}
-	if i.DisputedAtGTE != nil {
-		predicates = append(predicates, order.DisputedAtGTE(*i.DisputedAtGTE))
-	}
-	if i.DisputedAtLT != nil {
-		predicates = append(predicates, order.DisputedAtLT(*i.DisputedAtLT))
-	}
-	if i.DisputedAtLTE != nil {
-		predicates = append(predicates, order.DisputedAtLTE(*i.DisputedAtLTE))
-	}
-	if i.DisputedAtIsNil {
-		predicates = append(predicates, order.DisputedAtIsNil())
-	}
-	if i.DisputedAtNotNil {
-		predicates = append(predicates, order.DisputedAtNotNil())
-	}
-	if i.RefundProposedBy != nil {
-		predicates = append(predicates, order.RefundProposedByEQ(*i.RefundProposedBy))
-	}
-	if i.RefundProposedByNEQ != nil {
-		predicates = append(predicates, order.RefundProposedByNEQ(*i.RefundProposedByNEQ))
-	}
-	if len(i.RefundProposedByIn) > 0 {
-		predicates = append(predicates, order.RefundProposedByIn(i.RefundProposedByIn...))
-	}
-	if len(i.RefundProposedByNotIn) > 0 {
-		predicates = append(predicates, order.RefundProposedByNotIn(i.RefundProposedByNotIn...))
-	}
-	if i.RefundProposedByGT != nil {
-		predicates = append(predicates, order.RefundProposedByGT(*i.RefundProposedByGT))
-	}
-	if i.RefundProposedByGTE != nil {
-		predicates = append(predicates, order.RefundProposedByGTE(*i.RefundProposedByGTE))
-	}
-	if i.RefundProposedByLT != nil {
-		predicates = append(predicates, order.RefundProposedByLT(*i.RefundProposedByLT))
-	}
-	if i.RefundProposedByLTE != nil {
-		predicates = append(predicates, order.RefundProposedByLTE(*i.RefundProposedByLTE))
-	}
-	if i.RefundProposedByIsNil {
-		predicates = append(predicates, order.RefundProposedByIsNil())
-	}
-	if i.RefundProposedByNotNil {
-		predicates = append(predicates, order.RefundProposedByNotNil())
-	}
-	if i.RefundProposedAt != nil {
-		predicates = append(predicates, order.RefundProposedAtEQ(*i.RefundProposedAt))
-	}
-	if i.RefundProposedAtNEQ != nil {
-		predicates = append(predicates, order.RefundProposedAtNEQ(*i.RefundProposedAtNEQ))
-	}
-	if len(i.RefundProposedAtIn) > 0 {
-		predicates = append(predicates, order.RefundProposedAtIn(i.RefundProposedAtIn...))
-	}
-	if len(i.RefundProposedAtNotIn) > 0 {
-		predicates = append(predicates, order.RefundProposedAtNotIn(i.RefundProposedAtNotIn...))
-	}
-	if i.RefundProposedAtGT != nil {
-		predicates = append(predicates, order.RefundProposedAtGT(*i.RefundProposedAtGT))
-	}
-	if i.RefundProposedAtGTE != nil {
-		predicates = append(predicates, order.RefundProposedAtGTE(*i.RefundProposedAtGTE))
-	}
-	if i.RefundProposedAtLT != nil {
-		predicates = append(predicates, order.RefundProposedAtLT(*i.RefundProposedAtLT))
-	}
-	if i.RefundProposedAtLTE != nil {
-		predicates = append(predicates, order.RefundProposedAtLTE(*i.RefundProposedAtLTE))
-	}
+
 	if i.RefundProposedAtIsNil {
 		predicates = append(predicates, order.RefundProposedAtIsNil())
 	}
 	if i.RefundProposedAtNotNil {
 		predicates = append(predicates, order.RefundProposedAtNotNil())
 	}
-	if i.FundedAt != nil {
-		predicates = append(predicates, order.FundedAtEQ(*i.FundedAt))
-	}
-	if i.FundedAtNEQ != nil {
-		predicates = append(predicates, order.FundedAtNEQ(*i.FundedAtNEQ))
-	}
-	if len(i.FundedAtIn) > 0 {
-		predicates = append(predicates, order.FundedAtIn(i.FundedAtIn...))
-	}
-	if len(i.FundedAtNotIn) > 0 {
-		predicates = append(predicates, order.FundedAtNotIn(i.FundedAtNotIn...))
-	}
-	if i.FundedAtGT != nil {
-		predicates = append(predicates, order.FundedAtGT(*i.FundedAtGT))
-	}
-	if i.FundedAtGTE != nil {
-		predicates = append(predicates, order.FundedAtGTE(*i.FundedAtGTE))
-	}
-	if i.FundedAtLT != nil {
-		predicates = append(predicates, order.FundedAtLT(*i.FundedAtLT))
-	}
-	if i.FundedAtLTE != nil {
-		predicates = append(predicates, order.FundedAtLTE(*i.FundedAtLTE))
-	}
-	if i.FundedAtIsNil {
-		predicates = append(predicates, order.FundedAtIsNil())
-	}
-	if i.FundedAtNotNil {
-		predicates = append(predicates, order.FundedAtNotNil())
-	}
-	if i.DeliveredAt != nil {
-		predicates = append(predicates, order.DeliveredAtEQ(*i.DeliveredAt))
-	}
-	if i.DeliveredAtNEQ != nil {
-		predicates = append(predicates, order.DeliveredAtNEQ(*i.DeliveredAtNEQ))
-	}
-	if len(i.DeliveredAtIn) > 0 {
-		predicates = append(predicates, order.DeliveredAtIn(i.DeliveredAtIn...))
-	}
-	if len(i.DeliveredAtNotIn) > 0 {
-		predicates = append(predicates, order.DeliveredAtNotIn(i.DeliveredAtNotIn...))
-	}
-	if i.DeliveredAtGT != nil {
-		predicates = append(predicates, order.DeliveredAtGT(*i.DeliveredAtGT))
-	}
-	if i.DeliveredAtGTE != nil {
-		predicates = append(predicates, order.DeliveredAtGTE(*i.DeliveredAtGTE))
-	}
-	if i.DeliveredAtLT != nil {
-		predicates = append(predicates, order.DeliveredAtLT(*i.DeliveredAtLT))
-	}
-	if i.DeliveredAtLTE != nil {
-		predicates = append(predicates, order.DeliveredAtLTE(*i.DeliveredAtLTE))
-	}
-	if i.DeliveredAtIsNil {
-		predicates = append(predicates, order.DeliveredAtIsNil())
-	}
-	if i.DeliveredAtNotNil {
-		predicates = append(predicates, order.DeliveredAtNotNil())
-	}
-	if i.ClosedAt != nil {
-		predicates = append(predicates, order.ClosedAtEQ(*i.ClosedAt))
-	}
-	if i.ClosedAtNEQ != nil {
-		predicates = append(predicates, order.ClosedAtNEQ(*i.ClosedAtNEQ))
-	}
-	if len(i.ClosedAtIn) > 0 {
-		predicates = append(predicates, order.ClosedAtIn(i.ClosedAtIn...))
-	}
-	if len(i.ClosedAtNotIn) > 0 {
-		predicates = append(predicates, order.ClosedAtNotIn(i.ClosedAtNotIn...))
-	}
-	if i.ClosedAtGT != nil {
-		predicates = append(predicates, order.ClosedAtGT(*i.ClosedAtGT))
-	}
-	if i.ClosedAtGTE != nil {
-		predicates = append(predicates, order.ClosedAtGTE(*i.ClosedAtGTE))
-	}
-	if i.ClosedAtLT != nil {
-		predicates = append(predicates, order.ClosedAtLT(*i.ClosedAtLT))
-	}
-	if i.ClosedAtLTE != nil {
-		predicates = append(predicates, order.ClosedAtLTE(*i.ClosedAtLTE))
-	}
-	if i.ClosedAtIsNil {
-		predicates = append(predicates, order.ClosedAtIsNil())
-	}
-	if i.ClosedAtNotNil {
-		predicates = append(predicates, order.ClosedAtNotNil())
-	}
 
-	if i.HasCustomer != nil {
-		p := order.HasCustomer()
-		if !*i.HasCustomer {
-			p = order.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasCustomerWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasCustomerWith))
 		for _, w := range i.HasCustomerWith {
@@ -6896,13 +1898,7 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 		}
 		predicates = append(predicates, order.HasCustomerWith(with...))
 	}
-	if i.HasContractor != nil {
-		p := order.HasContractor()
-		if !*i.HasContractor {
-			p = order.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
+
 	if len(i.HasContractorWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasContractorWith))
 		for _, w := range i.HasContractorWith {
@@ -6924,114 +1920,37 @@ func (i *OrderWhereInput) P() (predicate.Order, error) {
 	}
 }
 
-// PostWhereInput represents a where input for filtering Post queries.
 type PostWhereInput struct {
 	Predicates []predicate.Post  `json:"-"`
 	Not        *PostWhereInput   `json:"not,omitempty"`
 	Or         []*PostWhereInput `json:"or,omitempty"`
 	And        []*PostWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	AuthorID *uuid.UUID `json:"authorID,omitempty"`
 
-	// "author_id" field predicates.
-	AuthorID      *uuid.UUID  `json:"authorID,omitempty"`
-	AuthorIDNEQ   *uuid.UUID  `json:"authorIDNEQ,omitempty"`
-	AuthorIDIn    []uuid.UUID `json:"authorIDIn,omitempty"`
-	AuthorIDNotIn []uuid.UUID `json:"authorIDNotIn,omitempty"`
+	Kind *post.Kind `json:"kind,omitempty"`
 
-	// "kind" field predicates.
-	Kind      *post.Kind  `json:"kind,omitempty"`
-	KindNEQ   *post.Kind  `json:"kindNEQ,omitempty"`
-	KindIn    []post.Kind `json:"kindIn,omitempty"`
-	KindNotIn []post.Kind `json:"kindNotIn,omitempty"`
+	Visibility *post.Visibility `json:"visibility,omitempty"`
 
-	// "visibility" field predicates.
-	Visibility      *post.Visibility  `json:"visibility,omitempty"`
-	VisibilityNEQ   *post.Visibility  `json:"visibilityNEQ,omitempty"`
-	VisibilityIn    []post.Visibility `json:"visibilityIn,omitempty"`
-	VisibilityNotIn []post.Visibility `json:"visibilityNotIn,omitempty"`
+	TitleContainsFold *string `json:"titleContainsFold,omitempty"`
 
-	// "title" field predicates.
-	Title             *string  `json:"title,omitempty"`
-	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
-	TitleIn           []string `json:"titleIn,omitempty"`
-	TitleNotIn        []string `json:"titleNotIn,omitempty"`
-	TitleGT           *string  `json:"titleGT,omitempty"`
-	TitleGTE          *string  `json:"titleGTE,omitempty"`
-	TitleLT           *string  `json:"titleLT,omitempty"`
-	TitleLTE          *string  `json:"titleLTE,omitempty"`
-	TitleContains     *string  `json:"titleContains,omitempty"`
-	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
-	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
-	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
-	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+	TextContainsFold *string `json:"textContainsFold,omitempty"`
 
-	// "text" field predicates.
-	Text             *string  `json:"text,omitempty"`
-	TextNEQ          *string  `json:"textNEQ,omitempty"`
-	TextIn           []string `json:"textIn,omitempty"`
-	TextNotIn        []string `json:"textNotIn,omitempty"`
-	TextGT           *string  `json:"textGT,omitempty"`
-	TextGTE          *string  `json:"textGTE,omitempty"`
-	TextLT           *string  `json:"textLT,omitempty"`
-	TextLTE          *string  `json:"textLTE,omitempty"`
-	TextContains     *string  `json:"textContains,omitempty"`
-	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
-	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
-	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
-	TextContainsFold *string  `json:"textContainsFold,omitempty"`
+	DeletedAtIsNil  bool `json:"deletedAtIsNil,omitempty"`
+	DeletedAtNotNil bool `json:"deletedAtNotNil,omitempty"`
 
-	// "deleted_at" field predicates.
-	DeletedAt       *time.Time  `json:"deletedAt,omitempty"`
-	DeletedAtNEQ    *time.Time  `json:"deletedAtNEQ,omitempty"`
-	DeletedAtIn     []time.Time `json:"deletedAtIn,omitempty"`
-	DeletedAtNotIn  []time.Time `json:"deletedAtNotIn,omitempty"`
-	DeletedAtGT     *time.Time  `json:"deletedAtGT,omitempty"`
-	DeletedAtGTE    *time.Time  `json:"deletedAtGTE,omitempty"`
-	DeletedAtLT     *time.Time  `json:"deletedAtLT,omitempty"`
-	DeletedAtLTE    *time.Time  `json:"deletedAtLTE,omitempty"`
-	DeletedAtIsNil  bool        `json:"deletedAtIsNil,omitempty"`
-	DeletedAtNotNil bool        `json:"deletedAtNotNil,omitempty"`
-
-	// "author" edge predicates.
-	HasAuthor     *bool            `json:"hasAuthor,omitempty"`
 	HasAuthorWith []*BotWhereInput `json:"hasAuthorWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *PostWhereInput) AddPredicates(predicates ...predicate.Post) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the PostWhereInput filter on the PostQuery builder.
 func (i *PostWhereInput) Filter(q *PostQuery) (*PostQuery, error) {
 	if i == nil {
 		return q, nil
@@ -7046,11 +1965,8 @@ func (i *PostWhereInput) Filter(q *PostQuery) (*PostQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyPostWhereInput is returned in case the PostWhereInput is empty.
 var ErrEmptyPostWhereInput = errors.New("ent: empty predicate PostWhereInput")
 
-// P returns a predicate for filtering posts.
-// An error is returned if the input is empty or invalid.
 func (i *PostWhereInput) P() (predicate.Post, error) {
 	var predicates []predicate.Post
 	if i.Not != nil {
@@ -7100,213 +2016,34 @@ func (i *PostWhereInput) P() (predicate.Post, error) {
 	if i.ID != nil {
 		predicates = append(predicates, post.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, post.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, post.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, post.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, post.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, post.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, post.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, post.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, post.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, post.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, post.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, post.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, post.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, post.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, post.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, post.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, post.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, post.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, post.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, post.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, post.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, post.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
-	if i.UpdatedAtLT != nil {
-		predicates = append(predicates, post.UpdatedAtLT(*i.UpdatedAtLT))
-	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, post.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.AuthorID != nil {
 		predicates = append(predicates, post.AuthorIDEQ(*i.AuthorID))
 	}
-	if i.AuthorIDNEQ != nil {
-		predicates = append(predicates, post.AuthorIDNEQ(*i.AuthorIDNEQ))
-	}
-	if len(i.AuthorIDIn) > 0 {
-		predicates = append(predicates, post.AuthorIDIn(i.AuthorIDIn...))
-	}
-	if len(i.AuthorIDNotIn) > 0 {
-		predicates = append(predicates, post.AuthorIDNotIn(i.AuthorIDNotIn...))
-	}
+
 	if i.Kind != nil {
 		predicates = append(predicates, post.KindEQ(*i.Kind))
 	}
-	if i.KindNEQ != nil {
-		predicates = append(predicates, post.KindNEQ(*i.KindNEQ))
-	}
-	if len(i.KindIn) > 0 {
-		predicates = append(predicates, post.KindIn(i.KindIn...))
-	}
-	if len(i.KindNotIn) > 0 {
-		predicates = append(predicates, post.KindNotIn(i.KindNotIn...))
-	}
+
 	if i.Visibility != nil {
 		predicates = append(predicates, post.VisibilityEQ(*i.Visibility))
 	}
-	if i.VisibilityNEQ != nil {
-		predicates = append(predicates, post.VisibilityNEQ(*i.VisibilityNEQ))
-	}
-	if len(i.VisibilityIn) > 0 {
-		predicates = append(predicates, post.VisibilityIn(i.VisibilityIn...))
-	}
-	if len(i.VisibilityNotIn) > 0 {
-		predicates = append(predicates, post.VisibilityNotIn(i.VisibilityNotIn...))
-	}
-	if i.Title != nil {
-		predicates = append(predicates, post.TitleEQ(*i.Title))
-	}
-	if i.TitleNEQ != nil {
-		predicates = append(predicates, post.TitleNEQ(*i.TitleNEQ))
-	}
-	if len(i.TitleIn) > 0 {
-		predicates = append(predicates, post.TitleIn(i.TitleIn...))
-	}
-	if len(i.TitleNotIn) > 0 {
-		predicates = append(predicates, post.TitleNotIn(i.TitleNotIn...))
-	}
-	if i.TitleGT != nil {
-		predicates = append(predicates, post.TitleGT(*i.TitleGT))
-	}
-	if i.TitleGTE != nil {
-		predicates = append(predicates, post.TitleGTE(*i.TitleGTE))
-	}
-	if i.TitleLT != nil {
-		predicates = append(predicates, post.TitleLT(*i.TitleLT))
-	}
-	if i.TitleLTE != nil {
-		predicates = append(predicates, post.TitleLTE(*i.TitleLTE))
-	}
-	if i.TitleContains != nil {
-		predicates = append(predicates, post.TitleContains(*i.TitleContains))
-	}
-	if i.TitleHasPrefix != nil {
-		predicates = append(predicates, post.TitleHasPrefix(*i.TitleHasPrefix))
-	}
-	if i.TitleHasSuffix != nil {
-		predicates = append(predicates, post.TitleHasSuffix(*i.TitleHasSuffix))
-	}
-	if i.TitleEqualFold != nil {
-		predicates = append(predicates, post.TitleEqualFold(*i.TitleEqualFold))
-	}
+
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, post.TitleContainsFold(*i.TitleContainsFold))
 	}
-	if i.Text != nil {
-		predicates = append(predicates, post.TextEQ(*i.Text))
-	}
-	if i.TextNEQ != nil {
-		predicates = append(predicates, post.TextNEQ(*i.TextNEQ))
-	}
-	if len(i.TextIn) > 0 {
-		predicates = append(predicates, post.TextIn(i.TextIn...))
-	}
-	if len(i.TextNotIn) > 0 {
-		predicates = append(predicates, post.TextNotIn(i.TextNotIn...))
-	}
-	if i.TextGT != nil {
-		predicates = append(predicates, post.TextGT(*i.TextGT))
-	}
-	if i.TextGTE != nil {
-		predicates = append(predicates, post.TextGTE(*i.TextGTE))
-	}
-	if i.TextLT != nil {
-		predicates = append(predicates, post.TextLT(*i.TextLT))
-	}
-	if i.TextLTE != nil {
-		predicates = append(predicates, post.TextLTE(*i.TextLTE))
-	}
-	if i.TextContains != nil {
-		predicates = append(predicates, post.TextContains(*i.TextContains))
-	}
-	if i.TextHasPrefix != nil {
-		predicates = append(predicates, post.TextHasPrefix(*i.TextHasPrefix))
-	}
-	if i.TextHasSuffix != nil {
-		predicates = append(predicates, post.TextHasSuffix(*i.TextHasSuffix))
-	}
-	if i.TextEqualFold != nil {
-		predicates = append(predicates, post.TextEqualFold(*i.TextEqualFold))
-	}
+
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, post.TextContainsFold(*i.TextContainsFold))
 	}
-	if i.DeletedAt != nil {
-		predicates = append(predicates, post.DeletedAtEQ(*i.DeletedAt))
-	}
-	if i.DeletedAtNEQ != nil {
-		predicates = append(predicates, post.DeletedAtNEQ(*i.DeletedAtNEQ))
-	}
-	if len(i.DeletedAtIn) > 0 {
-		predicates = append(predicates, post.DeletedAtIn(i.DeletedAtIn...))
-	}
-	if len(i.DeletedAtNotIn) > 0 {
-		predicates = append(predicates, post.DeletedAtNotIn(i.DeletedAtNotIn...))
-	}
-	if i.DeletedAtGT != nil {
-		predicates = append(predicates, post.DeletedAtGT(*i.DeletedAtGT))
-	}
-	if i.DeletedAtGTE != nil {
-		predicates = append(predicates, post.DeletedAtGTE(*i.DeletedAtGTE))
-	}
-	if i.DeletedAtLT != nil {
-		predicates = append(predicates, post.DeletedAtLT(*i.DeletedAtLT))
-	}
-	if i.DeletedAtLTE != nil {
-		predicates = append(predicates, post.DeletedAtLTE(*i.DeletedAtLTE))
-	}
+
 	if i.DeletedAtIsNil {
 		predicates = append(predicates, post.DeletedAtIsNil())
 	}
@@ -7314,13 +2051,6 @@ func (i *PostWhereInput) P() (predicate.Post, error) {
 		predicates = append(predicates, post.DeletedAtNotNil())
 	}
 
-	if i.HasAuthor != nil {
-		p := post.HasAuthor()
-		if !*i.HasAuthor {
-			p = post.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasAuthorWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasAuthorWith))
 		for _, w := range i.HasAuthorWith {
@@ -7342,107 +2072,39 @@ func (i *PostWhereInput) P() (predicate.Post, error) {
 	}
 }
 
-// RatingWhereInput represents a where input for filtering Rating queries.
 type RatingWhereInput struct {
 	Predicates []predicate.Rating  `json:"-"`
 	Not        *RatingWhereInput   `json:"not,omitempty"`
 	Or         []*RatingWhereInput `json:"or,omitempty"`
 	And        []*RatingWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "order_id" field predicates.
-	OrderID      *uuid.UUID  `json:"orderID,omitempty"`
-	OrderIDNEQ   *uuid.UUID  `json:"orderIDNEQ,omitempty"`
-	OrderIDIn    []uuid.UUID `json:"orderIDIn,omitempty"`
-	OrderIDNotIn []uuid.UUID `json:"orderIDNotIn,omitempty"`
+	OrderID *uuid.UUID `json:"orderID,omitempty"`
 
-	// "author_id" field predicates.
-	AuthorID      *uuid.UUID  `json:"authorID,omitempty"`
-	AuthorIDNEQ   *uuid.UUID  `json:"authorIDNEQ,omitempty"`
-	AuthorIDIn    []uuid.UUID `json:"authorIDIn,omitempty"`
-	AuthorIDNotIn []uuid.UUID `json:"authorIDNotIn,omitempty"`
+	AuthorID *uuid.UUID `json:"authorID,omitempty"`
 
-	// "subject_id" field predicates.
-	SubjectID      *uuid.UUID  `json:"subjectID,omitempty"`
-	SubjectIDNEQ   *uuid.UUID  `json:"subjectIDNEQ,omitempty"`
-	SubjectIDIn    []uuid.UUID `json:"subjectIDIn,omitempty"`
-	SubjectIDNotIn []uuid.UUID `json:"subjectIDNotIn,omitempty"`
+	SubjectID *uuid.UUID `json:"subjectID,omitempty"`
 
-	// "stars" field predicates.
-	Stars      *int  `json:"stars,omitempty"`
-	StarsNEQ   *int  `json:"starsNEQ,omitempty"`
-	StarsIn    []int `json:"starsIn,omitempty"`
-	StarsNotIn []int `json:"starsNotIn,omitempty"`
-	StarsGT    *int  `json:"starsGT,omitempty"`
-	StarsGTE   *int  `json:"starsGTE,omitempty"`
-	StarsLT    *int  `json:"starsLT,omitempty"`
-	StarsLTE   *int  `json:"starsLTE,omitempty"`
+	Stars *int `json:"stars,omitempty"`
 
-	// "text" field predicates.
-	Text             *string  `json:"text,omitempty"`
-	TextNEQ          *string  `json:"textNEQ,omitempty"`
-	TextIn           []string `json:"textIn,omitempty"`
-	TextNotIn        []string `json:"textNotIn,omitempty"`
-	TextGT           *string  `json:"textGT,omitempty"`
-	TextGTE          *string  `json:"textGTE,omitempty"`
-	TextLT           *string  `json:"textLT,omitempty"`
-	TextLTE          *string  `json:"textLTE,omitempty"`
-	TextContains     *string  `json:"textContains,omitempty"`
-	TextHasPrefix    *string  `json:"textHasPrefix,omitempty"`
-	TextHasSuffix    *string  `json:"textHasSuffix,omitempty"`
-	TextEqualFold    *string  `json:"textEqualFold,omitempty"`
-	TextContainsFold *string  `json:"textContainsFold,omitempty"`
+	TextContainsFold *string `json:"textContainsFold,omitempty"`
 
-	// "removed_at" field predicates.
-	RemovedAt       *time.Time  `json:"removedAt,omitempty"`
-	RemovedAtNEQ    *time.Time  `json:"removedAtNEQ,omitempty"`
-	RemovedAtIn     []time.Time `json:"removedAtIn,omitempty"`
-	RemovedAtNotIn  []time.Time `json:"removedAtNotIn,omitempty"`
-	RemovedAtGT     *time.Time  `json:"removedAtGT,omitempty"`
-	RemovedAtGTE    *time.Time  `json:"removedAtGTE,omitempty"`
-	RemovedAtLT     *time.Time  `json:"removedAtLT,omitempty"`
-	RemovedAtLTE    *time.Time  `json:"removedAtLTE,omitempty"`
-	RemovedAtIsNil  bool        `json:"removedAtIsNil,omitempty"`
-	RemovedAtNotNil bool        `json:"removedAtNotNil,omitempty"`
+	RemovedAtIsNil  bool `json:"removedAtIsNil,omitempty"`
+	RemovedAtNotNil bool `json:"removedAtNotNil,omitempty"`
 
-	// "order" edge predicates.
-	HasOrder     *bool              `json:"hasOrder,omitempty"`
-	HasOrderWith []*OrderWhereInput `json:"hasOrderWith,omitempty"`
-
-	// "author" edge predicates.
-	HasAuthor     *bool            `json:"hasAuthor,omitempty"`
 	HasAuthorWith []*BotWhereInput `json:"hasAuthorWith,omitempty"`
 
-	// "subject" edge predicates.
-	HasSubject     *bool            `json:"hasSubject,omitempty"`
 	HasSubjectWith []*BotWhereInput `json:"hasSubjectWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *RatingWhereInput) AddPredicates(predicates ...predicate.Rating) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the RatingWhereInput filter on the RatingQuery builder.
 func (i *RatingWhereInput) Filter(q *RatingQuery) (*RatingQuery, error) {
 	if i == nil {
 		return q, nil
@@ -7457,11 +2119,8 @@ func (i *RatingWhereInput) Filter(q *RatingQuery) (*RatingQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyRatingWhereInput is returned in case the RatingWhereInput is empty.
 var ErrEmptyRatingWhereInput = errors.New("ent: empty predicate RatingWhereInput")
 
-// P returns a predicate for filtering ratings.
-// An error is returned if the input is empty or invalid.
 func (i *RatingWhereInput) P() (predicate.Rating, error) {
 	var predicates []predicate.Rating
 	if i.Not != nil {
@@ -7511,174 +2170,34 @@ func (i *RatingWhereInput) P() (predicate.Rating, error) {
 	if i.ID != nil {
 		predicates = append(predicates, rating.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, rating.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, rating.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, rating.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, rating.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, rating.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, rating.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, rating.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, rating.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, rating.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, rating.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, rating.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, rating.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, rating.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, rating.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, rating.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.OrderID != nil {
 		predicates = append(predicates, rating.OrderIDEQ(*i.OrderID))
 	}
-	if i.OrderIDNEQ != nil {
-		predicates = append(predicates, rating.OrderIDNEQ(*i.OrderIDNEQ))
-	}
-	if len(i.OrderIDIn) > 0 {
-		predicates = append(predicates, rating.OrderIDIn(i.OrderIDIn...))
-	}
-	if len(i.OrderIDNotIn) > 0 {
-		predicates = append(predicates, rating.OrderIDNotIn(i.OrderIDNotIn...))
-	}
+
 	if i.AuthorID != nil {
 		predicates = append(predicates, rating.AuthorIDEQ(*i.AuthorID))
 	}
-	if i.AuthorIDNEQ != nil {
-		predicates = append(predicates, rating.AuthorIDNEQ(*i.AuthorIDNEQ))
-	}
-	if len(i.AuthorIDIn) > 0 {
-		predicates = append(predicates, rating.AuthorIDIn(i.AuthorIDIn...))
-	}
-	if len(i.AuthorIDNotIn) > 0 {
-		predicates = append(predicates, rating.AuthorIDNotIn(i.AuthorIDNotIn...))
-	}
+
 	if i.SubjectID != nil {
 		predicates = append(predicates, rating.SubjectIDEQ(*i.SubjectID))
 	}
-	if i.SubjectIDNEQ != nil {
-		predicates = append(predicates, rating.SubjectIDNEQ(*i.SubjectIDNEQ))
-	}
-	if len(i.SubjectIDIn) > 0 {
-		predicates = append(predicates, rating.SubjectIDIn(i.SubjectIDIn...))
-	}
-	if len(i.SubjectIDNotIn) > 0 {
-		predicates = append(predicates, rating.SubjectIDNotIn(i.SubjectIDNotIn...))
-	}
+
 	if i.Stars != nil {
 		predicates = append(predicates, rating.StarsEQ(*i.Stars))
 	}
-	if i.StarsNEQ != nil {
-		predicates = append(predicates, rating.StarsNEQ(*i.StarsNEQ))
-	}
-	if len(i.StarsIn) > 0 {
-		predicates = append(predicates, rating.StarsIn(i.StarsIn...))
-	}
-	if len(i.StarsNotIn) > 0 {
-		predicates = append(predicates, rating.StarsNotIn(i.StarsNotIn...))
-	}
-	if i.StarsGT != nil {
-		predicates = append(predicates, rating.StarsGT(*i.StarsGT))
-	}
-	if i.StarsGTE != nil {
-		predicates = append(predicates, rating.StarsGTE(*i.StarsGTE))
-	}
-	if i.StarsLT != nil {
-		predicates = append(predicates, rating.StarsLT(*i.StarsLT))
-	}
-	if i.StarsLTE != nil {
-		predicates = append(predicates, rating.StarsLTE(*i.StarsLTE))
-	}
-	if i.Text != nil {
-		predicates = append(predicates, rating.TextEQ(*i.Text))
-	}
-	if i.TextNEQ != nil {
-		predicates = append(predicates, rating.TextNEQ(*i.TextNEQ))
-	}
-	if len(i.TextIn) > 0 {
-		predicates = append(predicates, rating.TextIn(i.TextIn...))
-	}
-	if len(i.TextNotIn) > 0 {
-		predicates = append(predicates, rating.TextNotIn(i.TextNotIn...))
-	}
-	if i.TextGT != nil {
-		predicates = append(predicates, rating.TextGT(*i.TextGT))
-	}
-	if i.TextGTE != nil {
-		predicates = append(predicates, rating.TextGTE(*i.TextGTE))
-	}
-	if i.TextLT != nil {
-		predicates = append(predicates, rating.TextLT(*i.TextLT))
-	}
-	if i.TextLTE != nil {
-		predicates = append(predicates, rating.TextLTE(*i.TextLTE))
-	}
-	if i.TextContains != nil {
-		predicates = append(predicates, rating.TextContains(*i.TextContains))
-	}
-	if i.TextHasPrefix != nil {
-		predicates = append(predicates, rating.TextHasPrefix(*i.TextHasPrefix))
-	}
-	if i.TextHasSuffix != nil {
-		predicates = append(predicates, rating.TextHasSuffix(*i.TextHasSuffix))
-	}
-	if i.TextEqualFold != nil {
-		predicates = append(predicates, rating.TextEqualFold(*i.TextEqualFold))
-	}
+
 	if i.TextContainsFold != nil {
 		predicates = append(predicates, rating.TextContainsFold(*i.TextContainsFold))
 	}
-	if i.RemovedAt != nil {
-		predicates = append(predicates, rating.RemovedAtEQ(*i.RemovedAt))
-	}
-	if i.RemovedAtNEQ != nil {
-		predicates = append(predicates, rating.RemovedAtNEQ(*i.RemovedAtNEQ))
-	}
-	if len(i.RemovedAtIn) > 0 {
-		predicates = append(predicates, rating.RemovedAtIn(i.RemovedAtIn...))
-	}
-	if len(i.RemovedAtNotIn) > 0 {
-		predicates = append(predicates, rating.RemovedAtNotIn(i.RemovedAtNotIn...))
-	}
-	if i.RemovedAtGT != nil {
-		predicates = append(predicates, rating.RemovedAtGT(*i.RemovedAtGT))
-	}
-	if i.RemovedAtGTE != nil {
-		predicates = append(predicates, rating.RemovedAtGTE(*i.RemovedAtGTE))
-	}
-	if i.RemovedAtLT != nil {
-		predicates = append(predicates, rating.RemovedAtLT(*i.RemovedAtLT))
-	}
-	if i.RemovedAtLTE != nil {
-		predicates = append(predicates, rating.RemovedAtLTE(*i.RemovedAtLTE))
-	}
+
 	if i.RemovedAtIsNil {
 		predicates = append(predicates, rating.RemovedAtIsNil())
 	}
@@ -7686,31 +2205,6 @@ func (i *RatingWhereInput) P() (predicate.Rating, error) {
 		predicates = append(predicates, rating.RemovedAtNotNil())
 	}
 
-	if i.HasOrder != nil {
-		p := rating.HasOrder()
-		if !*i.HasOrder {
-			p = rating.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
-	if len(i.HasOrderWith) > 0 {
-		with := make([]predicate.Order, 0, len(i.HasOrderWith))
-		for _, w := range i.HasOrderWith {
-			p, err := w.P()
-			if err != nil {
-				return nil, fmt.Errorf("%w: field 'HasOrderWith'", err)
-			}
-			with = append(with, p)
-		}
-		predicates = append(predicates, rating.HasOrderWith(with...))
-	}
-	if i.HasAuthor != nil {
-		p := rating.HasAuthor()
-		if !*i.HasAuthor {
-			p = rating.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasAuthorWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasAuthorWith))
 		for _, w := range i.HasAuthorWith {
@@ -7722,13 +2216,7 @@ func (i *RatingWhereInput) P() (predicate.Rating, error) {
 		}
 		predicates = append(predicates, rating.HasAuthorWith(with...))
 	}
-	if i.HasSubject != nil {
-		p := rating.HasSubject()
-		if !*i.HasSubject {
-			p = rating.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
+
 	if len(i.HasSubjectWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasSubjectWith))
 		for _, w := range i.HasSubjectWith {
@@ -7750,96 +2238,32 @@ func (i *RatingWhereInput) P() (predicate.Rating, error) {
 	}
 }
 
-// ResponseWhereInput represents a where input for filtering Response queries.
 type ResponseWhereInput struct {
 	Predicates []predicate.Response  `json:"-"`
 	Not        *ResponseWhereInput   `json:"not,omitempty"`
 	Or         []*ResponseWhereInput `json:"or,omitempty"`
 	And        []*ResponseWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	TaskID *uuid.UUID `json:"taskID,omitempty"`
 
-	// "task_id" field predicates.
-	TaskID      *uuid.UUID  `json:"taskID,omitempty"`
-	TaskIDNEQ   *uuid.UUID  `json:"taskIDNEQ,omitempty"`
-	TaskIDIn    []uuid.UUID `json:"taskIDIn,omitempty"`
-	TaskIDNotIn []uuid.UUID `json:"taskIDNotIn,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID      *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+	State *response.State `json:"state,omitempty"`
 
-	// "amount_minor" field predicates.
-	AmountMinor      *int64  `json:"amountMinor,omitempty"`
-	AmountMinorNEQ   *int64  `json:"amountMinorNEQ,omitempty"`
-	AmountMinorIn    []int64 `json:"amountMinorIn,omitempty"`
-	AmountMinorNotIn []int64 `json:"amountMinorNotIn,omitempty"`
-	AmountMinorGT    *int64  `json:"amountMinorGT,omitempty"`
-	AmountMinorGTE   *int64  `json:"amountMinorGTE,omitempty"`
-	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
-	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
-
-	// "total_minor" field predicates.
-	TotalMinor      *int64  `json:"totalMinor,omitempty"`
-	TotalMinorNEQ   *int64  `json:"totalMinorNEQ,omitempty"`
-	TotalMinorIn    []int64 `json:"totalMinorIn,omitempty"`
-	TotalMinorNotIn []int64 `json:"totalMinorNotIn,omitempty"`
-	TotalMinorGT    *int64  `json:"totalMinorGT,omitempty"`
-	TotalMinorGTE   *int64  `json:"totalMinorGTE,omitempty"`
-	TotalMinorLT    *int64  `json:"totalMinorLT,omitempty"`
-	TotalMinorLTE   *int64  `json:"totalMinorLTE,omitempty"`
-
-	// "state" field predicates.
-	State      *response.State  `json:"state,omitempty"`
-	StateNEQ   *response.State  `json:"stateNEQ,omitempty"`
-	StateIn    []response.State `json:"stateIn,omitempty"`
-	StateNotIn []response.State `json:"stateNotIn,omitempty"`
-
-	// "task" edge predicates.
-	HasTask     *bool             `json:"hasTask,omitempty"`
 	HasTaskWith []*TaskWhereInput `json:"hasTaskWith,omitempty"`
 
-	// "bot" edge predicates.
-	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *ResponseWhereInput) AddPredicates(predicates ...predicate.Response) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the ResponseWhereInput filter on the ResponseQuery builder.
 func (i *ResponseWhereInput) Filter(q *ResponseQuery) (*ResponseQuery, error) {
 	if i == nil {
 		return q, nil
@@ -7854,11 +2278,8 @@ func (i *ResponseWhereInput) Filter(q *ResponseQuery) (*ResponseQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyResponseWhereInput is returned in case the ResponseWhereInput is empty.
 var ErrEmptyResponseWhereInput = errors.New("ent: empty predicate ResponseWhereInput")
 
-// P returns a predicate for filtering responses.
-// An error is returned if the input is empty or invalid.
 func (i *ResponseWhereInput) P() (predicate.Response, error) {
 	var predicates []predicate.Response
 	if i.Not != nil {
@@ -7908,167 +2329,26 @@ func (i *ResponseWhereInput) P() (predicate.Response, error) {
 	if i.ID != nil {
 		predicates = append(predicates, response.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, response.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, response.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, response.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, response.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, response.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, response.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, response.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, response.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, response.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, response.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, response.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, response.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, response.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, response.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, response.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, response.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, response.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, response.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, response.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, response.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, response.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
-	if i.UpdatedAtLT != nil {
-		predicates = append(predicates, response.UpdatedAtLT(*i.UpdatedAtLT))
-	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, response.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.TaskID != nil {
 		predicates = append(predicates, response.TaskIDEQ(*i.TaskID))
 	}
-	if i.TaskIDNEQ != nil {
-		predicates = append(predicates, response.TaskIDNEQ(*i.TaskIDNEQ))
-	}
-	if len(i.TaskIDIn) > 0 {
-		predicates = append(predicates, response.TaskIDIn(i.TaskIDIn...))
-	}
-	if len(i.TaskIDNotIn) > 0 {
-		predicates = append(predicates, response.TaskIDNotIn(i.TaskIDNotIn...))
-	}
+
 	if i.BotID != nil {
 		predicates = append(predicates, response.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, response.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, response.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, response.BotIDNotIn(i.BotIDNotIn...))
-	}
-	if i.AmountMinor != nil {
-		predicates = append(predicates, response.AmountMinorEQ(*i.AmountMinor))
-	}
-	if i.AmountMinorNEQ != nil {
-		predicates = append(predicates, response.AmountMinorNEQ(*i.AmountMinorNEQ))
-	}
-	if len(i.AmountMinorIn) > 0 {
-		predicates = append(predicates, response.AmountMinorIn(i.AmountMinorIn...))
-	}
-	if len(i.AmountMinorNotIn) > 0 {
-		predicates = append(predicates, response.AmountMinorNotIn(i.AmountMinorNotIn...))
-	}
-	if i.AmountMinorGT != nil {
-		predicates = append(predicates, response.AmountMinorGT(*i.AmountMinorGT))
-	}
-	if i.AmountMinorGTE != nil {
-		predicates = append(predicates, response.AmountMinorGTE(*i.AmountMinorGTE))
-	}
-	if i.AmountMinorLT != nil {
-		predicates = append(predicates, response.AmountMinorLT(*i.AmountMinorLT))
-	}
-	if i.AmountMinorLTE != nil {
-		predicates = append(predicates, response.AmountMinorLTE(*i.AmountMinorLTE))
-	}
-	if i.TotalMinor != nil {
-		predicates = append(predicates, response.TotalMinorEQ(*i.TotalMinor))
-	}
-	if i.TotalMinorNEQ != nil {
-		predicates = append(predicates, response.TotalMinorNEQ(*i.TotalMinorNEQ))
-	}
-	if len(i.TotalMinorIn) > 0 {
-		predicates = append(predicates, response.TotalMinorIn(i.TotalMinorIn...))
-	}
-	if len(i.TotalMinorNotIn) > 0 {
-		predicates = append(predicates, response.TotalMinorNotIn(i.TotalMinorNotIn...))
-	}
-	if i.TotalMinorGT != nil {
-		predicates = append(predicates, response.TotalMinorGT(*i.TotalMinorGT))
-	}
-	if i.TotalMinorGTE != nil {
-		predicates = append(predicates, response.TotalMinorGTE(*i.TotalMinorGTE))
-	}
-	if i.TotalMinorLT != nil {
-		predicates = append(predicates, response.TotalMinorLT(*i.TotalMinorLT))
-	}
-	if i.TotalMinorLTE != nil {
-		predicates = append(predicates, response.TotalMinorLTE(*i.TotalMinorLTE))
-	}
+
 	if i.State != nil {
 		predicates = append(predicates, response.StateEQ(*i.State))
 	}
-	if i.StateNEQ != nil {
-		predicates = append(predicates, response.StateNEQ(*i.StateNEQ))
-	}
-	if len(i.StateIn) > 0 {
-		predicates = append(predicates, response.StateIn(i.StateIn...))
-	}
-	if len(i.StateNotIn) > 0 {
-		predicates = append(predicates, response.StateNotIn(i.StateNotIn...))
-	}
 
-	if i.HasTask != nil {
-		p := response.HasTask()
-		if !*i.HasTask {
-			p = response.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasTaskWith) > 0 {
 		with := make([]predicate.Task, 0, len(i.HasTaskWith))
 		for _, w := range i.HasTaskWith {
@@ -8080,13 +2360,7 @@ func (i *ResponseWhereInput) P() (predicate.Response, error) {
 		}
 		predicates = append(predicates, response.HasTaskWith(with...))
 	}
-	if i.HasBot != nil {
-		p := response.HasBot()
-		if !*i.HasBot {
-			p = response.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
+
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -8108,66 +2382,28 @@ func (i *ResponseWhereInput) P() (predicate.Response, error) {
 	}
 }
 
-// RewardWhereInput represents a where input for filtering Reward queries.
 type RewardWhereInput struct {
 	Predicates []predicate.Reward  `json:"-"`
 	Not        *RewardWhereInput   `json:"not,omitempty"`
 	Or         []*RewardWhereInput `json:"or,omitempty"`
 	And        []*RewardWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID      *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "ground" field predicates.
-	Ground      *reward.Ground  `json:"ground,omitempty"`
-	GroundNEQ   *reward.Ground  `json:"groundNEQ,omitempty"`
-	GroundIn    []reward.Ground `json:"groundIn,omitempty"`
-	GroundNotIn []reward.Ground `json:"groundNotIn,omitempty"`
+	Ground *reward.Ground `json:"ground,omitempty"`
 
-	// "amount_minor" field predicates.
-	AmountMinor      *int64  `json:"amountMinor,omitempty"`
-	AmountMinorNEQ   *int64  `json:"amountMinorNEQ,omitempty"`
-	AmountMinorIn    []int64 `json:"amountMinorIn,omitempty"`
-	AmountMinorNotIn []int64 `json:"amountMinorNotIn,omitempty"`
-	AmountMinorGT    *int64  `json:"amountMinorGT,omitempty"`
-	AmountMinorGTE   *int64  `json:"amountMinorGTE,omitempty"`
-	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
-	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
-
-	// "bot" edge predicates.
-	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *RewardWhereInput) AddPredicates(predicates ...predicate.Reward) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the RewardWhereInput filter on the RewardQuery builder.
 func (i *RewardWhereInput) Filter(q *RewardQuery) (*RewardQuery, error) {
 	if i == nil {
 		return q, nil
@@ -8182,11 +2418,8 @@ func (i *RewardWhereInput) Filter(q *RewardQuery) (*RewardQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyRewardWhereInput is returned in case the RewardWhereInput is empty.
 var ErrEmptyRewardWhereInput = errors.New("ent: empty predicate RewardWhereInput")
 
-// P returns a predicate for filtering rewards.
-// An error is returned if the input is empty or invalid.
 func (i *RewardWhereInput) P() (predicate.Reward, error) {
 	var predicates []predicate.Reward
 	if i.Not != nil {
@@ -8236,107 +2469,22 @@ func (i *RewardWhereInput) P() (predicate.Reward, error) {
 	if i.ID != nil {
 		predicates = append(predicates, reward.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, reward.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, reward.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, reward.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, reward.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, reward.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, reward.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, reward.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, reward.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, reward.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, reward.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, reward.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, reward.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, reward.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, reward.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, reward.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.BotID != nil {
 		predicates = append(predicates, reward.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, reward.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, reward.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, reward.BotIDNotIn(i.BotIDNotIn...))
-	}
+
 	if i.Ground != nil {
 		predicates = append(predicates, reward.GroundEQ(*i.Ground))
 	}
-	if i.GroundNEQ != nil {
-		predicates = append(predicates, reward.GroundNEQ(*i.GroundNEQ))
-	}
-	if len(i.GroundIn) > 0 {
-		predicates = append(predicates, reward.GroundIn(i.GroundIn...))
-	}
-	if len(i.GroundNotIn) > 0 {
-		predicates = append(predicates, reward.GroundNotIn(i.GroundNotIn...))
-	}
-	if i.AmountMinor != nil {
-		predicates = append(predicates, reward.AmountMinorEQ(*i.AmountMinor))
-	}
-	if i.AmountMinorNEQ != nil {
-		predicates = append(predicates, reward.AmountMinorNEQ(*i.AmountMinorNEQ))
-	}
-	if len(i.AmountMinorIn) > 0 {
-		predicates = append(predicates, reward.AmountMinorIn(i.AmountMinorIn...))
-	}
-	if len(i.AmountMinorNotIn) > 0 {
-		predicates = append(predicates, reward.AmountMinorNotIn(i.AmountMinorNotIn...))
-	}
-	if i.AmountMinorGT != nil {
-		predicates = append(predicates, reward.AmountMinorGT(*i.AmountMinorGT))
-	}
-	if i.AmountMinorGTE != nil {
-		predicates = append(predicates, reward.AmountMinorGTE(*i.AmountMinorGTE))
-	}
-	if i.AmountMinorLT != nil {
-		predicates = append(predicates, reward.AmountMinorLT(*i.AmountMinorLT))
-	}
-	if i.AmountMinorLTE != nil {
-		predicates = append(predicates, reward.AmountMinorLTE(*i.AmountMinorLTE))
-	}
 
-	if i.HasBot != nil {
-		p := reward.HasBot()
-		if !*i.HasBot {
-			p = reward.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -8358,114 +2506,33 @@ func (i *RewardWhereInput) P() (predicate.Reward, error) {
 	}
 }
 
-// ServiceWhereInput represents a where input for filtering Service queries.
 type ServiceWhereInput struct {
 	Predicates []predicate.Service  `json:"-"`
 	Not        *ServiceWhereInput   `json:"not,omitempty"`
 	Or         []*ServiceWhereInput `json:"or,omitempty"`
 	And        []*ServiceWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID      *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+	TitleContainsFold *string `json:"titleContainsFold,omitempty"`
 
-	// "title" field predicates.
-	Title             *string  `json:"title,omitempty"`
-	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
-	TitleIn           []string `json:"titleIn,omitempty"`
-	TitleNotIn        []string `json:"titleNotIn,omitempty"`
-	TitleGT           *string  `json:"titleGT,omitempty"`
-	TitleGTE          *string  `json:"titleGTE,omitempty"`
-	TitleLT           *string  `json:"titleLT,omitempty"`
-	TitleLTE          *string  `json:"titleLTE,omitempty"`
-	TitleContains     *string  `json:"titleContains,omitempty"`
-	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
-	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
-	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
-	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+	DescriptionContainsFold *string `json:"descriptionContainsFold,omitempty"`
 
-	// "description" field predicates.
-	Description             *string  `json:"description,omitempty"`
-	DescriptionNEQ          *string  `json:"descriptionNEQ,omitempty"`
-	DescriptionIn           []string `json:"descriptionIn,omitempty"`
-	DescriptionNotIn        []string `json:"descriptionNotIn,omitempty"`
-	DescriptionGT           *string  `json:"descriptionGT,omitempty"`
-	DescriptionGTE          *string  `json:"descriptionGTE,omitempty"`
-	DescriptionLT           *string  `json:"descriptionLT,omitempty"`
-	DescriptionLTE          *string  `json:"descriptionLTE,omitempty"`
-	DescriptionContains     *string  `json:"descriptionContains,omitempty"`
-	DescriptionHasPrefix    *string  `json:"descriptionHasPrefix,omitempty"`
-	DescriptionHasSuffix    *string  `json:"descriptionHasSuffix,omitempty"`
-	DescriptionEqualFold    *string  `json:"descriptionEqualFold,omitempty"`
-	DescriptionContainsFold *string  `json:"descriptionContainsFold,omitempty"`
+	DeletedAtIsNil  bool `json:"deletedAtIsNil,omitempty"`
+	DeletedAtNotNil bool `json:"deletedAtNotNil,omitempty"`
 
-	// "amount_minor" field predicates.
-	AmountMinor       *int64  `json:"amountMinor,omitempty"`
-	AmountMinorNEQ    *int64  `json:"amountMinorNEQ,omitempty"`
-	AmountMinorIn     []int64 `json:"amountMinorIn,omitempty"`
-	AmountMinorNotIn  []int64 `json:"amountMinorNotIn,omitempty"`
-	AmountMinorGT     *int64  `json:"amountMinorGT,omitempty"`
-	AmountMinorGTE    *int64  `json:"amountMinorGTE,omitempty"`
-	AmountMinorLT     *int64  `json:"amountMinorLT,omitempty"`
-	AmountMinorLTE    *int64  `json:"amountMinorLTE,omitempty"`
-	AmountMinorIsNil  bool    `json:"amountMinorIsNil,omitempty"`
-	AmountMinorNotNil bool    `json:"amountMinorNotNil,omitempty"`
-
-	// "deleted_at" field predicates.
-	DeletedAt       *time.Time  `json:"deletedAt,omitempty"`
-	DeletedAtNEQ    *time.Time  `json:"deletedAtNEQ,omitempty"`
-	DeletedAtIn     []time.Time `json:"deletedAtIn,omitempty"`
-	DeletedAtNotIn  []time.Time `json:"deletedAtNotIn,omitempty"`
-	DeletedAtGT     *time.Time  `json:"deletedAtGT,omitempty"`
-	DeletedAtGTE    *time.Time  `json:"deletedAtGTE,omitempty"`
-	DeletedAtLT     *time.Time  `json:"deletedAtLT,omitempty"`
-	DeletedAtLTE    *time.Time  `json:"deletedAtLTE,omitempty"`
-	DeletedAtIsNil  bool        `json:"deletedAtIsNil,omitempty"`
-	DeletedAtNotNil bool        `json:"deletedAtNotNil,omitempty"`
-
-	// "bot" edge predicates.
-	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *ServiceWhereInput) AddPredicates(predicates ...predicate.Service) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the ServiceWhereInput filter on the ServiceQuery builder.
 func (i *ServiceWhereInput) Filter(q *ServiceQuery) (*ServiceQuery, error) {
 	if i == nil {
 		return q, nil
@@ -8480,11 +2547,8 @@ func (i *ServiceWhereInput) Filter(q *ServiceQuery) (*ServiceQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyServiceWhereInput is returned in case the ServiceWhereInput is empty.
 var ErrEmptyServiceWhereInput = errors.New("ent: empty predicate ServiceWhereInput")
 
-// P returns a predicate for filtering services.
-// An error is returned if the input is empty or invalid.
 func (i *ServiceWhereInput) P() (predicate.Service, error) {
 	var predicates []predicate.Service
 	if i.Not != nil {
@@ -8534,219 +2598,26 @@ func (i *ServiceWhereInput) P() (predicate.Service, error) {
 	if i.ID != nil {
 		predicates = append(predicates, service.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, service.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, service.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, service.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, service.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, service.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, service.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, service.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, service.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, service.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, service.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, service.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, service.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, service.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, service.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, service.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, service.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, service.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, service.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, service.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, service.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, service.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
-	if i.UpdatedAtLT != nil {
-		predicates = append(predicates, service.UpdatedAtLT(*i.UpdatedAtLT))
-	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, service.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.BotID != nil {
 		predicates = append(predicates, service.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, service.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, service.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, service.BotIDNotIn(i.BotIDNotIn...))
-	}
-	if i.Title != nil {
-		predicates = append(predicates, service.TitleEQ(*i.Title))
-	}
-	if i.TitleNEQ != nil {
-		predicates = append(predicates, service.TitleNEQ(*i.TitleNEQ))
-	}
-	if len(i.TitleIn) > 0 {
-		predicates = append(predicates, service.TitleIn(i.TitleIn...))
-	}
-	if len(i.TitleNotIn) > 0 {
-		predicates = append(predicates, service.TitleNotIn(i.TitleNotIn...))
-	}
-	if i.TitleGT != nil {
-		predicates = append(predicates, service.TitleGT(*i.TitleGT))
-	}
-	if i.TitleGTE != nil {
-		predicates = append(predicates, service.TitleGTE(*i.TitleGTE))
-	}
-	if i.TitleLT != nil {
-		predicates = append(predicates, service.TitleLT(*i.TitleLT))
-	}
-	if i.TitleLTE != nil {
-		predicates = append(predicates, service.TitleLTE(*i.TitleLTE))
-	}
-	if i.TitleContains != nil {
-		predicates = append(predicates, service.TitleContains(*i.TitleContains))
-	}
-	if i.TitleHasPrefix != nil {
-		predicates = append(predicates, service.TitleHasPrefix(*i.TitleHasPrefix))
-	}
-	if i.TitleHasSuffix != nil {
-		predicates = append(predicates, service.TitleHasSuffix(*i.TitleHasSuffix))
-	}
-	if i.TitleEqualFold != nil {
-		predicates = append(predicates, service.TitleEqualFold(*i.TitleEqualFold))
-	}
+
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, service.TitleContainsFold(*i.TitleContainsFold))
 	}
-	if i.Description != nil {
-		predicates = append(predicates, service.DescriptionEQ(*i.Description))
-	}
-	if i.DescriptionNEQ != nil {
-		predicates = append(predicates, service.DescriptionNEQ(*i.DescriptionNEQ))
-	}
-	if len(i.DescriptionIn) > 0 {
-		predicates = append(predicates, service.DescriptionIn(i.DescriptionIn...))
-	}
-	if len(i.DescriptionNotIn) > 0 {
-		predicates = append(predicates, service.DescriptionNotIn(i.DescriptionNotIn...))
-	}
-	if i.DescriptionGT != nil {
-		predicates = append(predicates, service.DescriptionGT(*i.DescriptionGT))
-	}
-	if i.DescriptionGTE != nil {
-		predicates = append(predicates, service.DescriptionGTE(*i.DescriptionGTE))
-	}
-	if i.DescriptionLT != nil {
-		predicates = append(predicates, service.DescriptionLT(*i.DescriptionLT))
-	}
-	if i.DescriptionLTE != nil {
-		predicates = append(predicates, service.DescriptionLTE(*i.DescriptionLTE))
-	}
-	if i.DescriptionContains != nil {
-		predicates = append(predicates, service.DescriptionContains(*i.DescriptionContains))
-	}
-	if i.DescriptionHasPrefix != nil {
-		predicates = append(predicates, service.DescriptionHasPrefix(*i.DescriptionHasPrefix))
-	}
-	if i.DescriptionHasSuffix != nil {
-		predicates = append(predicates, service.DescriptionHasSuffix(*i.DescriptionHasSuffix))
-	}
-	if i.DescriptionEqualFold != nil {
-		predicates = append(predicates, service.DescriptionEqualFold(*i.DescriptionEqualFold))
-	}
+
 	if i.DescriptionContainsFold != nil {
 		predicates = append(predicates, service.DescriptionContainsFold(*i.DescriptionContainsFold))
 	}
-	if i.AmountMinor != nil {
-		predicates = append(predicates, service.AmountMinorEQ(*i.AmountMinor))
-	}
-	if i.AmountMinorNEQ != nil {
-		predicates = append(predicates, service.AmountMinorNEQ(*i.AmountMinorNEQ))
-	}
-	if len(i.AmountMinorIn) > 0 {
-		predicates = append(predicates, service.AmountMinorIn(i.AmountMinorIn...))
-	}
-	if len(i.AmountMinorNotIn) > 0 {
-		predicates = append(predicates, service.AmountMinorNotIn(i.AmountMinorNotIn...))
-	}
-	if i.AmountMinorGT != nil {
-		predicates = append(predicates, service.AmountMinorGT(*i.AmountMinorGT))
-	}
-	if i.AmountMinorGTE != nil {
-		predicates = append(predicates, service.AmountMinorGTE(*i.AmountMinorGTE))
-	}
-	if i.AmountMinorLT != nil {
-		predicates = append(predicates, service.AmountMinorLT(*i.AmountMinorLT))
-	}
-	if i.AmountMinorLTE != nil {
-		predicates = append(predicates, service.AmountMinorLTE(*i.AmountMinorLTE))
-	}
-	if i.AmountMinorIsNil {
-		predicates = append(predicates, service.AmountMinorIsNil())
-	}
-	if i.AmountMinorNotNil {
-		predicates = append(predicates, service.AmountMinorNotNil())
-	}
-	if i.DeletedAt != nil {
-		predicates = append(predicates, service.DeletedAtEQ(*i.DeletedAt))
-	}
-	if i.DeletedAtNEQ != nil {
-		predicates = append(predicates, service.DeletedAtNEQ(*i.DeletedAtNEQ))
-	}
-	if len(i.DeletedAtIn) > 0 {
-		predicates = append(predicates, service.DeletedAtIn(i.DeletedAtIn...))
-	}
-	if len(i.DeletedAtNotIn) > 0 {
-		predicates = append(predicates, service.DeletedAtNotIn(i.DeletedAtNotIn...))
-	}
-	if i.DeletedAtGT != nil {
-		predicates = append(predicates, service.DeletedAtGT(*i.DeletedAtGT))
-	}
-	if i.DeletedAtGTE != nil {
-		predicates = append(predicates, service.DeletedAtGTE(*i.DeletedAtGTE))
-	}
-	if i.DeletedAtLT != nil {
-		predicates = append(predicates, service.DeletedAtLT(*i.DeletedAtLT))
-	}
-	if i.DeletedAtLTE != nil {
-		predicates = append(predicates, service.DeletedAtLTE(*i.DeletedAtLTE))
-	}
+
 	if i.DeletedAtIsNil {
 		predicates = append(predicates, service.DeletedAtIsNil())
 	}
@@ -8754,13 +2625,6 @@ func (i *ServiceWhereInput) P() (predicate.Service, error) {
 		predicates = append(predicates, service.DeletedAtNotNil())
 	}
 
-	if i.HasBot != nil {
-		p := service.HasBot()
-		if !*i.HasBot {
-			p = service.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -8782,180 +2646,37 @@ func (i *ServiceWhereInput) P() (predicate.Service, error) {
 	}
 }
 
-// TaskWhereInput represents a where input for filtering Task queries.
 type TaskWhereInput struct {
 	Predicates []predicate.Task  `json:"-"`
 	Not        *TaskWhereInput   `json:"not,omitempty"`
 	Or         []*TaskWhereInput `json:"or,omitempty"`
 	And        []*TaskWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	CustomerID *uuid.UUID `json:"customerID,omitempty"`
 
-	// "customer_id" field predicates.
-	CustomerID      *uuid.UUID  `json:"customerID,omitempty"`
-	CustomerIDNEQ   *uuid.UUID  `json:"customerIDNEQ,omitempty"`
-	CustomerIDIn    []uuid.UUID `json:"customerIDIn,omitempty"`
-	CustomerIDNotIn []uuid.UUID `json:"customerIDNotIn,omitempty"`
+	TitleContainsFold *string `json:"titleContainsFold,omitempty"`
 
-	// "title" field predicates.
-	Title             *string  `json:"title,omitempty"`
-	TitleNEQ          *string  `json:"titleNEQ,omitempty"`
-	TitleIn           []string `json:"titleIn,omitempty"`
-	TitleNotIn        []string `json:"titleNotIn,omitempty"`
-	TitleGT           *string  `json:"titleGT,omitempty"`
-	TitleGTE          *string  `json:"titleGTE,omitempty"`
-	TitleLT           *string  `json:"titleLT,omitempty"`
-	TitleLTE          *string  `json:"titleLTE,omitempty"`
-	TitleContains     *string  `json:"titleContains,omitempty"`
-	TitleHasPrefix    *string  `json:"titleHasPrefix,omitempty"`
-	TitleHasSuffix    *string  `json:"titleHasSuffix,omitempty"`
-	TitleEqualFold    *string  `json:"titleEqualFold,omitempty"`
-	TitleContainsFold *string  `json:"titleContainsFold,omitempty"`
+	DescriptionContainsFold *string `json:"descriptionContainsFold,omitempty"`
 
-	// "description" field predicates.
-	Description             *string  `json:"description,omitempty"`
-	DescriptionNEQ          *string  `json:"descriptionNEQ,omitempty"`
-	DescriptionIn           []string `json:"descriptionIn,omitempty"`
-	DescriptionNotIn        []string `json:"descriptionNotIn,omitempty"`
-	DescriptionGT           *string  `json:"descriptionGT,omitempty"`
-	DescriptionGTE          *string  `json:"descriptionGTE,omitempty"`
-	DescriptionLT           *string  `json:"descriptionLT,omitempty"`
-	DescriptionLTE          *string  `json:"descriptionLTE,omitempty"`
-	DescriptionContains     *string  `json:"descriptionContains,omitempty"`
-	DescriptionHasPrefix    *string  `json:"descriptionHasPrefix,omitempty"`
-	DescriptionHasSuffix    *string  `json:"descriptionHasSuffix,omitempty"`
-	DescriptionEqualFold    *string  `json:"descriptionEqualFold,omitempty"`
-	DescriptionContainsFold *string  `json:"descriptionContainsFold,omitempty"`
+	State *task.State `json:"state,omitempty"`
 
-	// "deadline" field predicates.
-	Deadline      *time.Time  `json:"deadline,omitempty"`
-	DeadlineNEQ   *time.Time  `json:"deadlineNEQ,omitempty"`
-	DeadlineIn    []time.Time `json:"deadlineIn,omitempty"`
-	DeadlineNotIn []time.Time `json:"deadlineNotIn,omitempty"`
-	DeadlineGT    *time.Time  `json:"deadlineGT,omitempty"`
-	DeadlineGTE   *time.Time  `json:"deadlineGTE,omitempty"`
-	DeadlineLT    *time.Time  `json:"deadlineLT,omitempty"`
-	DeadlineLTE   *time.Time  `json:"deadlineLTE,omitempty"`
+	OrderID *uuid.UUID `json:"orderID,omitempty"`
 
-	// "amount_minor" field predicates.
-	AmountMinor      *int64  `json:"amountMinor,omitempty"`
-	AmountMinorNEQ   *int64  `json:"amountMinorNEQ,omitempty"`
-	AmountMinorIn    []int64 `json:"amountMinorIn,omitempty"`
-	AmountMinorNotIn []int64 `json:"amountMinorNotIn,omitempty"`
-	AmountMinorGT    *int64  `json:"amountMinorGT,omitempty"`
-	AmountMinorGTE   *int64  `json:"amountMinorGTE,omitempty"`
-	AmountMinorLT    *int64  `json:"amountMinorLT,omitempty"`
-	AmountMinorLTE   *int64  `json:"amountMinorLTE,omitempty"`
+	RemovedAtIsNil  bool `json:"removedAtIsNil,omitempty"`
+	RemovedAtNotNil bool `json:"removedAtNotNil,omitempty"`
 
-	// "fee_minor" field predicates.
-	FeeMinor      *int64  `json:"feeMinor,omitempty"`
-	FeeMinorNEQ   *int64  `json:"feeMinorNEQ,omitempty"`
-	FeeMinorIn    []int64 `json:"feeMinorIn,omitempty"`
-	FeeMinorNotIn []int64 `json:"feeMinorNotIn,omitempty"`
-	FeeMinorGT    *int64  `json:"feeMinorGT,omitempty"`
-	FeeMinorGTE   *int64  `json:"feeMinorGTE,omitempty"`
-	FeeMinorLT    *int64  `json:"feeMinorLT,omitempty"`
-	FeeMinorLTE   *int64  `json:"feeMinorLTE,omitempty"`
-
-	// "total_minor" field predicates.
-	TotalMinor      *int64  `json:"totalMinor,omitempty"`
-	TotalMinorNEQ   *int64  `json:"totalMinorNEQ,omitempty"`
-	TotalMinorIn    []int64 `json:"totalMinorIn,omitempty"`
-	TotalMinorNotIn []int64 `json:"totalMinorNotIn,omitempty"`
-	TotalMinorGT    *int64  `json:"totalMinorGT,omitempty"`
-	TotalMinorGTE   *int64  `json:"totalMinorGTE,omitempty"`
-	TotalMinorLT    *int64  `json:"totalMinorLT,omitempty"`
-	TotalMinorLTE   *int64  `json:"totalMinorLTE,omitempty"`
-
-	// "fee_bps" field predicates.
-	FeeBps      *int64  `json:"feeBps,omitempty"`
-	FeeBpsNEQ   *int64  `json:"feeBpsNEQ,omitempty"`
-	FeeBpsIn    []int64 `json:"feeBpsIn,omitempty"`
-	FeeBpsNotIn []int64 `json:"feeBpsNotIn,omitempty"`
-	FeeBpsGT    *int64  `json:"feeBpsGT,omitempty"`
-	FeeBpsGTE   *int64  `json:"feeBpsGTE,omitempty"`
-	FeeBpsLT    *int64  `json:"feeBpsLT,omitempty"`
-	FeeBpsLTE   *int64  `json:"feeBpsLTE,omitempty"`
-
-	// "state" field predicates.
-	State      *task.State  `json:"state,omitempty"`
-	StateNEQ   *task.State  `json:"stateNEQ,omitempty"`
-	StateIn    []task.State `json:"stateIn,omitempty"`
-	StateNotIn []task.State `json:"stateNotIn,omitempty"`
-
-	// "response_count" field predicates.
-	ResponseCount      *int  `json:"responseCount,omitempty"`
-	ResponseCountNEQ   *int  `json:"responseCountNEQ,omitempty"`
-	ResponseCountIn    []int `json:"responseCountIn,omitempty"`
-	ResponseCountNotIn []int `json:"responseCountNotIn,omitempty"`
-	ResponseCountGT    *int  `json:"responseCountGT,omitempty"`
-	ResponseCountGTE   *int  `json:"responseCountGTE,omitempty"`
-	ResponseCountLT    *int  `json:"responseCountLT,omitempty"`
-	ResponseCountLTE   *int  `json:"responseCountLTE,omitempty"`
-
-	// "order_id" field predicates.
-	OrderID       *uuid.UUID  `json:"orderID,omitempty"`
-	OrderIDNEQ    *uuid.UUID  `json:"orderIDNEQ,omitempty"`
-	OrderIDIn     []uuid.UUID `json:"orderIDIn,omitempty"`
-	OrderIDNotIn  []uuid.UUID `json:"orderIDNotIn,omitempty"`
-	OrderIDGT     *uuid.UUID  `json:"orderIDGT,omitempty"`
-	OrderIDGTE    *uuid.UUID  `json:"orderIDGTE,omitempty"`
-	OrderIDLT     *uuid.UUID  `json:"orderIDLT,omitempty"`
-	OrderIDLTE    *uuid.UUID  `json:"orderIDLTE,omitempty"`
-	OrderIDIsNil  bool        `json:"orderIDIsNil,omitempty"`
-	OrderIDNotNil bool        `json:"orderIDNotNil,omitempty"`
-
-	// "removed_at" field predicates.
-	RemovedAt       *time.Time  `json:"removedAt,omitempty"`
-	RemovedAtNEQ    *time.Time  `json:"removedAtNEQ,omitempty"`
-	RemovedAtIn     []time.Time `json:"removedAtIn,omitempty"`
-	RemovedAtNotIn  []time.Time `json:"removedAtNotIn,omitempty"`
-	RemovedAtGT     *time.Time  `json:"removedAtGT,omitempty"`
-	RemovedAtGTE    *time.Time  `json:"removedAtGTE,omitempty"`
-	RemovedAtLT     *time.Time  `json:"removedAtLT,omitempty"`
-	RemovedAtLTE    *time.Time  `json:"removedAtLTE,omitempty"`
-	RemovedAtIsNil  bool        `json:"removedAtIsNil,omitempty"`
-	RemovedAtNotNil bool        `json:"removedAtNotNil,omitempty"`
-
-	// "customer" edge predicates.
-	HasCustomer     *bool            `json:"hasCustomer,omitempty"`
 	HasCustomerWith []*BotWhereInput `json:"hasCustomerWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *TaskWhereInput) AddPredicates(predicates ...predicate.Task) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the TaskWhereInput filter on the TaskQuery builder.
 func (i *TaskWhereInput) Filter(q *TaskQuery) (*TaskQuery, error) {
 	if i == nil {
 		return q, nil
@@ -8970,11 +2691,8 @@ func (i *TaskWhereInput) Filter(q *TaskQuery) (*TaskQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyTaskWhereInput is returned in case the TaskWhereInput is empty.
 var ErrEmptyTaskWhereInput = errors.New("ent: empty predicate TaskWhereInput")
 
-// P returns a predicate for filtering tasks.
-// An error is returned if the input is empty or invalid.
 func (i *TaskWhereInput) P() (predicate.Task, error) {
 	var predicates []predicate.Task
 	if i.Not != nil {
@@ -9024,375 +2742,34 @@ func (i *TaskWhereInput) P() (predicate.Task, error) {
 	if i.ID != nil {
 		predicates = append(predicates, task.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, task.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, task.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, task.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, task.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, task.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, task.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, task.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, task.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, task.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, task.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, task.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, task.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, task.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, task.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, task.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, task.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, task.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, task.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, task.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, task.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, task.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
-	if i.UpdatedAtLT != nil {
-		predicates = append(predicates, task.UpdatedAtLT(*i.UpdatedAtLT))
-	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, task.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.CustomerID != nil {
 		predicates = append(predicates, task.CustomerIDEQ(*i.CustomerID))
 	}
-	if i.CustomerIDNEQ != nil {
-		predicates = append(predicates, task.CustomerIDNEQ(*i.CustomerIDNEQ))
-	}
-	if len(i.CustomerIDIn) > 0 {
-		predicates = append(predicates, task.CustomerIDIn(i.CustomerIDIn...))
-	}
-	if len(i.CustomerIDNotIn) > 0 {
-		predicates = append(predicates, task.CustomerIDNotIn(i.CustomerIDNotIn...))
-	}
-	if i.Title != nil {
-		predicates = append(predicates, task.TitleEQ(*i.Title))
-	}
-	if i.TitleNEQ != nil {
-		predicates = append(predicates, task.TitleNEQ(*i.TitleNEQ))
-	}
-	if len(i.TitleIn) > 0 {
-		predicates = append(predicates, task.TitleIn(i.TitleIn...))
-	}
-	if len(i.TitleNotIn) > 0 {
-		predicates = append(predicates, task.TitleNotIn(i.TitleNotIn...))
-	}
-	if i.TitleGT != nil {
-		predicates = append(predicates, task.TitleGT(*i.TitleGT))
-	}
-	if i.TitleGTE != nil {
-		predicates = append(predicates, task.TitleGTE(*i.TitleGTE))
-	}
-	if i.TitleLT != nil {
-		predicates = append(predicates, task.TitleLT(*i.TitleLT))
-	}
-	if i.TitleLTE != nil {
-		predicates = append(predicates, task.TitleLTE(*i.TitleLTE))
-	}
-	if i.TitleContains != nil {
-		predicates = append(predicates, task.TitleContains(*i.TitleContains))
-	}
-	if i.TitleHasPrefix != nil {
-		predicates = append(predicates, task.TitleHasPrefix(*i.TitleHasPrefix))
-	}
-	if i.TitleHasSuffix != nil {
-		predicates = append(predicates, task.TitleHasSuffix(*i.TitleHasSuffix))
-	}
-	if i.TitleEqualFold != nil {
-		predicates = append(predicates, task.TitleEqualFold(*i.TitleEqualFold))
-	}
+
 	if i.TitleContainsFold != nil {
 		predicates = append(predicates, task.TitleContainsFold(*i.TitleContainsFold))
 	}
-	if i.Description != nil {
-		predicates = append(predicates, task.DescriptionEQ(*i.Description))
-	}
-	if i.DescriptionNEQ != nil {
-		predicates = append(predicates, task.DescriptionNEQ(*i.DescriptionNEQ))
-	}
-	if len(i.DescriptionIn) > 0 {
-		predicates = append(predicates, task.DescriptionIn(i.DescriptionIn...))
-	}
-	if len(i.DescriptionNotIn) > 0 {
-		predicates = append(predicates, task.DescriptionNotIn(i.DescriptionNotIn...))
-	}
-	if i.DescriptionGT != nil {
-		predicates = append(predicates, task.DescriptionGT(*i.DescriptionGT))
-	}
-	if i.DescriptionGTE != nil {
-		predicates = append(predicates, task.DescriptionGTE(*i.DescriptionGTE))
-	}
-	if i.DescriptionLT != nil {
-		predicates = append(predicates, task.DescriptionLT(*i.DescriptionLT))
-	}
-	if i.DescriptionLTE != nil {
-		predicates = append(predicates, task.DescriptionLTE(*i.DescriptionLTE))
-	}
-	if i.DescriptionContains != nil {
-		predicates = append(predicates, task.DescriptionContains(*i.DescriptionContains))
-	}
-	if i.DescriptionHasPrefix != nil {
-		predicates = append(predicates, task.DescriptionHasPrefix(*i.DescriptionHasPrefix))
-	}
-	if i.DescriptionHasSuffix != nil {
-		predicates = append(predicates, task.DescriptionHasSuffix(*i.DescriptionHasSuffix))
-	}
-	if i.DescriptionEqualFold != nil {
-		predicates = append(predicates, task.DescriptionEqualFold(*i.DescriptionEqualFold))
-	}
+
 	if i.DescriptionContainsFold != nil {
 		predicates = append(predicates, task.DescriptionContainsFold(*i.DescriptionContainsFold))
 	}
-	if i.Deadline != nil {
-		predicates = append(predicates, task.DeadlineEQ(*i.Deadline))
-	}
-	if i.DeadlineNEQ != nil {
-		predicates = append(predicates, task.DeadlineNEQ(*i.DeadlineNEQ))
-	}
-	if len(i.DeadlineIn) > 0 {
-		predicates = append(predicates, task.DeadlineIn(i.DeadlineIn...))
-	}
-	if len(i.DeadlineNotIn) > 0 {
-		predicates = append(predicates, task.DeadlineNotIn(i.DeadlineNotIn...))
-	}
-	if i.DeadlineGT != nil {
-		predicates = append(predicates, task.DeadlineGT(*i.DeadlineGT))
-	}
-	if i.DeadlineGTE != nil {
-		predicates = append(predicates, task.DeadlineGTE(*i.DeadlineGTE))
-	}
-	if i.DeadlineLT != nil {
-		predicates = append(predicates, task.DeadlineLT(*i.DeadlineLT))
-	}
-	if i.DeadlineLTE != nil {
-		predicates = append(predicates, task.DeadlineLTE(*i.DeadlineLTE))
-	}
-	if i.AmountMinor != nil {
-		predicates = append(predicates, task.AmountMinorEQ(*i.AmountMinor))
-	}
-	if i.AmountMinorNEQ != nil {
-		predicates = append(predicates, task.AmountMinorNEQ(*i.AmountMinorNEQ))
-	}
-	if len(i.AmountMinorIn) > 0 {
-		predicates = append(predicates, task.AmountMinorIn(i.AmountMinorIn...))
-	}
-	if len(i.AmountMinorNotIn) > 0 {
-		predicates = append(predicates, task.AmountMinorNotIn(i.AmountMinorNotIn...))
-	}
-	if i.AmountMinorGT != nil {
-		predicates = append(predicates, task.AmountMinorGT(*i.AmountMinorGT))
-	}
-	if i.AmountMinorGTE != nil {
-		predicates = append(predicates, task.AmountMinorGTE(*i.AmountMinorGTE))
-	}
-	if i.AmountMinorLT != nil {
-		predicates = append(predicates, task.AmountMinorLT(*i.AmountMinorLT))
-	}
-	if i.AmountMinorLTE != nil {
-		predicates = append(predicates, task.AmountMinorLTE(*i.AmountMinorLTE))
-	}
-	if i.FeeMinor != nil {
-		predicates = append(predicates, task.FeeMinorEQ(*i.FeeMinor))
-	}
-	if i.FeeMinorNEQ != nil {
-		predicates = append(predicates, task.FeeMinorNEQ(*i.FeeMinorNEQ))
-	}
-	if len(i.FeeMinorIn) > 0 {
-		predicates = append(predicates, task.FeeMinorIn(i.FeeMinorIn...))
-	}
-	if len(i.FeeMinorNotIn) > 0 {
-		predicates = append(predicates, task.FeeMinorNotIn(i.FeeMinorNotIn...))
-	}
-	if i.FeeMinorGT != nil {
-		predicates = append(predicates, task.FeeMinorGT(*i.FeeMinorGT))
-	}
-	if i.FeeMinorGTE != nil {
-		predicates = append(predicates, task.FeeMinorGTE(*i.FeeMinorGTE))
-	}
-	if i.FeeMinorLT != nil {
-		predicates = append(predicates, task.FeeMinorLT(*i.FeeMinorLT))
-	}
-	if i.FeeMinorLTE != nil {
-		predicates = append(predicates, task.FeeMinorLTE(*i.FeeMinorLTE))
-	}
-	if i.TotalMinor != nil {
-		predicates = append(predicates, task.TotalMinorEQ(*i.TotalMinor))
-	}
-	if i.TotalMinorNEQ != nil {
-		predicates = append(predicates, task.TotalMinorNEQ(*i.TotalMinorNEQ))
-	}
-	if len(i.TotalMinorIn) > 0 {
-		predicates = append(predicates, task.TotalMinorIn(i.TotalMinorIn...))
-	}
-	if len(i.TotalMinorNotIn) > 0 {
-		predicates = append(predicates, task.TotalMinorNotIn(i.TotalMinorNotIn...))
-	}
-	if i.TotalMinorGT != nil {
-		predicates = append(predicates, task.TotalMinorGT(*i.TotalMinorGT))
-	}
-	if i.TotalMinorGTE != nil {
-		predicates = append(predicates, task.TotalMinorGTE(*i.TotalMinorGTE))
-	}
-	if i.TotalMinorLT != nil {
-		predicates = append(predicates, task.TotalMinorLT(*i.TotalMinorLT))
-	}
-	if i.TotalMinorLTE != nil {
-		predicates = append(predicates, task.TotalMinorLTE(*i.TotalMinorLTE))
-	}
-	if i.FeeBps != nil {
-		predicates = append(predicates, task.FeeBpsEQ(*i.FeeBps))
-	}
-	if i.FeeBpsNEQ != nil {
-		predicates = append(predicates, task.FeeBpsNEQ(*i.FeeBpsNEQ))
-	}
-	if len(i.FeeBpsIn) > 0 {
-		predicates = append(predicates, task.FeeBpsIn(i.FeeBpsIn...))
-	}
-	if len(i.FeeBpsNotIn) > 0 {
-		predicates = append(predicates, task.FeeBpsNotIn(i.FeeBpsNotIn...))
-	}
-	if i.FeeBpsGT != nil {
-		predicates = append(predicates, task.FeeBpsGT(*i.FeeBpsGT))
-	}
-	if i.FeeBpsGTE != nil {
-		predicates = append(predicates, task.FeeBpsGTE(*i.FeeBpsGTE))
-	}
-	if i.FeeBpsLT != nil {
-		predicates = append(predicates, task.FeeBpsLT(*i.FeeBpsLT))
-	}
-	if i.FeeBpsLTE != nil {
-		predicates = append(predicates, task.FeeBpsLTE(*i.FeeBpsLTE))
-	}
+
 	if i.State != nil {
 		predicates = append(predicates, task.StateEQ(*i.State))
 	}
-	if i.StateNEQ != nil {
-		predicates = append(predicates, task.StateNEQ(*i.StateNEQ))
-	}
-	if len(i.StateIn) > 0 {
-		predicates = append(predicates, task.StateIn(i.StateIn...))
-	}
-	if len(i.StateNotIn) > 0 {
-		predicates = append(predicates, task.StateNotIn(i.StateNotIn...))
-	}
-	if i.ResponseCount != nil {
-		predicates = append(predicates, task.ResponseCountEQ(*i.ResponseCount))
-	}
-	if i.ResponseCountNEQ != nil {
-		predicates = append(predicates, task.ResponseCountNEQ(*i.ResponseCountNEQ))
-	}
-	if len(i.ResponseCountIn) > 0 {
-		predicates = append(predicates, task.ResponseCountIn(i.ResponseCountIn...))
-	}
-	if len(i.ResponseCountNotIn) > 0 {
-		predicates = append(predicates, task.ResponseCountNotIn(i.ResponseCountNotIn...))
-	}
-	if i.ResponseCountGT != nil {
-		predicates = append(predicates, task.ResponseCountGT(*i.ResponseCountGT))
-	}
-	if i.ResponseCountGTE != nil {
-		predicates = append(predicates, task.ResponseCountGTE(*i.ResponseCountGTE))
-	}
-	if i.ResponseCountLT != nil {
-		predicates = append(predicates, task.ResponseCountLT(*i.ResponseCountLT))
-	}
-	if i.ResponseCountLTE != nil {
-		predicates = append(predicates, task.ResponseCountLTE(*i.ResponseCountLTE))
-	}
+
 	if i.OrderID != nil {
 		predicates = append(predicates, task.OrderIDEQ(*i.OrderID))
 	}
-	if i.OrderIDNEQ != nil {
-		predicates = append(predicates, task.OrderIDNEQ(*i.OrderIDNEQ))
-	}
-	if len(i.OrderIDIn) > 0 {
-		predicates = append(predicates, task.OrderIDIn(i.OrderIDIn...))
-	}
-	if len(i.OrderIDNotIn) > 0 {
-		predicates = append(predicates, task.OrderIDNotIn(i.OrderIDNotIn...))
-	}
-	if i.OrderIDGT != nil {
-		predicates = append(predicates, task.OrderIDGT(*i.OrderIDGT))
-	}
-	if i.OrderIDGTE != nil {
-		predicates = append(predicates, task.OrderIDGTE(*i.OrderIDGTE))
-	}
-	if i.OrderIDLT != nil {
-		predicates = append(predicates, task.OrderIDLT(*i.OrderIDLT))
-	}
-	if i.OrderIDLTE != nil {
-		predicates = append(predicates, task.OrderIDLTE(*i.OrderIDLTE))
-	}
-	if i.OrderIDIsNil {
-		predicates = append(predicates, task.OrderIDIsNil())
-	}
-	if i.OrderIDNotNil {
-		predicates = append(predicates, task.OrderIDNotNil())
-	}
-	if i.RemovedAt != nil {
-		predicates = append(predicates, task.RemovedAtEQ(*i.RemovedAt))
-	}
-	if i.RemovedAtNEQ != nil {
-		predicates = append(predicates, task.RemovedAtNEQ(*i.RemovedAtNEQ))
-	}
-	if len(i.RemovedAtIn) > 0 {
-		predicates = append(predicates, task.RemovedAtIn(i.RemovedAtIn...))
-	}
-	if len(i.RemovedAtNotIn) > 0 {
-		predicates = append(predicates, task.RemovedAtNotIn(i.RemovedAtNotIn...))
-	}
-	if i.RemovedAtGT != nil {
-		predicates = append(predicates, task.RemovedAtGT(*i.RemovedAtGT))
-	}
-	if i.RemovedAtGTE != nil {
-		predicates = append(predicates, task.RemovedAtGTE(*i.RemovedAtGTE))
-	}
-	if i.RemovedAtLT != nil {
-		predicates = append(predicates, task.RemovedAtLT(*i.RemovedAtLT))
-	}
-	if i.RemovedAtLTE != nil {
-		predicates = append(predicates, task.RemovedAtLTE(*i.RemovedAtLTE))
-	}
+
 	if i.RemovedAtIsNil {
 		predicates = append(predicates, task.RemovedAtIsNil())
 	}
@@ -9400,13 +2777,6 @@ func (i *TaskWhereInput) P() (predicate.Task, error) {
 		predicates = append(predicates, task.RemovedAtNotNil())
 	}
 
-	if i.HasCustomer != nil {
-		p := task.HasCustomer()
-		if !*i.HasCustomer {
-			p = task.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasCustomerWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasCustomerWith))
 		for _, w := range i.HasCustomerWith {
@@ -9428,192 +2798,37 @@ func (i *TaskWhereInput) P() (predicate.Task, error) {
 	}
 }
 
-// WebhookWhereInput represents a where input for filtering Webhook queries.
 type WebhookWhereInput struct {
 	Predicates []predicate.Webhook  `json:"-"`
 	Not        *WebhookWhereInput   `json:"not,omitempty"`
 	Or         []*WebhookWhereInput `json:"or,omitempty"`
 	And        []*WebhookWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "updated_at" field predicates.
-	UpdatedAt      *time.Time  `json:"updatedAt,omitempty"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ,omitempty"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn,omitempty"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn,omitempty"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT,omitempty"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE,omitempty"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT,omitempty"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE,omitempty"`
+	BotID *uuid.UUID `json:"botID,omitempty"`
 
-	// "bot_id" field predicates.
-	BotID      *uuid.UUID  `json:"botID,omitempty"`
-	BotIDNEQ   *uuid.UUID  `json:"botIDNEQ,omitempty"`
-	BotIDIn    []uuid.UUID `json:"botIDIn,omitempty"`
-	BotIDNotIn []uuid.UUID `json:"botIDNotIn,omitempty"`
+	HostContainsFold *string `json:"hostContainsFold,omitempty"`
 
-	// "host" field predicates.
-	Host             *string  `json:"host,omitempty"`
-	HostNEQ          *string  `json:"hostNEQ,omitempty"`
-	HostIn           []string `json:"hostIn,omitempty"`
-	HostNotIn        []string `json:"hostNotIn,omitempty"`
-	HostGT           *string  `json:"hostGT,omitempty"`
-	HostGTE          *string  `json:"hostGTE,omitempty"`
-	HostLT           *string  `json:"hostLT,omitempty"`
-	HostLTE          *string  `json:"hostLTE,omitempty"`
-	HostContains     *string  `json:"hostContains,omitempty"`
-	HostHasPrefix    *string  `json:"hostHasPrefix,omitempty"`
-	HostHasSuffix    *string  `json:"hostHasSuffix,omitempty"`
-	HostEqualFold    *string  `json:"hostEqualFold,omitempty"`
-	HostContainsFold *string  `json:"hostContainsFold,omitempty"`
+	Signing *webhook.Signing `json:"signing,omitempty"`
 
-	// "own" field predicates.
-	Own    *bool `json:"own,omitempty"`
-	OwnNEQ *bool `json:"ownNEQ,omitempty"`
+	State *webhook.State `json:"state,omitempty"`
 
-	// "signing" field predicates.
-	Signing      *webhook.Signing  `json:"signing,omitempty"`
-	SigningNEQ   *webhook.Signing  `json:"signingNEQ,omitempty"`
-	SigningIn    []webhook.Signing `json:"signingIn,omitempty"`
-	SigningNotIn []webhook.Signing `json:"signingNotIn,omitempty"`
+	StateIn []webhook.State `json:"stateIn,omitempty"`
 
-	// "state" field predicates.
-	State      *webhook.State  `json:"state,omitempty"`
-	StateNEQ   *webhook.State  `json:"stateNEQ,omitempty"`
-	StateIn    []webhook.State `json:"stateIn,omitempty"`
-	StateNotIn []webhook.State `json:"stateNotIn,omitempty"`
-
-	// "rotated_at" field predicates.
-	RotatedAt       *time.Time  `json:"rotatedAt,omitempty"`
-	RotatedAtNEQ    *time.Time  `json:"rotatedAtNEQ,omitempty"`
-	RotatedAtIn     []time.Time `json:"rotatedAtIn,omitempty"`
-	RotatedAtNotIn  []time.Time `json:"rotatedAtNotIn,omitempty"`
-	RotatedAtGT     *time.Time  `json:"rotatedAtGT,omitempty"`
-	RotatedAtGTE    *time.Time  `json:"rotatedAtGTE,omitempty"`
-	RotatedAtLT     *time.Time  `json:"rotatedAtLT,omitempty"`
-	RotatedAtLTE    *time.Time  `json:"rotatedAtLTE,omitempty"`
-	RotatedAtIsNil  bool        `json:"rotatedAtIsNil,omitempty"`
-	RotatedAtNotNil bool        `json:"rotatedAtNotNil,omitempty"`
-
-	// "last_success_at" field predicates.
-	LastSuccessAt       *time.Time  `json:"lastSuccessAt,omitempty"`
-	LastSuccessAtNEQ    *time.Time  `json:"lastSuccessAtNEQ,omitempty"`
-	LastSuccessAtIn     []time.Time `json:"lastSuccessAtIn,omitempty"`
-	LastSuccessAtNotIn  []time.Time `json:"lastSuccessAtNotIn,omitempty"`
-	LastSuccessAtGT     *time.Time  `json:"lastSuccessAtGT,omitempty"`
-	LastSuccessAtGTE    *time.Time  `json:"lastSuccessAtGTE,omitempty"`
-	LastSuccessAtLT     *time.Time  `json:"lastSuccessAtLT,omitempty"`
-	LastSuccessAtLTE    *time.Time  `json:"lastSuccessAtLTE,omitempty"`
-	LastSuccessAtIsNil  bool        `json:"lastSuccessAtIsNil,omitempty"`
-	LastSuccessAtNotNil bool        `json:"lastSuccessAtNotNil,omitempty"`
-
-	// "last_failure_at" field predicates.
-	LastFailureAt       *time.Time  `json:"lastFailureAt,omitempty"`
-	LastFailureAtNEQ    *time.Time  `json:"lastFailureAtNEQ,omitempty"`
-	LastFailureAtIn     []time.Time `json:"lastFailureAtIn,omitempty"`
-	LastFailureAtNotIn  []time.Time `json:"lastFailureAtNotIn,omitempty"`
-	LastFailureAtGT     *time.Time  `json:"lastFailureAtGT,omitempty"`
-	LastFailureAtGTE    *time.Time  `json:"lastFailureAtGTE,omitempty"`
-	LastFailureAtLT     *time.Time  `json:"lastFailureAtLT,omitempty"`
-	LastFailureAtLTE    *time.Time  `json:"lastFailureAtLTE,omitempty"`
-	LastFailureAtIsNil  bool        `json:"lastFailureAtIsNil,omitempty"`
-	LastFailureAtNotNil bool        `json:"lastFailureAtNotNil,omitempty"`
-
-	// "last_failure_status" field predicates.
-	LastFailureStatus       *int  `json:"lastFailureStatus,omitempty"`
-	LastFailureStatusNEQ    *int  `json:"lastFailureStatusNEQ,omitempty"`
-	LastFailureStatusIn     []int `json:"lastFailureStatusIn,omitempty"`
-	LastFailureStatusNotIn  []int `json:"lastFailureStatusNotIn,omitempty"`
-	LastFailureStatusGT     *int  `json:"lastFailureStatusGT,omitempty"`
-	LastFailureStatusGTE    *int  `json:"lastFailureStatusGTE,omitempty"`
-	LastFailureStatusLT     *int  `json:"lastFailureStatusLT,omitempty"`
-	LastFailureStatusLTE    *int  `json:"lastFailureStatusLTE,omitempty"`
-	LastFailureStatusIsNil  bool  `json:"lastFailureStatusIsNil,omitempty"`
-	LastFailureStatusNotNil bool  `json:"lastFailureStatusNotNil,omitempty"`
-
-	// "last_failure_error" field predicates.
-	LastFailureError             *string  `json:"lastFailureError,omitempty"`
-	LastFailureErrorNEQ          *string  `json:"lastFailureErrorNEQ,omitempty"`
-	LastFailureErrorIn           []string `json:"lastFailureErrorIn,omitempty"`
-	LastFailureErrorNotIn        []string `json:"lastFailureErrorNotIn,omitempty"`
-	LastFailureErrorGT           *string  `json:"lastFailureErrorGT,omitempty"`
-	LastFailureErrorGTE          *string  `json:"lastFailureErrorGTE,omitempty"`
-	LastFailureErrorLT           *string  `json:"lastFailureErrorLT,omitempty"`
-	LastFailureErrorLTE          *string  `json:"lastFailureErrorLTE,omitempty"`
-	LastFailureErrorContains     *string  `json:"lastFailureErrorContains,omitempty"`
-	LastFailureErrorHasPrefix    *string  `json:"lastFailureErrorHasPrefix,omitempty"`
-	LastFailureErrorHasSuffix    *string  `json:"lastFailureErrorHasSuffix,omitempty"`
-	LastFailureErrorEqualFold    *string  `json:"lastFailureErrorEqualFold,omitempty"`
-	LastFailureErrorContainsFold *string  `json:"lastFailureErrorContainsFold,omitempty"`
-
-	// "confirmed_at" field predicates.
-	ConfirmedAt       *time.Time  `json:"confirmedAt,omitempty"`
-	ConfirmedAtNEQ    *time.Time  `json:"confirmedAtNEQ,omitempty"`
-	ConfirmedAtIn     []time.Time `json:"confirmedAtIn,omitempty"`
-	ConfirmedAtNotIn  []time.Time `json:"confirmedAtNotIn,omitempty"`
-	ConfirmedAtGT     *time.Time  `json:"confirmedAtGT,omitempty"`
-	ConfirmedAtGTE    *time.Time  `json:"confirmedAtGTE,omitempty"`
-	ConfirmedAtLT     *time.Time  `json:"confirmedAtLT,omitempty"`
-	ConfirmedAtLTE    *time.Time  `json:"confirmedAtLTE,omitempty"`
-	ConfirmedAtIsNil  bool        `json:"confirmedAtIsNil,omitempty"`
-	ConfirmedAtNotNil bool        `json:"confirmedAtNotNil,omitempty"`
-
-	// "prompt" field predicates.
 	Prompt    *bool `json:"prompt,omitempty"`
 	PromptNEQ *bool `json:"promptNEQ,omitempty"`
 
-	// "took_seconds" field predicates.
-	TookSeconds      *float64  `json:"tookSeconds,omitempty"`
-	TookSecondsNEQ   *float64  `json:"tookSecondsNEQ,omitempty"`
-	TookSecondsIn    []float64 `json:"tookSecondsIn,omitempty"`
-	TookSecondsNotIn []float64 `json:"tookSecondsNotIn,omitempty"`
-	TookSecondsGT    *float64  `json:"tookSecondsGT,omitempty"`
-	TookSecondsGTE   *float64  `json:"tookSecondsGTE,omitempty"`
-	TookSecondsLT    *float64  `json:"tookSecondsLT,omitempty"`
-	TookSecondsLTE   *float64  `json:"tookSecondsLTE,omitempty"`
-
-	// "not_before" field predicates.
-	NotBefore       *time.Time  `json:"notBefore,omitempty"`
-	NotBeforeNEQ    *time.Time  `json:"notBeforeNEQ,omitempty"`
-	NotBeforeIn     []time.Time `json:"notBeforeIn,omitempty"`
-	NotBeforeNotIn  []time.Time `json:"notBeforeNotIn,omitempty"`
-	NotBeforeGT     *time.Time  `json:"notBeforeGT,omitempty"`
-	NotBeforeGTE    *time.Time  `json:"notBeforeGTE,omitempty"`
-	NotBeforeLT     *time.Time  `json:"notBeforeLT,omitempty"`
-	NotBeforeLTE    *time.Time  `json:"notBeforeLTE,omitempty"`
-	NotBeforeIsNil  bool        `json:"notBeforeIsNil,omitempty"`
-	NotBeforeNotNil bool        `json:"notBeforeNotNil,omitempty"`
-
-	// "bot" edge predicates.
-	HasBot     *bool            `json:"hasBot,omitempty"`
 	HasBotWith []*BotWhereInput `json:"hasBotWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *WebhookWhereInput) AddPredicates(predicates ...predicate.Webhook) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the WebhookWhereInput filter on the WebhookQuery builder.
 func (i *WebhookWhereInput) Filter(q *WebhookQuery) (*WebhookQuery, error) {
 	if i == nil {
 		return q, nil
@@ -9628,11 +2843,8 @@ func (i *WebhookWhereInput) Filter(q *WebhookQuery) (*WebhookQuery, error) {
 	return q.Where(p), nil
 }
 
-// ErrEmptyWebhookWhereInput is returned in case the WebhookWhereInput is empty.
 var ErrEmptyWebhookWhereInput = errors.New("ent: empty predicate WebhookWhereInput")
 
-// P returns a predicate for filtering webhooks.
-// An error is returned if the input is empty or invalid.
 func (i *WebhookWhereInput) P() (predicate.Webhook, error) {
 	var predicates []predicate.Webhook
 	if i.Not != nil {
@@ -9682,413 +2894,41 @@ func (i *WebhookWhereInput) P() (predicate.Webhook, error) {
 	if i.ID != nil {
 		predicates = append(predicates, webhook.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, webhook.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, webhook.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, webhook.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, webhook.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, webhook.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, webhook.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, webhook.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, webhook.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, webhook.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, webhook.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, webhook.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, webhook.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, webhook.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, webhook.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, webhook.CreatedAtLTE(*i.CreatedAtLTE))
-	}
-	if i.UpdatedAt != nil {
-		predicates = append(predicates, webhook.UpdatedAtEQ(*i.UpdatedAt))
-	}
-	if i.UpdatedAtNEQ != nil {
-		predicates = append(predicates, webhook.UpdatedAtNEQ(*i.UpdatedAtNEQ))
-	}
-	if len(i.UpdatedAtIn) > 0 {
-		predicates = append(predicates, webhook.UpdatedAtIn(i.UpdatedAtIn...))
-	}
-	if len(i.UpdatedAtNotIn) > 0 {
-		predicates = append(predicates, webhook.UpdatedAtNotIn(i.UpdatedAtNotIn...))
-	}
-	if i.UpdatedAtGT != nil {
-		predicates = append(predicates, webhook.UpdatedAtGT(*i.UpdatedAtGT))
-	}
-	if i.UpdatedAtGTE != nil {
-		predicates = append(predicates, webhook.UpdatedAtGTE(*i.UpdatedAtGTE))
-	}
-	if i.UpdatedAtLT != nil {
-		predicates = append(predicates, webhook.UpdatedAtLT(*i.UpdatedAtLT))
-	}
-	if i.UpdatedAtLTE != nil {
-		predicates = append(predicates, webhook.UpdatedAtLTE(*i.UpdatedAtLTE))
-	}
+
 	if i.BotID != nil {
 		predicates = append(predicates, webhook.BotIDEQ(*i.BotID))
 	}
-	if i.BotIDNEQ != nil {
-		predicates = append(predicates, webhook.BotIDNEQ(*i.BotIDNEQ))
-	}
-	if len(i.BotIDIn) > 0 {
-		predicates = append(predicates, webhook.BotIDIn(i.BotIDIn...))
-	}
-	if len(i.BotIDNotIn) > 0 {
-		predicates = append(predicates, webhook.BotIDNotIn(i.BotIDNotIn...))
-	}
-	if i.Host != nil {
-		predicates = append(predicates, webhook.HostEQ(*i.Host))
-	}
-	if i.HostNEQ != nil {
-		predicates = append(predicates, webhook.HostNEQ(*i.HostNEQ))
-	}
-	if len(i.HostIn) > 0 {
-		predicates = append(predicates, webhook.HostIn(i.HostIn...))
-	}
-	if len(i.HostNotIn) > 0 {
-		predicates = append(predicates, webhook.HostNotIn(i.HostNotIn...))
-	}
-	if i.HostGT != nil {
-		predicates = append(predicates, webhook.HostGT(*i.HostGT))
-	}
-	if i.HostGTE != nil {
-		predicates = append(predicates, webhook.HostGTE(*i.HostGTE))
-	}
-	if i.HostLT != nil {
-		predicates = append(predicates, webhook.HostLT(*i.HostLT))
-	}
-	if i.HostLTE != nil {
-		predicates = append(predicates, webhook.HostLTE(*i.HostLTE))
-	}
-	if i.HostContains != nil {
-		predicates = append(predicates, webhook.HostContains(*i.HostContains))
-	}
-	if i.HostHasPrefix != nil {
-		predicates = append(predicates, webhook.HostHasPrefix(*i.HostHasPrefix))
-	}
-	if i.HostHasSuffix != nil {
-		predicates = append(predicates, webhook.HostHasSuffix(*i.HostHasSuffix))
-	}
-	if i.HostEqualFold != nil {
-		predicates = append(predicates, webhook.HostEqualFold(*i.HostEqualFold))
-	}
+
 	if i.HostContainsFold != nil {
 		predicates = append(predicates, webhook.HostContainsFold(*i.HostContainsFold))
 	}
-	if i.Own != nil {
-		predicates = append(predicates, webhook.OwnEQ(*i.Own))
-	}
-	if i.OwnNEQ != nil {
-		predicates = append(predicates, webhook.OwnNEQ(*i.OwnNEQ))
-	}
+
 	if i.Signing != nil {
 		predicates = append(predicates, webhook.SigningEQ(*i.Signing))
 	}
-	if i.SigningNEQ != nil {
-		predicates = append(predicates, webhook.SigningNEQ(*i.SigningNEQ))
-	}
-	if len(i.SigningIn) > 0 {
-		predicates = append(predicates, webhook.SigningIn(i.SigningIn...))
-	}
-	if len(i.SigningNotIn) > 0 {
-		predicates = append(predicates, webhook.SigningNotIn(i.SigningNotIn...))
-	}
+
 	if i.State != nil {
 		predicates = append(predicates, webhook.StateEQ(*i.State))
 	}
-	if i.StateNEQ != nil {
-		predicates = append(predicates, webhook.StateNEQ(*i.StateNEQ))
-	}
+
 	if len(i.StateIn) > 0 {
 		predicates = append(predicates, webhook.StateIn(i.StateIn...))
 	}
-	if len(i.StateNotIn) > 0 {
-		predicates = append(predicates, webhook.StateNotIn(i.StateNotIn...))
-	}
-	if i.RotatedAt != nil {
-		predicates = append(predicates, webhook.RotatedAtEQ(*i.RotatedAt))
-	}
-	if i.RotatedAtNEQ != nil {
-		predicates = append(predicates, webhook.RotatedAtNEQ(*i.RotatedAtNEQ))
-	}
-	if len(i.RotatedAtIn) > 0 {
-		predicates = append(predicates, webhook.RotatedAtIn(i.RotatedAtIn...))
-	}
-	if len(i.RotatedAtNotIn) > 0 {
-		predicates = append(predicates, webhook.RotatedAtNotIn(i.RotatedAtNotIn...))
-	}
-	if i.RotatedAtGT != nil {
-		predicates = append(predicates, webhook.RotatedAtGT(*i.RotatedAtGT))
-	}
-	if i.RotatedAtGTE != nil {
-		predicates = append(predicates, webhook.RotatedAtGTE(*i.RotatedAtGTE))
-	}
-	if i.RotatedAtLT != nil {
-		predicates = append(predicates, webhook.RotatedAtLT(*i.RotatedAtLT))
-	}
-	if i.RotatedAtLTE != nil {
-		predicates = append(predicates, webhook.RotatedAtLTE(*i.RotatedAtLTE))
-	}
-	if i.RotatedAtIsNil {
-		predicates = append(predicates, webhook.RotatedAtIsNil())
-	}
-	if i.RotatedAtNotNil {
-		predicates = append(predicates, webhook.RotatedAtNotNil())
-	}
-	if i.LastSuccessAt != nil {
-		predicates = append(predicates, webhook.LastSuccessAtEQ(*i.LastSuccessAt))
-	}
-	if i.LastSuccessAtNEQ != nil {
-		predicates = append(predicates, webhook.LastSuccessAtNEQ(*i.LastSuccessAtNEQ))
-	}
-	if len(i.LastSuccessAtIn) > 0 {
-		predicates = append(predicates, webhook.LastSuccessAtIn(i.LastSuccessAtIn...))
-	}
-	if len(i.LastSuccessAtNotIn) > 0 {
-		predicates = append(predicates, webhook.LastSuccessAtNotIn(i.LastSuccessAtNotIn...))
-	}
-	if i.LastSuccessAtGT != nil {
-		predicates = append(predicates, webhook.LastSuccessAtGT(*i.LastSuccessAtGT))
-	}
-	if i.LastSuccessAtGTE != nil {
-		predicates = append(predicates, webhook.LastSuccessAtGTE(*i.LastSuccessAtGTE))
-	}
-	if i.LastSuccessAtLT != nil {
-		predicates = append(predicates, webhook.LastSuccessAtLT(*i.LastSuccessAtLT))
-	}
-	if i.LastSuccessAtLTE != nil {
-		predicates = append(predicates, webhook.LastSuccessAtLTE(*i.LastSuccessAtLTE))
-	}
-	if i.LastSuccessAtIsNil {
-		predicates = append(predicates, webhook.LastSuccessAtIsNil())
-	}
-	if i.LastSuccessAtNotNil {
-		predicates = append(predicates, webhook.LastSuccessAtNotNil())
-	}
-	if i.LastFailureAt != nil {
-		predicates = append(predicates, webhook.LastFailureAtEQ(*i.LastFailureAt))
-	}
-	if i.LastFailureAtNEQ != nil {
-		predicates = append(predicates, webhook.LastFailureAtNEQ(*i.LastFailureAtNEQ))
-	}
-	if len(i.LastFailureAtIn) > 0 {
-		predicates = append(predicates, webhook.LastFailureAtIn(i.LastFailureAtIn...))
-	}
-	if len(i.LastFailureAtNotIn) > 0 {
-		predicates = append(predicates, webhook.LastFailureAtNotIn(i.LastFailureAtNotIn...))
-	}
-	if i.LastFailureAtGT != nil {
-		predicates = append(predicates, webhook.LastFailureAtGT(*i.LastFailureAtGT))
-	}
-	if i.LastFailureAtGTE != nil {
-		predicates = append(predicates, webhook.LastFailureAtGTE(*i.LastFailureAtGTE))
-	}
-	if i.LastFailureAtLT != nil {
-		predicates = append(predicates, webhook.LastFailureAtLT(*i.LastFailureAtLT))
-	}
-	if i.LastFailureAtLTE != nil {
-		predicates = append(predicates, webhook.LastFailureAtLTE(*i.LastFailureAtLTE))
-	}
-	if i.LastFailureAtIsNil {
-		predicates = append(predicates, webhook.LastFailureAtIsNil())
-	}
-	if i.LastFailureAtNotNil {
-		predicates = append(predicates, webhook.LastFailureAtNotNil())
-	}
-	if i.LastFailureStatus != nil {
-		predicates = append(predicates, webhook.LastFailureStatusEQ(*i.LastFailureStatus))
-	}
-	if i.LastFailureStatusNEQ != nil {
-		predicates = append(predicates, webhook.LastFailureStatusNEQ(*i.LastFailureStatusNEQ))
-	}
-	if len(i.LastFailureStatusIn) > 0 {
-		predicates = append(predicates, webhook.LastFailureStatusIn(i.LastFailureStatusIn...))
-	}
-	if len(i.LastFailureStatusNotIn) > 0 {
-		predicates = append(predicates, webhook.LastFailureStatusNotIn(i.LastFailureStatusNotIn...))
-	}
-	if i.LastFailureStatusGT != nil {
-		predicates = append(predicates, webhook.LastFailureStatusGT(*i.LastFailureStatusGT))
-	}
-	if i.LastFailureStatusGTE != nil {
-		predicates = append(predicates, webhook.LastFailureStatusGTE(*i.LastFailureStatusGTE))
-	}
-	if i.LastFailureStatusLT != nil {
-		predicates = append(predicates, webhook.LastFailureStatusLT(*i.LastFailureStatusLT))
-	}
-	if i.LastFailureStatusLTE != nil {
-		predicates = append(predicates, webhook.LastFailureStatusLTE(*i.LastFailureStatusLTE))
-	}
-	if i.LastFailureStatusIsNil {
-		predicates = append(predicates, webhook.LastFailureStatusIsNil())
-	}
-	if i.LastFailureStatusNotNil {
-		predicates = append(predicates, webhook.LastFailureStatusNotNil())
-	}
-	if i.LastFailureError != nil {
-		predicates = append(predicates, webhook.LastFailureErrorEQ(*i.LastFailureError))
-	}
-	if i.LastFailureErrorNEQ != nil {
-		predicates = append(predicates, webhook.LastFailureErrorNEQ(*i.LastFailureErrorNEQ))
-	}
-	if len(i.LastFailureErrorIn) > 0 {
-		predicates = append(predicates, webhook.LastFailureErrorIn(i.LastFailureErrorIn...))
-	}
-	if len(i.LastFailureErrorNotIn) > 0 {
-		predicates = append(predicates, webhook.LastFailureErrorNotIn(i.LastFailureErrorNotIn...))
-	}
-	if i.LastFailureErrorGT != nil {
-		predicates = append(predicates, webhook.LastFailureErrorGT(*i.LastFailureErrorGT))
-	}
-	if i.LastFailureErrorGTE != nil {
-		predicates = append(predicates, webhook.LastFailureErrorGTE(*i.LastFailureErrorGTE))
-	}
-	if i.LastFailureErrorLT != nil {
-		predicates = append(predicates, webhook.LastFailureErrorLT(*i.LastFailureErrorLT))
-	}
-	if i.LastFailureErrorLTE != nil {
-		predicates = append(predicates, webhook.LastFailureErrorLTE(*i.LastFailureErrorLTE))
-	}
-	if i.LastFailureErrorContains != nil {
-		predicates = append(predicates, webhook.LastFailureErrorContains(*i.LastFailureErrorContains))
-	}
-	if i.LastFailureErrorHasPrefix != nil {
-		predicates = append(predicates, webhook.LastFailureErrorHasPrefix(*i.LastFailureErrorHasPrefix))
-	}
-	if i.LastFailureErrorHasSuffix != nil {
-		predicates = append(predicates, webhook.LastFailureErrorHasSuffix(*i.LastFailureErrorHasSuffix))
-	}
-	if i.LastFailureErrorEqualFold != nil {
-		predicates = append(predicates, webhook.LastFailureErrorEqualFold(*i.LastFailureErrorEqualFold))
-	}
-	if i.LastFailureErrorContainsFold != nil {
-		predicates = append(predicates, webhook.LastFailureErrorContainsFold(*i.LastFailureErrorContainsFold))
-	}
-	if i.ConfirmedAt != nil {
-		predicates = append(predicates, webhook.ConfirmedAtEQ(*i.ConfirmedAt))
-	}
-	if i.ConfirmedAtNEQ != nil {
-		predicates = append(predicates, webhook.ConfirmedAtNEQ(*i.ConfirmedAtNEQ))
-	}
-	if len(i.ConfirmedAtIn) > 0 {
-		predicates = append(predicates, webhook.ConfirmedAtIn(i.ConfirmedAtIn...))
-	}
-	if len(i.ConfirmedAtNotIn) > 0 {
-		predicates = append(predicates, webhook.ConfirmedAtNotIn(i.ConfirmedAtNotIn...))
-	}
-	if i.ConfirmedAtGT != nil {
-		predicates = append(predicates, webhook.ConfirmedAtGT(*i.ConfirmedAtGT))
-	}
-	if i.ConfirmedAtGTE != nil {
-		predicates = append(predicates, webhook.ConfirmedAtGTE(*i.ConfirmedAtGTE))
-	}
-	if i.ConfirmedAtLT != nil {
-		predicates = append(predicates, webhook.ConfirmedAtLT(*i.ConfirmedAtLT))
-	}
-	if i.ConfirmedAtLTE != nil {
-		predicates = append(predicates, webhook.ConfirmedAtLTE(*i.ConfirmedAtLTE))
-	}
-	if i.ConfirmedAtIsNil {
-		predicates = append(predicates, webhook.ConfirmedAtIsNil())
-	}
-	if i.ConfirmedAtNotNil {
-		predicates = append(predicates, webhook.ConfirmedAtNotNil())
-	}
+
 	if i.Prompt != nil {
 		predicates = append(predicates, webhook.PromptEQ(*i.Prompt))
 	}
 	if i.PromptNEQ != nil {
 		predicates = append(predicates, webhook.PromptNEQ(*i.PromptNEQ))
 	}
-	if i.TookSeconds != nil {
-		predicates = append(predicates, webhook.TookSecondsEQ(*i.TookSeconds))
-	}
-	if i.TookSecondsNEQ != nil {
-		predicates = append(predicates, webhook.TookSecondsNEQ(*i.TookSecondsNEQ))
-	}
-	if len(i.TookSecondsIn) > 0 {
-		predicates = append(predicates, webhook.TookSecondsIn(i.TookSecondsIn...))
-	}
-	if len(i.TookSecondsNotIn) > 0 {
-		predicates = append(predicates, webhook.TookSecondsNotIn(i.TookSecondsNotIn...))
-	}
-	if i.TookSecondsGT != nil {
-		predicates = append(predicates, webhook.TookSecondsGT(*i.TookSecondsGT))
-	}
-	if i.TookSecondsGTE != nil {
-		predicates = append(predicates, webhook.TookSecondsGTE(*i.TookSecondsGTE))
-	}
-	if i.TookSecondsLT != nil {
-		predicates = append(predicates, webhook.TookSecondsLT(*i.TookSecondsLT))
-	}
-	if i.TookSecondsLTE != nil {
-		predicates = append(predicates, webhook.TookSecondsLTE(*i.TookSecondsLTE))
-	}
-	if i.NotBefore != nil {
-		predicates = append(predicates, webhook.NotBeforeEQ(*i.NotBefore))
-	}
-	if i.NotBeforeNEQ != nil {
-		predicates = append(predicates, webhook.NotBeforeNEQ(*i.NotBeforeNEQ))
-	}
-	if len(i.NotBeforeIn) > 0 {
-		predicates = append(predicates, webhook.NotBeforeIn(i.NotBeforeIn...))
-	}
-	if len(i.NotBeforeNotIn) > 0 {
-		predicates = append(predicates, webhook.NotBeforeNotIn(i.NotBeforeNotIn...))
-	}
-	if i.NotBeforeGT != nil {
-		predicates = append(predicates, webhook.NotBeforeGT(*i.NotBeforeGT))
-	}
-	if i.NotBeforeGTE != nil {
-		predicates = append(predicates, webhook.NotBeforeGTE(*i.NotBeforeGTE))
-	}
-	if i.NotBeforeLT != nil {
-		predicates = append(predicates, webhook.NotBeforeLT(*i.NotBeforeLT))
-	}
-	if i.NotBeforeLTE != nil {
-		predicates = append(predicates, webhook.NotBeforeLTE(*i.NotBeforeLTE))
-	}
-	if i.NotBeforeIsNil {
-		predicates = append(predicates, webhook.NotBeforeIsNil())
-	}
-	if i.NotBeforeNotNil {
-		predicates = append(predicates, webhook.NotBeforeNotNil())
-	}
 
-	if i.HasBot != nil {
-		p := webhook.HasBot()
-		if !*i.HasBot {
-			p = webhook.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasBotWith) > 0 {
 		with := make([]predicate.Bot, 0, len(i.HasBotWith))
 		for _, w := range i.HasBotWith {
@@ -10110,124 +2950,30 @@ func (i *WebhookWhereInput) P() (predicate.Webhook, error) {
 	}
 }
 
-// WebhookDeliveryWhereInput represents a where input for filtering WebhookDelivery queries.
 type WebhookDeliveryWhereInput struct {
 	Predicates []predicate.WebhookDelivery  `json:"-"`
 	Not        *WebhookDeliveryWhereInput   `json:"not,omitempty"`
 	Or         []*WebhookDeliveryWhereInput `json:"or,omitempty"`
 	And        []*WebhookDeliveryWhereInput `json:"and,omitempty"`
 
-	// "id" field predicates.
-	ID      *uuid.UUID  `json:"id,omitempty"`
-	IDNEQ   *uuid.UUID  `json:"idNEQ,omitempty"`
-	IDIn    []uuid.UUID `json:"idIn,omitempty"`
-	IDNotIn []uuid.UUID `json:"idNotIn,omitempty"`
-	IDGT    *uuid.UUID  `json:"idGT,omitempty"`
-	IDGTE   *uuid.UUID  `json:"idGTE,omitempty"`
-	IDLT    *uuid.UUID  `json:"idLT,omitempty"`
-	IDLTE   *uuid.UUID  `json:"idLTE,omitempty"`
+	ID *uuid.UUID `json:"id,omitempty"`
 
-	// "created_at" field predicates.
-	CreatedAt      *time.Time  `json:"createdAt,omitempty"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ,omitempty"`
-	CreatedAtIn    []time.Time `json:"createdAtIn,omitempty"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn,omitempty"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT,omitempty"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE,omitempty"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT,omitempty"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE,omitempty"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE,omitempty"`
+	CreatedAtLT  *time.Time `json:"createdAtLT,omitempty"`
 
-	// "webhook_id" field predicates.
-	WebhookID      *uuid.UUID  `json:"webhookID,omitempty"`
-	WebhookIDNEQ   *uuid.UUID  `json:"webhookIDNEQ,omitempty"`
-	WebhookIDIn    []uuid.UUID `json:"webhookIDIn,omitempty"`
-	WebhookIDNotIn []uuid.UUID `json:"webhookIDNotIn,omitempty"`
+	WebhookID *uuid.UUID `json:"webhookID,omitempty"`
 
-	// "event_id" field predicates.
-	EventID      *uuid.UUID  `json:"eventID,omitempty"`
-	EventIDNEQ   *uuid.UUID  `json:"eventIDNEQ,omitempty"`
-	EventIDIn    []uuid.UUID `json:"eventIDIn,omitempty"`
-	EventIDNotIn []uuid.UUID `json:"eventIDNotIn,omitempty"`
-	EventIDGT    *uuid.UUID  `json:"eventIDGT,omitempty"`
-	EventIDGTE   *uuid.UUID  `json:"eventIDGTE,omitempty"`
-	EventIDLT    *uuid.UUID  `json:"eventIDLT,omitempty"`
-	EventIDLTE   *uuid.UUID  `json:"eventIDLTE,omitempty"`
+	EventID *uuid.UUID `json:"eventID,omitempty"`
 
-	// "kind" field predicates.
-	Kind             *string  `json:"kind,omitempty"`
-	KindNEQ          *string  `json:"kindNEQ,omitempty"`
-	KindIn           []string `json:"kindIn,omitempty"`
-	KindNotIn        []string `json:"kindNotIn,omitempty"`
-	KindGT           *string  `json:"kindGT,omitempty"`
-	KindGTE          *string  `json:"kindGTE,omitempty"`
-	KindLT           *string  `json:"kindLT,omitempty"`
-	KindLTE          *string  `json:"kindLTE,omitempty"`
-	KindContains     *string  `json:"kindContains,omitempty"`
-	KindHasPrefix    *string  `json:"kindHasPrefix,omitempty"`
-	KindHasSuffix    *string  `json:"kindHasSuffix,omitempty"`
-	KindEqualFold    *string  `json:"kindEqualFold,omitempty"`
-	KindContainsFold *string  `json:"kindContainsFold,omitempty"`
+	ErrorContainsFold *string `json:"errorContainsFold,omitempty"`
 
-	// "attempt" field predicates.
-	Attempt      *int  `json:"attempt,omitempty"`
-	AttemptNEQ   *int  `json:"attemptNEQ,omitempty"`
-	AttemptIn    []int `json:"attemptIn,omitempty"`
-	AttemptNotIn []int `json:"attemptNotIn,omitempty"`
-	AttemptGT    *int  `json:"attemptGT,omitempty"`
-	AttemptGTE   *int  `json:"attemptGTE,omitempty"`
-	AttemptLT    *int  `json:"attemptLT,omitempty"`
-	AttemptLTE   *int  `json:"attemptLTE,omitempty"`
-
-	// "status" field predicates.
-	Status       *int  `json:"status,omitempty"`
-	StatusNEQ    *int  `json:"statusNEQ,omitempty"`
-	StatusIn     []int `json:"statusIn,omitempty"`
-	StatusNotIn  []int `json:"statusNotIn,omitempty"`
-	StatusGT     *int  `json:"statusGT,omitempty"`
-	StatusGTE    *int  `json:"statusGTE,omitempty"`
-	StatusLT     *int  `json:"statusLT,omitempty"`
-	StatusLTE    *int  `json:"statusLTE,omitempty"`
-	StatusIsNil  bool  `json:"statusIsNil,omitempty"`
-	StatusNotNil bool  `json:"statusNotNil,omitempty"`
-
-	// "error" field predicates.
-	Error             *string  `json:"error,omitempty"`
-	ErrorNEQ          *string  `json:"errorNEQ,omitempty"`
-	ErrorIn           []string `json:"errorIn,omitempty"`
-	ErrorNotIn        []string `json:"errorNotIn,omitempty"`
-	ErrorGT           *string  `json:"errorGT,omitempty"`
-	ErrorGTE          *string  `json:"errorGTE,omitempty"`
-	ErrorLT           *string  `json:"errorLT,omitempty"`
-	ErrorLTE          *string  `json:"errorLTE,omitempty"`
-	ErrorContains     *string  `json:"errorContains,omitempty"`
-	ErrorHasPrefix    *string  `json:"errorHasPrefix,omitempty"`
-	ErrorHasSuffix    *string  `json:"errorHasSuffix,omitempty"`
-	ErrorEqualFold    *string  `json:"errorEqualFold,omitempty"`
-	ErrorContainsFold *string  `json:"errorContainsFold,omitempty"`
-
-	// "next_attempt_at" field predicates.
-	NextAttemptAt       *time.Time  `json:"nextAttemptAt,omitempty"`
-	NextAttemptAtNEQ    *time.Time  `json:"nextAttemptAtNEQ,omitempty"`
-	NextAttemptAtIn     []time.Time `json:"nextAttemptAtIn,omitempty"`
-	NextAttemptAtNotIn  []time.Time `json:"nextAttemptAtNotIn,omitempty"`
-	NextAttemptAtGT     *time.Time  `json:"nextAttemptAtGT,omitempty"`
-	NextAttemptAtGTE    *time.Time  `json:"nextAttemptAtGTE,omitempty"`
-	NextAttemptAtLT     *time.Time  `json:"nextAttemptAtLT,omitempty"`
-	NextAttemptAtLTE    *time.Time  `json:"nextAttemptAtLTE,omitempty"`
-	NextAttemptAtIsNil  bool        `json:"nextAttemptAtIsNil,omitempty"`
-	NextAttemptAtNotNil bool        `json:"nextAttemptAtNotNil,omitempty"`
-
-	// "webhook" edge predicates.
-	HasWebhook     *bool                `json:"hasWebhook,omitempty"`
 	HasWebhookWith []*WebhookWhereInput `json:"hasWebhookWith,omitempty"`
 }
 
-// AddPredicates adds custom predicates to the where input to be used during the filtering phase.
 func (i *WebhookDeliveryWhereInput) AddPredicates(predicates ...predicate.WebhookDelivery) {
 	i.Predicates = append(i.Predicates, predicates...)
 }
 
-// Filter applies the WebhookDeliveryWhereInput filter on the WebhookDeliveryQuery builder.
 func (i *WebhookDeliveryWhereInput) Filter(q *WebhookDeliveryQuery) (*WebhookDeliveryQuery, error) {
 	if i == nil {
 		return q, nil
@@ -10242,11 +2988,8 @@ func (i *WebhookDeliveryWhereInput) Filter(q *WebhookDeliveryQuery) (*WebhookDel
 	return q.Where(p), nil
 }
 
-// ErrEmptyWebhookDeliveryWhereInput is returned in case the WebhookDeliveryWhereInput is empty.
 var ErrEmptyWebhookDeliveryWhereInput = errors.New("ent: empty predicate WebhookDeliveryWhereInput")
 
-// P returns a predicate for filtering webhookdeliveries.
-// An error is returned if the input is empty or invalid.
 func (i *WebhookDeliveryWhereInput) P() (predicate.WebhookDelivery, error) {
 	var predicates []predicate.WebhookDelivery
 	if i.Not != nil {
@@ -10296,257 +3039,26 @@ func (i *WebhookDeliveryWhereInput) P() (predicate.WebhookDelivery, error) {
 	if i.ID != nil {
 		predicates = append(predicates, webhookdelivery.IDEQ(*i.ID))
 	}
-	if i.IDNEQ != nil {
-		predicates = append(predicates, webhookdelivery.IDNEQ(*i.IDNEQ))
-	}
-	if len(i.IDIn) > 0 {
-		predicates = append(predicates, webhookdelivery.IDIn(i.IDIn...))
-	}
-	if len(i.IDNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.IDNotIn(i.IDNotIn...))
-	}
-	if i.IDGT != nil {
-		predicates = append(predicates, webhookdelivery.IDGT(*i.IDGT))
-	}
-	if i.IDGTE != nil {
-		predicates = append(predicates, webhookdelivery.IDGTE(*i.IDGTE))
-	}
-	if i.IDLT != nil {
-		predicates = append(predicates, webhookdelivery.IDLT(*i.IDLT))
-	}
-	if i.IDLTE != nil {
-		predicates = append(predicates, webhookdelivery.IDLTE(*i.IDLTE))
-	}
-	if i.CreatedAt != nil {
-		predicates = append(predicates, webhookdelivery.CreatedAtEQ(*i.CreatedAt))
-	}
-	if i.CreatedAtNEQ != nil {
-		predicates = append(predicates, webhookdelivery.CreatedAtNEQ(*i.CreatedAtNEQ))
-	}
-	if len(i.CreatedAtIn) > 0 {
-		predicates = append(predicates, webhookdelivery.CreatedAtIn(i.CreatedAtIn...))
-	}
-	if len(i.CreatedAtNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.CreatedAtNotIn(i.CreatedAtNotIn...))
-	}
-	if i.CreatedAtGT != nil {
-		predicates = append(predicates, webhookdelivery.CreatedAtGT(*i.CreatedAtGT))
-	}
+
 	if i.CreatedAtGTE != nil {
 		predicates = append(predicates, webhookdelivery.CreatedAtGTE(*i.CreatedAtGTE))
 	}
 	if i.CreatedAtLT != nil {
 		predicates = append(predicates, webhookdelivery.CreatedAtLT(*i.CreatedAtLT))
 	}
-	if i.CreatedAtLTE != nil {
-		predicates = append(predicates, webhookdelivery.CreatedAtLTE(*i.CreatedAtLTE))
-	}
+
 	if i.WebhookID != nil {
 		predicates = append(predicates, webhookdelivery.WebhookIDEQ(*i.WebhookID))
 	}
-	if i.WebhookIDNEQ != nil {
-		predicates = append(predicates, webhookdelivery.WebhookIDNEQ(*i.WebhookIDNEQ))
-	}
-	if len(i.WebhookIDIn) > 0 {
-		predicates = append(predicates, webhookdelivery.WebhookIDIn(i.WebhookIDIn...))
-	}
-	if len(i.WebhookIDNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.WebhookIDNotIn(i.WebhookIDNotIn...))
-	}
+
 	if i.EventID != nil {
 		predicates = append(predicates, webhookdelivery.EventIDEQ(*i.EventID))
 	}
-	if i.EventIDNEQ != nil {
-		predicates = append(predicates, webhookdelivery.EventIDNEQ(*i.EventIDNEQ))
-	}
-	if len(i.EventIDIn) > 0 {
-		predicates = append(predicates, webhookdelivery.EventIDIn(i.EventIDIn...))
-	}
-	if len(i.EventIDNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.EventIDNotIn(i.EventIDNotIn...))
-	}
-	if i.EventIDGT != nil {
-		predicates = append(predicates, webhookdelivery.EventIDGT(*i.EventIDGT))
-	}
-	if i.EventIDGTE != nil {
-		predicates = append(predicates, webhookdelivery.EventIDGTE(*i.EventIDGTE))
-	}
-	if i.EventIDLT != nil {
-		predicates = append(predicates, webhookdelivery.EventIDLT(*i.EventIDLT))
-	}
-	if i.EventIDLTE != nil {
-		predicates = append(predicates, webhookdelivery.EventIDLTE(*i.EventIDLTE))
-	}
-	if i.Kind != nil {
-		predicates = append(predicates, webhookdelivery.KindEQ(*i.Kind))
-	}
-	if i.KindNEQ != nil {
-		predicates = append(predicates, webhookdelivery.KindNEQ(*i.KindNEQ))
-	}
-	if len(i.KindIn) > 0 {
-		predicates = append(predicates, webhookdelivery.KindIn(i.KindIn...))
-	}
-	if len(i.KindNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.KindNotIn(i.KindNotIn...))
-	}
-	if i.KindGT != nil {
-		predicates = append(predicates, webhookdelivery.KindGT(*i.KindGT))
-	}
-	if i.KindGTE != nil {
-		predicates = append(predicates, webhookdelivery.KindGTE(*i.KindGTE))
-	}
-	if i.KindLT != nil {
-		predicates = append(predicates, webhookdelivery.KindLT(*i.KindLT))
-	}
-	if i.KindLTE != nil {
-		predicates = append(predicates, webhookdelivery.KindLTE(*i.KindLTE))
-	}
-	if i.KindContains != nil {
-		predicates = append(predicates, webhookdelivery.KindContains(*i.KindContains))
-	}
-	if i.KindHasPrefix != nil {
-		predicates = append(predicates, webhookdelivery.KindHasPrefix(*i.KindHasPrefix))
-	}
-	if i.KindHasSuffix != nil {
-		predicates = append(predicates, webhookdelivery.KindHasSuffix(*i.KindHasSuffix))
-	}
-	if i.KindEqualFold != nil {
-		predicates = append(predicates, webhookdelivery.KindEqualFold(*i.KindEqualFold))
-	}
-	if i.KindContainsFold != nil {
-		predicates = append(predicates, webhookdelivery.KindContainsFold(*i.KindContainsFold))
-	}
-	if i.Attempt != nil {
-		predicates = append(predicates, webhookdelivery.AttemptEQ(*i.Attempt))
-	}
-	if i.AttemptNEQ != nil {
-		predicates = append(predicates, webhookdelivery.AttemptNEQ(*i.AttemptNEQ))
-	}
-	if len(i.AttemptIn) > 0 {
-		predicates = append(predicates, webhookdelivery.AttemptIn(i.AttemptIn...))
-	}
-	if len(i.AttemptNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.AttemptNotIn(i.AttemptNotIn...))
-	}
-	if i.AttemptGT != nil {
-		predicates = append(predicates, webhookdelivery.AttemptGT(*i.AttemptGT))
-	}
-	if i.AttemptGTE != nil {
-		predicates = append(predicates, webhookdelivery.AttemptGTE(*i.AttemptGTE))
-	}
-	if i.AttemptLT != nil {
-		predicates = append(predicates, webhookdelivery.AttemptLT(*i.AttemptLT))
-	}
-	if i.AttemptLTE != nil {
-		predicates = append(predicates, webhookdelivery.AttemptLTE(*i.AttemptLTE))
-	}
-	if i.Status != nil {
-		predicates = append(predicates, webhookdelivery.StatusEQ(*i.Status))
-	}
-	if i.StatusNEQ != nil {
-		predicates = append(predicates, webhookdelivery.StatusNEQ(*i.StatusNEQ))
-	}
-	if len(i.StatusIn) > 0 {
-		predicates = append(predicates, webhookdelivery.StatusIn(i.StatusIn...))
-	}
-	if len(i.StatusNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.StatusNotIn(i.StatusNotIn...))
-	}
-	if i.StatusGT != nil {
-		predicates = append(predicates, webhookdelivery.StatusGT(*i.StatusGT))
-	}
-	if i.StatusGTE != nil {
-		predicates = append(predicates, webhookdelivery.StatusGTE(*i.StatusGTE))
-	}
-	if i.StatusLT != nil {
-		predicates = append(predicates, webhookdelivery.StatusLT(*i.StatusLT))
-	}
-	if i.StatusLTE != nil {
-		predicates = append(predicates, webhookdelivery.StatusLTE(*i.StatusLTE))
-	}
-	if i.StatusIsNil {
-		predicates = append(predicates, webhookdelivery.StatusIsNil())
-	}
-	if i.StatusNotNil {
-		predicates = append(predicates, webhookdelivery.StatusNotNil())
-	}
-	if i.Error != nil {
-		predicates = append(predicates, webhookdelivery.ErrorEQ(*i.Error))
-	}
-	if i.ErrorNEQ != nil {
-		predicates = append(predicates, webhookdelivery.ErrorNEQ(*i.ErrorNEQ))
-	}
-	if len(i.ErrorIn) > 0 {
-		predicates = append(predicates, webhookdelivery.ErrorIn(i.ErrorIn...))
-	}
-	if len(i.ErrorNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.ErrorNotIn(i.ErrorNotIn...))
-	}
-	if i.ErrorGT != nil {
-		predicates = append(predicates, webhookdelivery.ErrorGT(*i.ErrorGT))
-	}
-	if i.ErrorGTE != nil {
-		predicates = append(predicates, webhookdelivery.ErrorGTE(*i.ErrorGTE))
-	}
-	if i.ErrorLT != nil {
-		predicates = append(predicates, webhookdelivery.ErrorLT(*i.ErrorLT))
-	}
-	if i.ErrorLTE != nil {
-		predicates = append(predicates, webhookdelivery.ErrorLTE(*i.ErrorLTE))
-	}
-	if i.ErrorContains != nil {
-		predicates = append(predicates, webhookdelivery.ErrorContains(*i.ErrorContains))
-	}
-	if i.ErrorHasPrefix != nil {
-		predicates = append(predicates, webhookdelivery.ErrorHasPrefix(*i.ErrorHasPrefix))
-	}
-	if i.ErrorHasSuffix != nil {
-		predicates = append(predicates, webhookdelivery.ErrorHasSuffix(*i.ErrorHasSuffix))
-	}
-	if i.ErrorEqualFold != nil {
-		predicates = append(predicates, webhookdelivery.ErrorEqualFold(*i.ErrorEqualFold))
-	}
+
 	if i.ErrorContainsFold != nil {
 		predicates = append(predicates, webhookdelivery.ErrorContainsFold(*i.ErrorContainsFold))
 	}
-	if i.NextAttemptAt != nil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtEQ(*i.NextAttemptAt))
-	}
-	if i.NextAttemptAtNEQ != nil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtNEQ(*i.NextAttemptAtNEQ))
-	}
-	if len(i.NextAttemptAtIn) > 0 {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtIn(i.NextAttemptAtIn...))
-	}
-	if len(i.NextAttemptAtNotIn) > 0 {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtNotIn(i.NextAttemptAtNotIn...))
-	}
-	if i.NextAttemptAtGT != nil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtGT(*i.NextAttemptAtGT))
-	}
-	if i.NextAttemptAtGTE != nil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtGTE(*i.NextAttemptAtGTE))
-	}
-	if i.NextAttemptAtLT != nil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtLT(*i.NextAttemptAtLT))
-	}
-	if i.NextAttemptAtLTE != nil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtLTE(*i.NextAttemptAtLTE))
-	}
-	if i.NextAttemptAtIsNil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtIsNil())
-	}
-	if i.NextAttemptAtNotNil {
-		predicates = append(predicates, webhookdelivery.NextAttemptAtNotNil())
-	}
 
-	if i.HasWebhook != nil {
-		p := webhookdelivery.HasWebhook()
-		if !*i.HasWebhook {
-			p = webhookdelivery.Not(p)
-		}
-		predicates = append(predicates, p)
-	}
 	if len(i.HasWebhookWith) > 0 {
 		with := make([]predicate.Webhook, 0, len(i.HasWebhookWith))
 		for _, w := range i.HasWebhookWith {

@@ -7,6 +7,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"entgo.io/contrib/entgql"
 	"entgo.io/ent/entc"
@@ -19,6 +20,7 @@ func main() {
 		entgql.WithSchemaPath("graph/ent.graphql"),
 		entgql.WithConfigPath("gqlgen.yml"),
 		entgql.WithWhereInputs(true),
+		entgql.WithSchemaHook(withOfferedFilters),
 		entgql.WithNodeDescriptor(false),
 	)
 	if err != nil {
@@ -50,7 +52,12 @@ func withoutEntgql(next gen.Generator) gen.Generator {
 				return err
 			}
 			text = bytes.Replace(text, []byte(`"entgo.io/contrib/entgql"`), []byte(`"stoa/ent/relay"`), 1)
-			text, err = format.Source(bytes.ReplaceAll(text, []byte("entgql."), []byte("relay.")))
+			text = bytes.ReplaceAll(text, []byte("entgql."), []byte("relay."))
+			if strings.HasSuffix(file, "gql_where_input.go") {
+				text, err = withoutOtherFilters(text)
+			} else {
+				text, err = format.Source(text)
+			}
 			if err != nil {
 				return err
 			}

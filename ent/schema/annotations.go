@@ -11,7 +11,7 @@ type unannotated struct{}
 // Name of the annotation.
 func (unannotated) Name() string { return "unannotated" }
 
-var secret, wide unannotated
+var secret, reviewed, wide unannotated
 
 func ordering(string) schema.Annotation { return unannotated{} }
 

@@ -11,7 +11,8 @@ import (
 
 // Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
 // too (stoa_public in migrate/functions/bots.sql); what everyone sees is listed in the table feed, which triggers keep
-// (migrate/functions/feed.sql). Operators read every post, to moderate.
+// (migrate/functions/feed.sql). Operators read public posts, to moderate, and private ones by a procedure that the audit log
+// keeps.
 type Post struct{ ent.Schema }
 
 // Mixin of Post.
@@ -23,8 +24,8 @@ func (Post) Fields() []ent.Field {
 		field.UUID("author_id", uuid.UUID{}).Immutable(),
 		field.Enum("kind").NamedValues("Update", "update", "Portfolio", "portfolio").Default("update"),
 		field.Enum("visibility").NamedValues("Private", "private", "Public", "public").Default("private"),
-		field.String("title").Default(""),
-		field.String("text"),
+		field.String("title").Default("").Annotations(reviewed),
+		field.String("text").Annotations(reviewed),
 		field.Time("deleted_at").Optional().Nillable(),
 	}
 }

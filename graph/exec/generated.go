@@ -70,6 +70,7 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	Mutation() MutationResolver
+	Post() PostResolver
 	Query() QueryResolver
 }
 
@@ -864,6 +865,7 @@ type ComplexityRoot struct {
 		RequestRestore             func(childComplexity int, input owners.RestoreInput) int
 		RespondToTask              func(childComplexity int, input tasks.RespondInput) int
 		ReviewOrder                func(childComplexity int, orderID uuid.UUID, reason string) int
+		ReviewPost                 func(childComplexity int, postID uuid.UUID, reason string) int
 		RevokeInvitation           func(childComplexity int, id uuid.UUID, reason string) int
 		RevokeToken                func(childComplexity int) int
 		RotateKey                  func(childComplexity int, purpose operator.KeyPurpose, reason string) int
@@ -1189,6 +1191,14 @@ type ComplexityRoot struct {
 
 	PostResult struct {
 		Post func(childComplexity int) int
+	}
+
+	PostReview struct {
+		Attachments func(childComplexity int) int
+		File        func(childComplexity int, id uuid.UUID) int
+		Post        func(childComplexity int) int
+		Text        func(childComplexity int) int
+		Title       func(childComplexity int) int
 	}
 
 	Process struct {
@@ -1914,6 +1924,7 @@ type MutationResolver interface {
 	RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*ent.Rating, error)
 	AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, reason string) (*ent.Feedback, error)
 	ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*operator.OrderReview, error)
+	ReviewPost(ctx context.Context, postID uuid.UUID, reason string) (*operator.PostReview, error)
 	RotateKey(ctx context.Context, purpose operator.KeyPurpose, reason string) (*operator.SigningKey, error)
 	RunMaintenance(ctx context.Context, task operator.Task, reason string) (*operator.Maintenance, error)
 	CreateOrder(ctx context.Context, input orders.CreateInput) (*orders.OrderResult, error)
@@ -1941,6 +1952,10 @@ type MutationResolver interface {
 	DeleteWebhook(ctx context.Context, input webhooks.Input) (*webhooks.Deleted, error)
 	RotateWebhookSecret(ctx context.Context, input webhooks.Input) (*webhooks.SecretResult, error)
 	TestWebhook(ctx context.Context, input webhooks.Input) (*webhooks.Test, error)
+}
+type PostResolver interface {
+	Title(ctx context.Context, obj *ent.Post) (string, error)
+	Text(ctx context.Context, obj *ent.Post) (string, error)
 }
 type QueryResolver interface {
 	Node(ctx context.Context, id uuid.UUID) (ent.Noder, error)
@@ -5364,6 +5379,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ReviewOrder(childComplexity, args["orderId"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.reviewPost":
+		if e.ComplexityRoot.Mutation.ReviewPost == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reviewPost_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReviewPost(childComplexity, args["postId"].(uuid.UUID), args["reason"].(string)), true
 	case "Mutation.revokeInvitation":
 		if e.ComplexityRoot.Mutation.RevokeInvitation == nil {
 			break
@@ -6863,6 +6889,42 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PostResult.Post(childComplexity), true
+
+	case "PostReview.attachments":
+		if e.ComplexityRoot.PostReview.Attachments == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PostReview.Attachments(childComplexity), true
+	case "PostReview.file":
+		if e.ComplexityRoot.PostReview.File == nil {
+			break
+		}
+
+		args, err := ec.field_PostReview_file_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.PostReview.File(childComplexity, args["id"].(uuid.UUID)), true
+	case "PostReview.post":
+		if e.ComplexityRoot.PostReview.Post == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PostReview.Post(childComplexity), true
+	case "PostReview.text":
+		if e.ComplexityRoot.PostReview.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PostReview.Text(childComplexity), true
+	case "PostReview.title":
+		if e.ComplexityRoot.PostReview.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PostReview.Title(childComplexity), true
 
 	case "Process.alive":
 		if e.ComplexityRoot.Process.Alive == nil {
@@ -10099,68 +10161,12 @@ input AccountWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  """
-  available_minor field predicates
-  """
-  availableMinor: Int64
-  availableMinorNEQ: Int64
-  availableMinorIn: [Int64!]
-  availableMinorNotIn: [Int64!]
-  availableMinorGT: Int64
-  availableMinorGTE: Int64
-  availableMinorLT: Int64
-  availableMinorLTE: Int64
-  """
-  reserved_minor field predicates
-  """
-  reservedMinor: Int64
-  reservedMinorNEQ: Int64
-  reservedMinorIn: [Int64!]
-  reservedMinorNotIn: [Int64!]
-  reservedMinorGT: Int64
-  reservedMinorGTE: Int64
-  reservedMinorLT: Int64
-  reservedMinorLTE: Int64
-  """
-  entry_count field predicates
-  """
-  entryCount: Int64
-  entryCountNEQ: Int64
-  entryCountIn: [Int64!]
-  entryCountNotIn: [Int64!]
-  entryCountGT: Int64
-  entryCountGTE: Int64
-  entryCountLT: Int64
-  entryCountLTE: Int64
-  """
-  bot edge predicates
-  """
-  hasBot: Boolean
   hasBotWith: [BotWhereInput!]
 }
 type Attachment implements Node {
@@ -10301,275 +10307,31 @@ input AttachmentWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   owner_id field predicates
   """
   ownerID: ID
-  ownerIDNEQ: ID
-  ownerIDIn: [ID!]
-  ownerIDNotIn: [ID!]
   """
   purpose field predicates
   """
   purpose: AttachmentPurpose
-  purposeNEQ: AttachmentPurpose
-  purposeIn: [AttachmentPurpose!]
-  purposeNotIn: [AttachmentPurpose!]
   """
   status field predicates
   """
   status: AttachmentStatus
-  statusNEQ: AttachmentStatus
-  statusIn: [AttachmentStatus!]
-  statusNotIn: [AttachmentStatus!]
-  """
-  rejection field predicates
-  """
-  rejection: String
-  rejectionNEQ: String
-  rejectionIn: [String!]
-  rejectionNotIn: [String!]
-  rejectionGT: String
-  rejectionGTE: String
-  rejectionLT: String
-  rejectionLTE: String
-  rejectionContains: String
-  rejectionHasPrefix: String
-  rejectionHasSuffix: String
-  rejectionIsNil: Boolean
-  rejectionNotNil: Boolean
-  rejectionEqualFold: String
-  rejectionContainsFold: String
-  """
-  size_bytes field predicates
-  """
-  sizeBytes: Int64
-  sizeBytesNEQ: Int64
-  sizeBytesIn: [Int64!]
-  sizeBytesNotIn: [Int64!]
-  sizeBytesGT: Int64
-  sizeBytesGTE: Int64
-  sizeBytesLT: Int64
-  sizeBytesLTE: Int64
-  """
-  reserved_bytes field predicates
-  """
-  reservedBytes: Int64
-  reservedBytesNEQ: Int64
-  reservedBytesIn: [Int64!]
-  reservedBytesNotIn: [Int64!]
-  reservedBytesGT: Int64
-  reservedBytesGTE: Int64
-  reservedBytesLT: Int64
-  reservedBytesLTE: Int64
-  """
-  media_type field predicates
-  """
-  mediaType: String
-  mediaTypeNEQ: String
-  mediaTypeIn: [String!]
-  mediaTypeNotIn: [String!]
-  mediaTypeGT: String
-  mediaTypeGTE: String
-  mediaTypeLT: String
-  mediaTypeLTE: String
-  mediaTypeContains: String
-  mediaTypeHasPrefix: String
-  mediaTypeHasSuffix: String
-  mediaTypeIsNil: Boolean
-  mediaTypeNotNil: Boolean
-  mediaTypeEqualFold: String
   mediaTypeContainsFold: String
-  """
-  width field predicates
-  """
-  width: Int
-  widthNEQ: Int
-  widthIn: [Int!]
-  widthNotIn: [Int!]
-  widthGT: Int
-  widthGTE: Int
-  widthLT: Int
-  widthLTE: Int
-  widthIsNil: Boolean
-  widthNotNil: Boolean
-  """
-  height field predicates
-  """
-  height: Int
-  heightNEQ: Int
-  heightIn: [Int!]
-  heightNotIn: [Int!]
-  heightGT: Int
-  heightGTE: Int
-  heightLT: Int
-  heightLTE: Int
-  heightIsNil: Boolean
-  heightNotNil: Boolean
-  """
-  pages field predicates
-  """
-  pages: Int
-  pagesNEQ: Int
-  pagesIn: [Int!]
-  pagesNotIn: [Int!]
-  pagesGT: Int
-  pagesGTE: Int
-  pagesLT: Int
-  pagesLTE: Int
-  pagesIsNil: Boolean
-  pagesNotNil: Boolean
-  """
-  preview_bytes field predicates
-  """
-  previewBytes: Int64
-  previewBytesNEQ: Int64
-  previewBytesIn: [Int64!]
-  previewBytesNotIn: [Int64!]
-  previewBytesGT: Int64
-  previewBytesGTE: Int64
-  previewBytesLT: Int64
-  previewBytesLTE: Int64
-  previewBytesIsNil: Boolean
-  previewBytesNotNil: Boolean
-  """
-  published_bytes field predicates
-  """
-  publishedBytes: Int64
-  publishedBytesNEQ: Int64
-  publishedBytesIn: [Int64!]
-  publishedBytesNotIn: [Int64!]
-  publishedBytesGT: Int64
-  publishedBytesGTE: Int64
-  publishedBytesLT: Int64
-  publishedBytesLTE: Int64
-  publishedBytesIsNil: Boolean
-  publishedBytesNotNil: Boolean
-  """
-  published_type field predicates
-  """
-  publishedType: String
-  publishedTypeNEQ: String
-  publishedTypeIn: [String!]
-  publishedTypeNotIn: [String!]
-  publishedTypeGT: String
-  publishedTypeGTE: String
-  publishedTypeLT: String
-  publishedTypeLTE: String
-  publishedTypeContains: String
-  publishedTypeHasPrefix: String
-  publishedTypeHasSuffix: String
-  publishedTypeIsNil: Boolean
-  publishedTypeNotNil: Boolean
-  publishedTypeEqualFold: String
-  publishedTypeContainsFold: String
-  """
-  published_at field predicates
-  """
-  publishedAt: Time
-  publishedAtNEQ: Time
-  publishedAtIn: [Time!]
-  publishedAtNotIn: [Time!]
-  publishedAtGT: Time
-  publishedAtGTE: Time
-  publishedAtLT: Time
-  publishedAtLTE: Time
-  publishedAtIsNil: Boolean
-  publishedAtNotNil: Boolean
   """
   bound_kind field predicates
   """
   boundKind: AttachmentBoundKind
-  boundKindNEQ: AttachmentBoundKind
-  boundKindIn: [AttachmentBoundKind!]
-  boundKindNotIn: [AttachmentBoundKind!]
-  boundKindIsNil: Boolean
-  boundKindNotNil: Boolean
   """
   bound_id field predicates
   """
   boundID: ID
-  boundIDNEQ: ID
-  boundIDIn: [ID!]
-  boundIDNotIn: [ID!]
-  boundIDGT: ID
-  boundIDGTE: ID
-  boundIDLT: ID
-  boundIDLTE: ID
-  boundIDIsNil: Boolean
-  boundIDNotNil: Boolean
-  """
-  position field predicates
-  """
-  position: Int
-  positionNEQ: Int
-  positionIn: [Int!]
-  positionNotIn: [Int!]
-  positionGT: Int
-  positionGTE: Int
-  positionLT: Int
-  positionLTE: Int
-  """
-  rights_confirmed_at field predicates
-  """
-  rightsConfirmedAt: Time
-  rightsConfirmedAtNEQ: Time
-  rightsConfirmedAtIn: [Time!]
-  rightsConfirmedAtNotIn: [Time!]
-  rightsConfirmedAtGT: Time
-  rightsConfirmedAtGTE: Time
-  rightsConfirmedAtLT: Time
-  rightsConfirmedAtLTE: Time
-  rightsConfirmedAtIsNil: Boolean
-  rightsConfirmedAtNotNil: Boolean
-  """
-  unbound_at field predicates
-  """
-  unboundAt: Time
-  unboundAtNEQ: Time
-  unboundAtIn: [Time!]
-  unboundAtNotIn: [Time!]
-  unboundAtGT: Time
-  unboundAtGTE: Time
-  unboundAtLT: Time
-  unboundAtLTE: Time
-  unboundAtIsNil: Boolean
-  unboundAtNotNil: Boolean
-  """
-  deleted_at field predicates
-  """
-  deletedAt: Time
-  deletedAtNEQ: Time
-  deletedAtIn: [Time!]
-  deletedAtNotIn: [Time!]
-  deletedAtGT: Time
-  deletedAtGTE: Time
-  deletedAtLT: Time
-  deletedAtLTE: Time
   deletedAtIsNil: Boolean
   deletedAtNotNil: Boolean
-  """
-  owner edge predicates
-  """
-  hasOwner: Boolean
   hasOwnerWith: [BotWhereInput!]
 }
 type AuditEntry implements Node {
@@ -10655,100 +10417,27 @@ input AuditEntryWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   operator field predicates
   """
   operator: String
-  operatorNEQ: String
-  operatorIn: [String!]
-  operatorNotIn: [String!]
-  operatorGT: String
-  operatorGTE: String
-  operatorLT: String
-  operatorLTE: String
-  operatorContains: String
-  operatorHasPrefix: String
-  operatorHasSuffix: String
-  operatorEqualFold: String
   operatorContainsFold: String
   """
   procedure field predicates
   """
   procedure: String
-  procedureNEQ: String
-  procedureIn: [String!]
-  procedureNotIn: [String!]
-  procedureGT: String
-  procedureGTE: String
-  procedureLT: String
-  procedureLTE: String
-  procedureContains: String
-  procedureHasPrefix: String
-  procedureHasSuffix: String
-  procedureEqualFold: String
   procedureContainsFold: String
   """
   target field predicates
   """
   target: String
-  targetNEQ: String
-  targetIn: [String!]
-  targetNotIn: [String!]
-  targetGT: String
-  targetGTE: String
-  targetLT: String
-  targetLTE: String
-  targetContains: String
-  targetHasPrefix: String
-  targetHasSuffix: String
-  targetEqualFold: String
   targetContainsFold: String
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  botIDGT: ID
-  botIDGTE: ID
-  botIDLT: ID
-  botIDLTE: ID
-  botIDIsNil: Boolean
-  botIDNotNil: Boolean
-  """
-  reason field predicates
-  """
-  reason: String
-  reasonNEQ: String
-  reasonIn: [String!]
-  reasonNotIn: [String!]
-  reasonGT: String
-  reasonGTE: String
-  reasonLT: String
-  reasonLTE: String
-  reasonContains: String
-  reasonHasPrefix: String
-  reasonHasSuffix: String
-  reasonEqualFold: String
   reasonContainsFold: String
 }
 type Bot implements Node {
@@ -10844,115 +10533,15 @@ input BotWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
-  updatedAtLT: Time
-  updatedAtLTE: Time
   """
   handle field predicates
   """
   handle: String
-  handleNEQ: String
-  handleIn: [String!]
-  handleNotIn: [String!]
-  handleGT: String
-  handleGTE: String
-  handleLT: String
-  handleLTE: String
-  handleContains: String
-  handleHasPrefix: String
-  handleHasSuffix: String
-  handleEqualFold: String
   handleContainsFold: String
-  """
-  display_name field predicates
-  """
-  displayName: String
-  displayNameNEQ: String
-  displayNameIn: [String!]
-  displayNameNotIn: [String!]
-  displayNameGT: String
-  displayNameGTE: String
-  displayNameLT: String
-  displayNameLTE: String
-  displayNameContains: String
-  displayNameHasPrefix: String
-  displayNameHasSuffix: String
-  displayNameEqualFold: String
   displayNameContainsFold: String
-  """
-  specialty field predicates
-  """
-  specialty: String
-  specialtyNEQ: String
-  specialtyIn: [String!]
-  specialtyNotIn: [String!]
-  specialtyGT: String
-  specialtyGTE: String
-  specialtyLT: String
-  specialtyLTE: String
-  specialtyContains: String
-  specialtyHasPrefix: String
-  specialtyHasSuffix: String
-  specialtyEqualFold: String
   specialtyContainsFold: String
-  """
-  bio field predicates
-  """
-  bio: String
-  bioNEQ: String
-  bioIn: [String!]
-  bioNotIn: [String!]
-  bioGT: String
-  bioGTE: String
-  bioLT: String
-  bioLTE: String
-  bioContains: String
-  bioHasPrefix: String
-  bioHasSuffix: String
-  bioEqualFold: String
-  bioContainsFold: String
-  """
-  character_description field predicates
-  """
-  characterDescription: String
-  characterDescriptionNEQ: String
-  characterDescriptionIn: [String!]
-  characterDescriptionNotIn: [String!]
-  characterDescriptionGT: String
-  characterDescriptionGTE: String
-  characterDescriptionLT: String
-  characterDescriptionLTE: String
-  characterDescriptionContains: String
-  characterDescriptionHasPrefix: String
-  characterDescriptionHasSuffix: String
-  characterDescriptionEqualFold: String
-  characterDescriptionContainsFold: String
   """
   profile_public field predicates
   """
@@ -10967,59 +10556,10 @@ input BotWhereInput {
   state field predicates
   """
   state: BotState
-  stateNEQ: BotState
-  stateIn: [BotState!]
-  stateNotIn: [BotState!]
-  """
-  suspended_at field predicates
-  """
-  suspendedAt: Time
-  suspendedAtNEQ: Time
-  suspendedAtIn: [Time!]
-  suspendedAtNotIn: [Time!]
-  suspendedAtGT: Time
-  suspendedAtGTE: Time
-  suspendedAtLT: Time
-  suspendedAtLTE: Time
   suspendedAtIsNil: Boolean
   suspendedAtNotNil: Boolean
-  """
-  erasure_requested_at field predicates
-  """
-  erasureRequestedAt: Time
-  erasureRequestedAtNEQ: Time
-  erasureRequestedAtIn: [Time!]
-  erasureRequestedAtNotIn: [Time!]
-  erasureRequestedAtGT: Time
-  erasureRequestedAtGTE: Time
-  erasureRequestedAtLT: Time
-  erasureRequestedAtLTE: Time
-  erasureRequestedAtIsNil: Boolean
-  erasureRequestedAtNotNil: Boolean
-  """
-  email_verified_at field predicates
-  """
-  emailVerifiedAt: Time
-  emailVerifiedAtNEQ: Time
-  emailVerifiedAtIn: [Time!]
-  emailVerifiedAtNotIn: [Time!]
-  emailVerifiedAtGT: Time
-  emailVerifiedAtGTE: Time
-  emailVerifiedAtLT: Time
-  emailVerifiedAtLTE: Time
   emailVerifiedAtIsNil: Boolean
   emailVerifiedAtNotNil: Boolean
-  """
-  last_active_at field predicates
-  """
-  lastActiveAt: Time
-  lastActiveAtNEQ: Time
-  lastActiveAtIn: [Time!]
-  lastActiveAtNotIn: [Time!]
-  lastActiveAtGT: Time
-  lastActiveAtGTE: Time
-  lastActiveAtLT: Time
-  lastActiveAtLTE: Time
 }
 type Contact implements Node {
   id: ID!
@@ -11104,91 +10644,21 @@ input ContactWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
-  updatedAtLT: Time
-  updatedAtLTE: Time
   """
   requester_id field predicates
   """
   requesterID: ID
-  requesterIDNEQ: ID
-  requesterIDIn: [ID!]
-  requesterIDNotIn: [ID!]
   """
   recipient_id field predicates
   """
   recipientID: ID
-  recipientIDNEQ: ID
-  recipientIDIn: [ID!]
-  recipientIDNotIn: [ID!]
   """
   state field predicates
   """
   state: ContactState
-  stateNEQ: ContactState
-  stateIn: [ContactState!]
-  stateNotIn: [ContactState!]
-  """
-  blocked_by field predicates
-  """
-  blockedBy: ID
-  blockedByNEQ: ID
-  blockedByIn: [ID!]
-  blockedByNotIn: [ID!]
-  blockedByGT: ID
-  blockedByGTE: ID
-  blockedByLT: ID
-  blockedByLTE: ID
-  blockedByIsNil: Boolean
-  blockedByNotNil: Boolean
-  """
-  accepted_at field predicates
-  """
-  acceptedAt: Time
-  acceptedAtNEQ: Time
-  acceptedAtIn: [Time!]
-  acceptedAtNotIn: [Time!]
-  acceptedAtGT: Time
-  acceptedAtGTE: Time
-  acceptedAtLT: Time
-  acceptedAtLTE: Time
-  acceptedAtIsNil: Boolean
-  acceptedAtNotNil: Boolean
-  """
-  requester edge predicates
-  """
-  hasRequester: Boolean
   hasRequesterWith: [BotWhereInput!]
-  """
-  recipient edge predicates
-  """
-  hasRecipient: Boolean
   hasRecipientWith: [BotWhereInput!]
 }
 """
@@ -11277,131 +10747,11 @@ input DocumentWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  key field predicates
-  """
-  key: String
-  keyNEQ: String
-  keyIn: [String!]
-  keyNotIn: [String!]
-  keyGT: String
-  keyGTE: String
-  keyLT: String
-  keyLTE: String
-  keyContains: String
-  keyHasPrefix: String
-  keyHasSuffix: String
-  keyEqualFold: String
   keyContainsFold: String
-  """
-  title field predicates
-  """
-  title: String
-  titleNEQ: String
-  titleIn: [String!]
-  titleNotIn: [String!]
-  titleGT: String
-  titleGTE: String
-  titleLT: String
-  titleLTE: String
-  titleContains: String
-  titleHasPrefix: String
-  titleHasSuffix: String
-  titleEqualFold: String
   titleContainsFold: String
-  """
-  version field predicates
-  """
-  version: String
-  versionNEQ: String
-  versionIn: [String!]
-  versionNotIn: [String!]
-  versionGT: String
-  versionGTE: String
-  versionLT: String
-  versionLTE: String
-  versionContains: String
-  versionHasPrefix: String
-  versionHasSuffix: String
-  versionEqualFold: String
-  versionContainsFold: String
-  """
-  url field predicates
-  """
-  url: String
-  urlNEQ: String
-  urlIn: [String!]
-  urlNotIn: [String!]
-  urlGT: String
-  urlGTE: String
-  urlLT: String
-  urlLTE: String
-  urlContains: String
-  urlHasPrefix: String
-  urlHasSuffix: String
-  urlEqualFold: String
-  urlContainsFold: String
-  """
-  text field predicates
-  """
-  text: String
-  textNEQ: String
-  textIn: [String!]
-  textNotIn: [String!]
-  textGT: String
-  textGTE: String
-  textLT: String
-  textLTE: String
-  textContains: String
-  textHasPrefix: String
-  textHasSuffix: String
-  textEqualFold: String
   textContainsFold: String
-  """
-  sha256 field predicates
-  """
-  sha256: String
-  sha256NEQ: String
-  sha256In: [String!]
-  sha256NotIn: [String!]
-  sha256GT: String
-  sha256GTE: String
-  sha256LT: String
-  sha256LTE: String
-  sha256Contains: String
-  sha256HasPrefix: String
-  sha256HasSuffix: String
-  sha256EqualFold: String
-  sha256ContainsFold: String
-  """
-  withdrawn_at field predicates
-  """
-  withdrawnAt: Time
-  withdrawnAtNEQ: Time
-  withdrawnAtIn: [Time!]
-  withdrawnAtNotIn: [Time!]
-  withdrawnAtGT: Time
-  withdrawnAtGTE: Time
-  withdrawnAtLT: Time
-  withdrawnAtLTE: Time
   withdrawnAtIsNil: Boolean
   withdrawnAtNotNil: Boolean
 }
@@ -11477,77 +10827,24 @@ input EventWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   recipient_id field predicates
   """
   recipientID: ID
-  recipientIDNEQ: ID
-  recipientIDIn: [ID!]
-  recipientIDNotIn: [ID!]
-  recipientIDGT: ID
-  recipientIDGTE: ID
-  recipientIDLT: ID
-  recipientIDLTE: ID
   """
   kind field predicates
   """
   kind: String
-  kindNEQ: String
-  kindIn: [String!]
-  kindNotIn: [String!]
-  kindGT: String
-  kindGTE: String
-  kindLT: String
-  kindLTE: String
-  kindContains: String
-  kindHasPrefix: String
-  kindHasSuffix: String
-  kindEqualFold: String
-  kindContainsFold: String
   """
   contact_id field predicates
   """
   contactID: ID
-  contactIDNEQ: ID
-  contactIDIn: [ID!]
-  contactIDNotIn: [ID!]
-  contactIDGT: ID
-  contactIDGTE: ID
-  contactIDLT: ID
-  contactIDLTE: ID
-  contactIDIsNil: Boolean
-  contactIDNotNil: Boolean
   """
   message_id field predicates
   """
   messageID: ID
-  messageIDNEQ: ID
-  messageIDIn: [ID!]
-  messageIDNotIn: [ID!]
-  messageIDGT: ID
-  messageIDGTE: ID
-  messageIDLT: ID
-  messageIDLTE: ID
-  messageIDIsNil: Boolean
-  messageIDNotNil: Boolean
 }
 type Feedback implements Node {
   id: ID!
@@ -11652,132 +10949,34 @@ input FeedbackWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
   """
   kind field predicates
   """
   kind: FeedbackKind
-  kindNEQ: FeedbackKind
-  kindIn: [FeedbackKind!]
-  kindNotIn: [FeedbackKind!]
   """
   subject_type field predicates
   """
   subjectType: FeedbackSubjectType
-  subjectTypeNEQ: FeedbackSubjectType
-  subjectTypeIn: [FeedbackSubjectType!]
-  subjectTypeNotIn: [FeedbackSubjectType!]
-  subjectTypeIsNil: Boolean
-  subjectTypeNotNil: Boolean
   """
   subject_id field predicates
   """
   subjectID: ID
-  subjectIDNEQ: ID
-  subjectIDIn: [ID!]
-  subjectIDNotIn: [ID!]
-  subjectIDGT: ID
-  subjectIDGTE: ID
-  subjectIDLT: ID
-  subjectIDLTE: ID
-  subjectIDIsNil: Boolean
-  subjectIDNotNil: Boolean
   """
   subject_bot_id field predicates
   """
   subjectBotID: ID
-  subjectBotIDNEQ: ID
-  subjectBotIDIn: [ID!]
-  subjectBotIDNotIn: [ID!]
-  subjectBotIDIsNil: Boolean
-  subjectBotIDNotNil: Boolean
-  """
-  text field predicates
-  """
-  text: String
-  textNEQ: String
-  textIn: [String!]
-  textNotIn: [String!]
-  textGT: String
-  textGTE: String
-  textLT: String
-  textLTE: String
-  textContains: String
-  textHasPrefix: String
-  textHasSuffix: String
-  textEqualFold: String
   textContainsFold: String
   """
   state field predicates
   """
   state: FeedbackState
-  stateNEQ: FeedbackState
-  stateIn: [FeedbackState!]
-  stateNotIn: [FeedbackState!]
-  """
-  answer field predicates
-  """
-  answer: String
-  answerNEQ: String
-  answerIn: [String!]
-  answerNotIn: [String!]
-  answerGT: String
-  answerGTE: String
-  answerLT: String
-  answerLTE: String
-  answerContains: String
-  answerHasPrefix: String
-  answerHasSuffix: String
-  answerIsNil: Boolean
-  answerNotNil: Boolean
-  answerEqualFold: String
-  answerContainsFold: String
-  """
-  answered_at field predicates
-  """
-  answeredAt: Time
-  answeredAtNEQ: Time
-  answeredAtIn: [Time!]
-  answeredAtNotIn: [Time!]
-  answeredAtGT: Time
-  answeredAtGTE: Time
-  answeredAtLT: Time
-  answeredAtLTE: Time
-  answeredAtIsNil: Boolean
-  answeredAtNotNil: Boolean
-  """
-  bot edge predicates
-  """
-  hasBot: Boolean
   hasBotWith: [BotWhereInput!]
-  """
-  subject_bot edge predicates
-  """
-  hasSubjectBot: Boolean
   hasSubjectBotWith: [BotWhereInput!]
 }
 type Invitation implements Node {
@@ -11857,91 +11056,9 @@ input InvitationWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  uses field predicates
-  """
-  uses: Int
-  usesNEQ: Int
-  usesIn: [Int!]
-  usesNotIn: [Int!]
-  usesGT: Int
-  usesGTE: Int
-  usesLT: Int
-  usesLTE: Int
-  """
-  used field predicates
-  """
-  used: Int
-  usedNEQ: Int
-  usedIn: [Int!]
-  usedNotIn: [Int!]
-  usedGT: Int
-  usedGTE: Int
-  usedLT: Int
-  usedLTE: Int
-  """
-  note field predicates
-  """
-  note: String
-  noteNEQ: String
-  noteIn: [String!]
-  noteNotIn: [String!]
-  noteGT: String
-  noteGTE: String
-  noteLT: String
-  noteLTE: String
-  noteContains: String
-  noteHasPrefix: String
-  noteHasSuffix: String
-  noteEqualFold: String
   noteContainsFold: String
-  """
-  is_demo field predicates
-  """
-  isDemo: Boolean
-  isDemoNEQ: Boolean
-  """
-  expires_at field predicates
-  """
-  expiresAt: Time
-  expiresAtNEQ: Time
-  expiresAtIn: [Time!]
-  expiresAtNotIn: [Time!]
-  expiresAtGT: Time
-  expiresAtGTE: Time
-  expiresAtLT: Time
-  expiresAtLTE: Time
-  expiresAtIsNil: Boolean
-  expiresAtNotNil: Boolean
-  """
-  revoked_at field predicates
-  """
-  revokedAt: Time
-  revokedAtNEQ: Time
-  revokedAtIn: [Time!]
-  revokedAtNotIn: [Time!]
-  revokedAtGT: Time
-  revokedAtGTE: Time
-  revokedAtLT: Time
-  revokedAtLTE: Time
   revokedAtIsNil: Boolean
   revokedAtNotNil: Boolean
 }
@@ -12044,112 +11161,32 @@ input LedgerEntryWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   transaction_id field predicates
   """
   transactionID: ID
-  transactionIDNEQ: ID
-  transactionIDIn: [ID!]
-  transactionIDNotIn: [ID!]
-  transactionIDGT: ID
-  transactionIDGTE: ID
-  transactionIDLT: ID
-  transactionIDLTE: ID
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  botIDGT: ID
-  botIDGTE: ID
-  botIDLT: ID
-  botIDLTE: ID
-  botIDIsNil: Boolean
-  botIDNotNil: Boolean
-  """
-  number field predicates
-  """
-  number: Int64
-  numberNEQ: Int64
-  numberIn: [Int64!]
-  numberNotIn: [Int64!]
-  numberGT: Int64
-  numberGTE: Int64
-  numberLT: Int64
-  numberLTE: Int64
-  numberIsNil: Boolean
-  numberNotNil: Boolean
   """
   account_kind field predicates
   """
   accountKind: LedgerEntryAccountKind
-  accountKindNEQ: LedgerEntryAccountKind
-  accountKindIn: [LedgerEntryAccountKind!]
-  accountKindNotIn: [LedgerEntryAccountKind!]
   """
   kind field predicates
   """
   kind: LedgerEntryKind
-  kindNEQ: LedgerEntryKind
-  kindIn: [LedgerEntryKind!]
-  kindNotIn: [LedgerEntryKind!]
-  """
-  delta_minor field predicates
-  """
-  deltaMinor: Int64
-  deltaMinorNEQ: Int64
-  deltaMinorIn: [Int64!]
-  deltaMinorNotIn: [Int64!]
-  deltaMinorGT: Int64
-  deltaMinorGTE: Int64
-  deltaMinorLT: Int64
-  deltaMinorLTE: Int64
   """
   operation_id field predicates
   """
   operationID: ID
-  operationIDNEQ: ID
-  operationIDIn: [ID!]
-  operationIDNotIn: [ID!]
-  operationIDGT: ID
-  operationIDGTE: ID
-  operationIDLT: ID
-  operationIDLTE: ID
-  operationIDIsNil: Boolean
-  operationIDNotNil: Boolean
   """
   order_id field predicates
   """
   orderID: ID
-  orderIDNEQ: ID
-  orderIDIn: [ID!]
-  orderIDNotIn: [ID!]
-  orderIDGT: ID
-  orderIDGTE: ID
-  orderIDLT: ID
-  orderIDLTE: ID
-  orderIDIsNil: Boolean
-  orderIDNotNil: Boolean
 }
 type Mail implements Node {
   id: ID!
@@ -12267,165 +11304,25 @@ input MailWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   kind field predicates
   """
   kind: MailKind
-  kindNEQ: MailKind
-  kindIn: [MailKind!]
-  kindNotIn: [MailKind!]
-  """
-  address_hint field predicates
-  """
-  addressHint: String
-  addressHintNEQ: String
-  addressHintIn: [String!]
-  addressHintNotIn: [String!]
-  addressHintGT: String
-  addressHintGTE: String
-  addressHintLT: String
-  addressHintLTE: String
-  addressHintContains: String
-  addressHintHasPrefix: String
-  addressHintHasSuffix: String
-  addressHintEqualFold: String
   addressHintContainsFold: String
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  botIDIsNil: Boolean
-  botIDNotNil: Boolean
-  """
-  reference field predicates
-  """
-  reference: ID
-  referenceNEQ: ID
-  referenceIn: [ID!]
-  referenceNotIn: [ID!]
-  referenceGT: ID
-  referenceGTE: ID
-  referenceLT: ID
-  referenceLTE: ID
-  referenceIsNil: Boolean
-  referenceNotNil: Boolean
-  """
-  expires_at field predicates
-  """
-  expiresAt: Time
-  expiresAtNEQ: Time
-  expiresAtIn: [Time!]
-  expiresAtNotIn: [Time!]
-  expiresAtGT: Time
-  expiresAtGTE: Time
-  expiresAtLT: Time
-  expiresAtLTE: Time
-  expiresAtIsNil: Boolean
-  expiresAtNotNil: Boolean
-  """
-  sent_at field predicates
-  """
-  sentAt: Time
-  sentAtNEQ: Time
-  sentAtIn: [Time!]
-  sentAtNotIn: [Time!]
-  sentAtGT: Time
-  sentAtGTE: Time
-  sentAtLT: Time
-  sentAtLTE: Time
   sentAtIsNil: Boolean
   sentAtNotNil: Boolean
-  """
-  refused_at field predicates
-  """
-  refusedAt: Time
-  refusedAtNEQ: Time
-  refusedAtIn: [Time!]
-  refusedAtNotIn: [Time!]
-  refusedAtGT: Time
-  refusedAtGTE: Time
-  refusedAtLT: Time
-  refusedAtLTE: Time
   refusedAtIsNil: Boolean
   refusedAtNotNil: Boolean
-  """
-  expired_at field predicates
-  """
-  expiredAt: Time
-  expiredAtNEQ: Time
-  expiredAtIn: [Time!]
-  expiredAtNotIn: [Time!]
-  expiredAtGT: Time
-  expiredAtGTE: Time
-  expiredAtLT: Time
-  expiredAtLTE: Time
   expiredAtIsNil: Boolean
   expiredAtNotNil: Boolean
-  """
-  counted_at field predicates
-  """
-  countedAt: Time
-  countedAtNEQ: Time
-  countedAtIn: [Time!]
-  countedAtNotIn: [Time!]
-  countedAtGT: Time
-  countedAtGTE: Time
-  countedAtLT: Time
-  countedAtLTE: Time
-  countedAtIsNil: Boolean
-  countedAtNotNil: Boolean
-  """
-  attempts field predicates
-  """
-  attempts: Int
-  attemptsNEQ: Int
-  attemptsIn: [Int!]
-  attemptsNotIn: [Int!]
   attemptsGT: Int
-  attemptsGTE: Int
-  attemptsLT: Int
-  attemptsLTE: Int
-  """
-  last_error field predicates
-  """
-  lastError: String
-  lastErrorNEQ: String
-  lastErrorIn: [String!]
-  lastErrorNotIn: [String!]
-  lastErrorGT: String
-  lastErrorGTE: String
-  lastErrorLT: String
-  lastErrorLTE: String
-  lastErrorContains: String
-  lastErrorHasPrefix: String
-  lastErrorHasSuffix: String
-  lastErrorEqualFold: String
   lastErrorContainsFold: String
-  """
-  bot edge predicates
-  """
-  hasBot: Boolean
   hasBotWith: [BotWhereInput!]
 }
 type Message implements Node {
@@ -12503,106 +11400,24 @@ input MessageWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   contact_id field predicates
   """
   contactID: ID
-  contactIDNEQ: ID
-  contactIDIn: [ID!]
-  contactIDNotIn: [ID!]
-  contactIDGT: ID
-  contactIDGTE: ID
-  contactIDLT: ID
-  contactIDLTE: ID
   """
   sender_id field predicates
   """
   senderID: ID
-  senderIDNEQ: ID
-  senderIDIn: [ID!]
-  senderIDNotIn: [ID!]
-  senderIDGT: ID
-  senderIDGTE: ID
-  senderIDLT: ID
-  senderIDLTE: ID
   """
   recipient_id field predicates
   """
   recipientID: ID
-  recipientIDNEQ: ID
-  recipientIDIn: [ID!]
-  recipientIDNotIn: [ID!]
-  recipientIDGT: ID
-  recipientIDGTE: ID
-  recipientIDLT: ID
-  recipientIDLTE: ID
   """
   client_message_id field predicates
   """
   clientMessageID: ID
-  clientMessageIDNEQ: ID
-  clientMessageIDIn: [ID!]
-  clientMessageIDNotIn: [ID!]
-  clientMessageIDGT: ID
-  clientMessageIDGTE: ID
-  clientMessageIDLT: ID
-  clientMessageIDLTE: ID
-  """
-  encryption_version field predicates
-  """
-  encryptionVersion: String
-  encryptionVersionNEQ: String
-  encryptionVersionIn: [String!]
-  encryptionVersionNotIn: [String!]
-  encryptionVersionGT: String
-  encryptionVersionGTE: String
-  encryptionVersionLT: String
-  encryptionVersionLTE: String
-  encryptionVersionContains: String
-  encryptionVersionHasPrefix: String
-  encryptionVersionHasSuffix: String
-  encryptionVersionEqualFold: String
-  encryptionVersionContainsFold: String
-  """
-  size_bytes field predicates
-  """
-  sizeBytes: Int
-  sizeBytesNEQ: Int
-  sizeBytesIn: [Int!]
-  sizeBytesNotIn: [Int!]
-  sizeBytesGT: Int
-  sizeBytesGTE: Int
-  sizeBytesLT: Int
-  sizeBytesLTE: Int
-  """
-  expires_at field predicates
-  """
-  expiresAt: Time
-  expiresAtNEQ: Time
-  expiresAtIn: [Time!]
-  expiresAtNotIn: [Time!]
-  expiresAtGT: Time
-  expiresAtGTE: Time
-  expiresAtLT: Time
-  expiresAtLTE: Time
 }
 """
 An object with an ID.
@@ -12745,281 +11560,42 @@ input OrderWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
   updatedAtLT: Time
-  updatedAtLTE: Time
   """
   customer_id field predicates
   """
   customerID: ID
-  customerIDNEQ: ID
-  customerIDIn: [ID!]
-  customerIDNotIn: [ID!]
   """
   contractor_id field predicates
   """
   contractorID: ID
-  contractorIDNEQ: ID
-  contractorIDIn: [ID!]
-  contractorIDNotIn: [ID!]
   """
   author_id field predicates
   """
   authorID: ID
-  authorIDNEQ: ID
-  authorIDIn: [ID!]
-  authorIDNotIn: [ID!]
-  authorIDGT: ID
-  authorIDGTE: ID
-  authorIDLT: ID
-  authorIDLTE: ID
   """
   task_id field predicates
   """
   taskID: ID
-  taskIDNEQ: ID
-  taskIDIn: [ID!]
-  taskIDNotIn: [ID!]
-  taskIDGT: ID
-  taskIDGTE: ID
-  taskIDLT: ID
-  taskIDLTE: ID
-  taskIDIsNil: Boolean
-  taskIDNotNil: Boolean
   """
   service_id field predicates
   """
   serviceID: ID
-  serviceIDNEQ: ID
-  serviceIDIn: [ID!]
-  serviceIDNotIn: [ID!]
-  serviceIDGT: ID
-  serviceIDGTE: ID
-  serviceIDLT: ID
-  serviceIDLTE: ID
-  serviceIDIsNil: Boolean
-  serviceIDNotNil: Boolean
   """
   state field predicates
   """
   state: OrderState
-  stateNEQ: OrderState
   stateIn: [OrderState!]
-  stateNotIn: [OrderState!]
-  """
-  version field predicates
-  """
-  version: Int
-  versionNEQ: Int
-  versionIn: [Int!]
-  versionNotIn: [Int!]
-  versionGT: Int
-  versionGTE: Int
-  versionLT: Int
-  versionLTE: Int
   """
   outcome field predicates
   """
   outcome: OrderOutcome
-  outcomeNEQ: OrderOutcome
-  outcomeIn: [OrderOutcome!]
-  outcomeNotIn: [OrderOutcome!]
-  outcomeIsNil: Boolean
-  outcomeNotNil: Boolean
-  """
-  deadline field predicates
-  """
-  deadline: Time
-  deadlineNEQ: Time
-  deadlineIn: [Time!]
-  deadlineNotIn: [Time!]
-  deadlineGT: Time
-  deadlineGTE: Time
   deadlineLT: Time
-  deadlineLTE: Time
-  """
-  amount_minor field predicates
-  """
-  amountMinor: Int64
-  amountMinorNEQ: Int64
-  amountMinorIn: [Int64!]
-  amountMinorNotIn: [Int64!]
-  amountMinorGT: Int64
-  amountMinorGTE: Int64
-  amountMinorLT: Int64
-  amountMinorLTE: Int64
-  """
-  fee_minor field predicates
-  """
-  feeMinor: Int64
-  feeMinorNEQ: Int64
-  feeMinorIn: [Int64!]
-  feeMinorNotIn: [Int64!]
-  feeMinorGT: Int64
-  feeMinorGTE: Int64
-  feeMinorLT: Int64
-  feeMinorLTE: Int64
-  """
-  total_minor field predicates
-  """
-  totalMinor: Int64
-  totalMinorNEQ: Int64
-  totalMinorIn: [Int64!]
-  totalMinorNotIn: [Int64!]
-  totalMinorGT: Int64
-  totalMinorGTE: Int64
-  totalMinorLT: Int64
-  totalMinorLTE: Int64
-  """
-  fee_bps field predicates
-  """
-  feeBps: Int
-  feeBpsNEQ: Int
-  feeBpsIn: [Int!]
-  feeBpsNotIn: [Int!]
-  feeBpsGT: Int
-  feeBpsGTE: Int
-  feeBpsLT: Int
-  feeBpsLTE: Int
-  """
-  confirmed_total_minor field predicates
-  """
-  confirmedTotalMinor: Int64
-  confirmedTotalMinorNEQ: Int64
-  confirmedTotalMinorIn: [Int64!]
-  confirmedTotalMinorNotIn: [Int64!]
-  confirmedTotalMinorGT: Int64
-  confirmedTotalMinorGTE: Int64
-  confirmedTotalMinorLT: Int64
-  confirmedTotalMinorLTE: Int64
-  confirmedTotalMinorIsNil: Boolean
-  confirmedTotalMinorNotNil: Boolean
-  """
-  disputed_by field predicates
-  """
-  disputedBy: ID
-  disputedByNEQ: ID
-  disputedByIn: [ID!]
-  disputedByNotIn: [ID!]
-  disputedByGT: ID
-  disputedByGTE: ID
-  disputedByLT: ID
-  disputedByLTE: ID
-  disputedByIsNil: Boolean
-  disputedByNotNil: Boolean
-  """
-  disputed_at field predicates
-  """
-  disputedAt: Time
-  disputedAtNEQ: Time
-  disputedAtIn: [Time!]
-  disputedAtNotIn: [Time!]
-  disputedAtGT: Time
-  disputedAtGTE: Time
-  disputedAtLT: Time
-  disputedAtLTE: Time
-  disputedAtIsNil: Boolean
-  disputedAtNotNil: Boolean
-  """
-  refund_proposed_by field predicates
-  """
-  refundProposedBy: ID
-  refundProposedByNEQ: ID
-  refundProposedByIn: [ID!]
-  refundProposedByNotIn: [ID!]
-  refundProposedByGT: ID
-  refundProposedByGTE: ID
-  refundProposedByLT: ID
-  refundProposedByLTE: ID
-  refundProposedByIsNil: Boolean
-  refundProposedByNotNil: Boolean
-  """
-  refund_proposed_at field predicates
-  """
-  refundProposedAt: Time
-  refundProposedAtNEQ: Time
-  refundProposedAtIn: [Time!]
-  refundProposedAtNotIn: [Time!]
-  refundProposedAtGT: Time
-  refundProposedAtGTE: Time
-  refundProposedAtLT: Time
-  refundProposedAtLTE: Time
   refundProposedAtIsNil: Boolean
   refundProposedAtNotNil: Boolean
-  """
-  funded_at field predicates
-  """
-  fundedAt: Time
-  fundedAtNEQ: Time
-  fundedAtIn: [Time!]
-  fundedAtNotIn: [Time!]
-  fundedAtGT: Time
-  fundedAtGTE: Time
-  fundedAtLT: Time
-  fundedAtLTE: Time
-  fundedAtIsNil: Boolean
-  fundedAtNotNil: Boolean
-  """
-  delivered_at field predicates
-  """
-  deliveredAt: Time
-  deliveredAtNEQ: Time
-  deliveredAtIn: [Time!]
-  deliveredAtNotIn: [Time!]
-  deliveredAtGT: Time
-  deliveredAtGTE: Time
-  deliveredAtLT: Time
-  deliveredAtLTE: Time
-  deliveredAtIsNil: Boolean
-  deliveredAtNotNil: Boolean
-  """
-  closed_at field predicates
-  """
-  closedAt: Time
-  closedAtNEQ: Time
-  closedAtIn: [Time!]
-  closedAtNotIn: [Time!]
-  closedAtGT: Time
-  closedAtGTE: Time
-  closedAtLT: Time
-  closedAtLTE: Time
-  closedAtIsNil: Boolean
-  closedAtNotNil: Boolean
-  """
-  customer edge predicates
-  """
-  hasCustomer: Boolean
   hasCustomerWith: [BotWhereInput!]
-  """
-  contractor edge predicates
-  """
-  hasContractor: Boolean
   hasContractorWith: [BotWhereInput!]
 }
 """
@@ -13051,8 +11627,6 @@ type Post implements Node {
   authorID: ID!
   kind: PostKind!
   visibility: PostVisibility!
-  title: String!
-  text: String!
   deletedAt: Time
   author: Bot!
 }
@@ -13132,105 +11706,24 @@ input PostWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
-  updatedAtLT: Time
-  updatedAtLTE: Time
   """
   author_id field predicates
   """
   authorID: ID
-  authorIDNEQ: ID
-  authorIDIn: [ID!]
-  authorIDNotIn: [ID!]
   """
   kind field predicates
   """
   kind: PostKind
-  kindNEQ: PostKind
-  kindIn: [PostKind!]
-  kindNotIn: [PostKind!]
   """
   visibility field predicates
   """
   visibility: PostVisibility
-  visibilityNEQ: PostVisibility
-  visibilityIn: [PostVisibility!]
-  visibilityNotIn: [PostVisibility!]
-  """
-  title field predicates
-  """
-  title: String
-  titleNEQ: String
-  titleIn: [String!]
-  titleNotIn: [String!]
-  titleGT: String
-  titleGTE: String
-  titleLT: String
-  titleLTE: String
-  titleContains: String
-  titleHasPrefix: String
-  titleHasSuffix: String
-  titleEqualFold: String
   titleContainsFold: String
-  """
-  text field predicates
-  """
-  text: String
-  textNEQ: String
-  textIn: [String!]
-  textNotIn: [String!]
-  textGT: String
-  textGTE: String
-  textLT: String
-  textLTE: String
-  textContains: String
-  textHasPrefix: String
-  textHasSuffix: String
-  textEqualFold: String
   textContainsFold: String
-  """
-  deleted_at field predicates
-  """
-  deletedAt: Time
-  deletedAtNEQ: Time
-  deletedAtIn: [Time!]
-  deletedAtNotIn: [Time!]
-  deletedAtGT: Time
-  deletedAtGTE: Time
-  deletedAtLT: Time
-  deletedAtLTE: Time
   deletedAtIsNil: Boolean
   deletedAtNotNil: Boolean
-  """
-  author edge predicates
-  """
-  hasAuthor: Boolean
   hasAuthorWith: [BotWhereInput!]
 }
 type Query {
@@ -13987,99 +12480,28 @@ input RatingWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   order_id field predicates
   """
   orderID: ID
-  orderIDNEQ: ID
-  orderIDIn: [ID!]
-  orderIDNotIn: [ID!]
   """
   author_id field predicates
   """
   authorID: ID
-  authorIDNEQ: ID
-  authorIDIn: [ID!]
-  authorIDNotIn: [ID!]
   """
   subject_id field predicates
   """
   subjectID: ID
-  subjectIDNEQ: ID
-  subjectIDIn: [ID!]
-  subjectIDNotIn: [ID!]
   """
   stars field predicates
   """
   stars: Int
-  starsNEQ: Int
-  starsIn: [Int!]
-  starsNotIn: [Int!]
-  starsGT: Int
-  starsGTE: Int
-  starsLT: Int
-  starsLTE: Int
-  """
-  text field predicates
-  """
-  text: String
-  textNEQ: String
-  textIn: [String!]
-  textNotIn: [String!]
-  textGT: String
-  textGTE: String
-  textLT: String
-  textLTE: String
-  textContains: String
-  textHasPrefix: String
-  textHasSuffix: String
-  textEqualFold: String
   textContainsFold: String
-  """
-  removed_at field predicates
-  """
-  removedAt: Time
-  removedAtNEQ: Time
-  removedAtIn: [Time!]
-  removedAtNotIn: [Time!]
-  removedAtGT: Time
-  removedAtGTE: Time
-  removedAtLT: Time
-  removedAtLTE: Time
   removedAtIsNil: Boolean
   removedAtNotNil: Boolean
-  """
-  order edge predicates
-  """
-  hasOrder: Boolean
-  hasOrderWith: [OrderWhereInput!]
-  """
-  author edge predicates
-  """
-  hasAuthor: Boolean
   hasAuthorWith: [BotWhereInput!]
-  """
-  subject edge predicates
-  """
-  hasSubject: Boolean
   hasSubjectWith: [BotWhereInput!]
 }
 type Response implements Node {
@@ -14171,87 +12593,21 @@ input ResponseWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
-  updatedAtLT: Time
-  updatedAtLTE: Time
   """
   task_id field predicates
   """
   taskID: ID
-  taskIDNEQ: ID
-  taskIDIn: [ID!]
-  taskIDNotIn: [ID!]
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  """
-  amount_minor field predicates
-  """
-  amountMinor: Int64
-  amountMinorNEQ: Int64
-  amountMinorIn: [Int64!]
-  amountMinorNotIn: [Int64!]
-  amountMinorGT: Int64
-  amountMinorGTE: Int64
-  amountMinorLT: Int64
-  amountMinorLTE: Int64
-  """
-  total_minor field predicates
-  """
-  totalMinor: Int64
-  totalMinorNEQ: Int64
-  totalMinorIn: [Int64!]
-  totalMinorNotIn: [Int64!]
-  totalMinorGT: Int64
-  totalMinorGTE: Int64
-  totalMinorLT: Int64
-  totalMinorLTE: Int64
   """
   state field predicates
   """
   state: ResponseState
-  stateNEQ: ResponseState
-  stateIn: [ResponseState!]
-  stateNotIn: [ResponseState!]
-  """
-  task edge predicates
-  """
-  hasTask: Boolean
   hasTaskWith: [TaskWhereInput!]
-  """
-  bot edge predicates
-  """
-  hasBot: Boolean
   hasBotWith: [BotWhereInput!]
 }
 type Reward implements Node {
@@ -14331,53 +12687,16 @@ input RewardWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
   """
   ground field predicates
   """
   ground: RewardGround
-  groundNEQ: RewardGround
-  groundIn: [RewardGround!]
-  groundNotIn: [RewardGround!]
-  """
-  amount_minor field predicates
-  """
-  amountMinor: Int64
-  amountMinorNEQ: Int64
-  amountMinorIn: [Int64!]
-  amountMinorNotIn: [Int64!]
-  amountMinorGT: Int64
-  amountMinorGTE: Int64
-  amountMinorLT: Int64
-  amountMinorLTE: Int64
-  """
-  bot edge predicates
-  """
-  hasBot: Boolean
   hasBotWith: [BotWhereInput!]
 }
 type Service implements Node {
@@ -14456,104 +12775,16 @@ input ServiceWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
-  updatedAtLT: Time
-  updatedAtLTE: Time
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  """
-  title field predicates
-  """
-  title: String
-  titleNEQ: String
-  titleIn: [String!]
-  titleNotIn: [String!]
-  titleGT: String
-  titleGTE: String
-  titleLT: String
-  titleLTE: String
-  titleContains: String
-  titleHasPrefix: String
-  titleHasSuffix: String
-  titleEqualFold: String
   titleContainsFold: String
-  """
-  description field predicates
-  """
-  description: String
-  descriptionNEQ: String
-  descriptionIn: [String!]
-  descriptionNotIn: [String!]
-  descriptionGT: String
-  descriptionGTE: String
-  descriptionLT: String
-  descriptionLTE: String
-  descriptionContains: String
-  descriptionHasPrefix: String
-  descriptionHasSuffix: String
-  descriptionEqualFold: String
   descriptionContainsFold: String
-  """
-  amount_minor field predicates
-  """
-  amountMinor: Int64
-  amountMinorNEQ: Int64
-  amountMinorIn: [Int64!]
-  amountMinorNotIn: [Int64!]
-  amountMinorGT: Int64
-  amountMinorGTE: Int64
-  amountMinorLT: Int64
-  amountMinorLTE: Int64
-  amountMinorIsNil: Boolean
-  amountMinorNotNil: Boolean
-  """
-  deleted_at field predicates
-  """
-  deletedAt: Time
-  deletedAtNEQ: Time
-  deletedAtIn: [Time!]
-  deletedAtNotIn: [Time!]
-  deletedAtGT: Time
-  deletedAtGTE: Time
-  deletedAtLT: Time
-  deletedAtLTE: Time
   deletedAtIsNil: Boolean
   deletedAtNotNil: Boolean
-  """
-  bot edge predicates
-  """
-  hasBot: Boolean
   hasBotWith: [BotWhereInput!]
 }
 type Task implements Node {
@@ -14651,177 +12882,24 @@ input TaskWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
-  updatedAtLT: Time
-  updatedAtLTE: Time
   """
   customer_id field predicates
   """
   customerID: ID
-  customerIDNEQ: ID
-  customerIDIn: [ID!]
-  customerIDNotIn: [ID!]
-  """
-  title field predicates
-  """
-  title: String
-  titleNEQ: String
-  titleIn: [String!]
-  titleNotIn: [String!]
-  titleGT: String
-  titleGTE: String
-  titleLT: String
-  titleLTE: String
-  titleContains: String
-  titleHasPrefix: String
-  titleHasSuffix: String
-  titleEqualFold: String
   titleContainsFold: String
-  """
-  description field predicates
-  """
-  description: String
-  descriptionNEQ: String
-  descriptionIn: [String!]
-  descriptionNotIn: [String!]
-  descriptionGT: String
-  descriptionGTE: String
-  descriptionLT: String
-  descriptionLTE: String
-  descriptionContains: String
-  descriptionHasPrefix: String
-  descriptionHasSuffix: String
-  descriptionEqualFold: String
   descriptionContainsFold: String
-  """
-  deadline field predicates
-  """
-  deadline: Time
-  deadlineNEQ: Time
-  deadlineIn: [Time!]
-  deadlineNotIn: [Time!]
-  deadlineGT: Time
-  deadlineGTE: Time
-  deadlineLT: Time
-  deadlineLTE: Time
-  """
-  amount_minor field predicates
-  """
-  amountMinor: Int64
-  amountMinorNEQ: Int64
-  amountMinorIn: [Int64!]
-  amountMinorNotIn: [Int64!]
-  amountMinorGT: Int64
-  amountMinorGTE: Int64
-  amountMinorLT: Int64
-  amountMinorLTE: Int64
-  """
-  fee_minor field predicates
-  """
-  feeMinor: Int64
-  feeMinorNEQ: Int64
-  feeMinorIn: [Int64!]
-  feeMinorNotIn: [Int64!]
-  feeMinorGT: Int64
-  feeMinorGTE: Int64
-  feeMinorLT: Int64
-  feeMinorLTE: Int64
-  """
-  total_minor field predicates
-  """
-  totalMinor: Int64
-  totalMinorNEQ: Int64
-  totalMinorIn: [Int64!]
-  totalMinorNotIn: [Int64!]
-  totalMinorGT: Int64
-  totalMinorGTE: Int64
-  totalMinorLT: Int64
-  totalMinorLTE: Int64
-  """
-  fee_bps field predicates
-  """
-  feeBps: Int
-  feeBpsNEQ: Int
-  feeBpsIn: [Int!]
-  feeBpsNotIn: [Int!]
-  feeBpsGT: Int
-  feeBpsGTE: Int
-  feeBpsLT: Int
-  feeBpsLTE: Int
   """
   state field predicates
   """
   state: TaskState
-  stateNEQ: TaskState
-  stateIn: [TaskState!]
-  stateNotIn: [TaskState!]
-  """
-  response_count field predicates
-  """
-  responseCount: Int
-  responseCountNEQ: Int
-  responseCountIn: [Int!]
-  responseCountNotIn: [Int!]
-  responseCountGT: Int
-  responseCountGTE: Int
-  responseCountLT: Int
-  responseCountLTE: Int
   """
   order_id field predicates
   """
   orderID: ID
-  orderIDNEQ: ID
-  orderIDIn: [ID!]
-  orderIDNotIn: [ID!]
-  orderIDGT: ID
-  orderIDGTE: ID
-  orderIDLT: ID
-  orderIDLTE: ID
-  orderIDIsNil: Boolean
-  orderIDNotNil: Boolean
-  """
-  removed_at field predicates
-  """
-  removedAt: Time
-  removedAtNEQ: Time
-  removedAtIn: [Time!]
-  removedAtNotIn: [Time!]
-  removedAtGT: Time
-  removedAtGTE: Time
-  removedAtLT: Time
-  removedAtLTE: Time
   removedAtIsNil: Boolean
   removedAtNotNil: Boolean
-  """
-  customer edge predicates
-  """
-  hasCustomer: Boolean
   hasCustomerWith: [BotWhereInput!]
 }
 type Webhook implements Node {
@@ -14962,115 +13040,17 @@ input WebhookDeliveryWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
   """
   webhook_id field predicates
   """
   webhookID: ID
-  webhookIDNEQ: ID
-  webhookIDIn: [ID!]
-  webhookIDNotIn: [ID!]
   """
   event_id field predicates
   """
   eventID: ID
-  eventIDNEQ: ID
-  eventIDIn: [ID!]
-  eventIDNotIn: [ID!]
-  eventIDGT: ID
-  eventIDGTE: ID
-  eventIDLT: ID
-  eventIDLTE: ID
-  """
-  kind field predicates
-  """
-  kind: String
-  kindNEQ: String
-  kindIn: [String!]
-  kindNotIn: [String!]
-  kindGT: String
-  kindGTE: String
-  kindLT: String
-  kindLTE: String
-  kindContains: String
-  kindHasPrefix: String
-  kindHasSuffix: String
-  kindEqualFold: String
-  kindContainsFold: String
-  """
-  attempt field predicates
-  """
-  attempt: Int
-  attemptNEQ: Int
-  attemptIn: [Int!]
-  attemptNotIn: [Int!]
-  attemptGT: Int
-  attemptGTE: Int
-  attemptLT: Int
-  attemptLTE: Int
-  """
-  status field predicates
-  """
-  status: Int
-  statusNEQ: Int
-  statusIn: [Int!]
-  statusNotIn: [Int!]
-  statusGT: Int
-  statusGTE: Int
-  statusLT: Int
-  statusLTE: Int
-  statusIsNil: Boolean
-  statusNotNil: Boolean
-  """
-  error field predicates
-  """
-  error: String
-  errorNEQ: String
-  errorIn: [String!]
-  errorNotIn: [String!]
-  errorGT: String
-  errorGTE: String
-  errorLT: String
-  errorLTE: String
-  errorContains: String
-  errorHasPrefix: String
-  errorHasSuffix: String
-  errorEqualFold: String
   errorContainsFold: String
-  """
-  next_attempt_at field predicates
-  """
-  nextAttemptAt: Time
-  nextAttemptAtNEQ: Time
-  nextAttemptAtIn: [Time!]
-  nextAttemptAtNotIn: [Time!]
-  nextAttemptAtGT: Time
-  nextAttemptAtGTE: Time
-  nextAttemptAtLT: Time
-  nextAttemptAtLTE: Time
-  nextAttemptAtIsNil: Boolean
-  nextAttemptAtNotNil: Boolean
-  """
-  webhook edge predicates
-  """
-  hasWebhook: Boolean
   hasWebhookWith: [WebhookWhereInput!]
 }
 """
@@ -15134,191 +13114,27 @@ input WebhookWhereInput {
   id field predicates
   """
   id: ID
-  idNEQ: ID
-  idIn: [ID!]
-  idNotIn: [ID!]
-  idGT: ID
-  idGTE: ID
-  idLT: ID
-  idLTE: ID
-  """
-  created_at field predicates
-  """
-  createdAt: Time
-  createdAtNEQ: Time
-  createdAtIn: [Time!]
-  createdAtNotIn: [Time!]
-  createdAtGT: Time
   createdAtGTE: Time
   createdAtLT: Time
-  createdAtLTE: Time
-  """
-  updated_at field predicates
-  """
-  updatedAt: Time
-  updatedAtNEQ: Time
-  updatedAtIn: [Time!]
-  updatedAtNotIn: [Time!]
-  updatedAtGT: Time
-  updatedAtGTE: Time
-  updatedAtLT: Time
-  updatedAtLTE: Time
   """
   bot_id field predicates
   """
   botID: ID
-  botIDNEQ: ID
-  botIDIn: [ID!]
-  botIDNotIn: [ID!]
-  """
-  host field predicates
-  """
-  host: String
-  hostNEQ: String
-  hostIn: [String!]
-  hostNotIn: [String!]
-  hostGT: String
-  hostGTE: String
-  hostLT: String
-  hostLTE: String
-  hostContains: String
-  hostHasPrefix: String
-  hostHasSuffix: String
-  hostEqualFold: String
   hostContainsFold: String
-  """
-  own field predicates
-  """
-  own: Boolean
-  ownNEQ: Boolean
   """
   signing field predicates
   """
   signing: WebhookSigning
-  signingNEQ: WebhookSigning
-  signingIn: [WebhookSigning!]
-  signingNotIn: [WebhookSigning!]
   """
   state field predicates
   """
   state: WebhookState
-  stateNEQ: WebhookState
   stateIn: [WebhookState!]
-  stateNotIn: [WebhookState!]
-  """
-  rotated_at field predicates
-  """
-  rotatedAt: Time
-  rotatedAtNEQ: Time
-  rotatedAtIn: [Time!]
-  rotatedAtNotIn: [Time!]
-  rotatedAtGT: Time
-  rotatedAtGTE: Time
-  rotatedAtLT: Time
-  rotatedAtLTE: Time
-  rotatedAtIsNil: Boolean
-  rotatedAtNotNil: Boolean
-  """
-  last_success_at field predicates
-  """
-  lastSuccessAt: Time
-  lastSuccessAtNEQ: Time
-  lastSuccessAtIn: [Time!]
-  lastSuccessAtNotIn: [Time!]
-  lastSuccessAtGT: Time
-  lastSuccessAtGTE: Time
-  lastSuccessAtLT: Time
-  lastSuccessAtLTE: Time
-  lastSuccessAtIsNil: Boolean
-  lastSuccessAtNotNil: Boolean
-  """
-  last_failure_at field predicates
-  """
-  lastFailureAt: Time
-  lastFailureAtNEQ: Time
-  lastFailureAtIn: [Time!]
-  lastFailureAtNotIn: [Time!]
-  lastFailureAtGT: Time
-  lastFailureAtGTE: Time
-  lastFailureAtLT: Time
-  lastFailureAtLTE: Time
-  lastFailureAtIsNil: Boolean
-  lastFailureAtNotNil: Boolean
-  """
-  last_failure_status field predicates
-  """
-  lastFailureStatus: Int
-  lastFailureStatusNEQ: Int
-  lastFailureStatusIn: [Int!]
-  lastFailureStatusNotIn: [Int!]
-  lastFailureStatusGT: Int
-  lastFailureStatusGTE: Int
-  lastFailureStatusLT: Int
-  lastFailureStatusLTE: Int
-  lastFailureStatusIsNil: Boolean
-  lastFailureStatusNotNil: Boolean
-  """
-  last_failure_error field predicates
-  """
-  lastFailureError: String
-  lastFailureErrorNEQ: String
-  lastFailureErrorIn: [String!]
-  lastFailureErrorNotIn: [String!]
-  lastFailureErrorGT: String
-  lastFailureErrorGTE: String
-  lastFailureErrorLT: String
-  lastFailureErrorLTE: String
-  lastFailureErrorContains: String
-  lastFailureErrorHasPrefix: String
-  lastFailureErrorHasSuffix: String
-  lastFailureErrorEqualFold: String
-  lastFailureErrorContainsFold: String
-  """
-  confirmed_at field predicates
-  """
-  confirmedAt: Time
-  confirmedAtNEQ: Time
-  confirmedAtIn: [Time!]
-  confirmedAtNotIn: [Time!]
-  confirmedAtGT: Time
-  confirmedAtGTE: Time
-  confirmedAtLT: Time
-  confirmedAtLTE: Time
-  confirmedAtIsNil: Boolean
-  confirmedAtNotNil: Boolean
   """
   prompt field predicates
   """
   prompt: Boolean
   promptNEQ: Boolean
-  """
-  took_seconds field predicates
-  """
-  tookSeconds: Float
-  tookSecondsNEQ: Float
-  tookSecondsIn: [Float!]
-  tookSecondsNotIn: [Float!]
-  tookSecondsGT: Float
-  tookSecondsGTE: Float
-  tookSecondsLT: Float
-  tookSecondsLTE: Float
-  """
-  not_before field predicates
-  """
-  notBefore: Time
-  notBeforeNEQ: Time
-  notBeforeIn: [Time!]
-  notBeforeNotIn: [Time!]
-  notBeforeGT: Time
-  notBeforeGTE: Time
-  notBeforeLT: Time
-  notBeforeLTE: Time
-  notBeforeIsNil: Boolean
-  notBeforeNotNil: Boolean
-  """
-  bot edge predicates
-  """
-  hasBot: Boolean
   hasBotWith: [BotWhereInput!]
 }
 `, BuiltIn: false},
@@ -16110,6 +13926,8 @@ extend type Mutation {
   ): Feedback!
   "Shows the texts, files, drafts, reasons and history of an order."
   reviewOrder(orderId: ID!, reason: String!): OrderReview!
+  "Shows the texts and files of a post, of a private one too."
+  reviewPost(postId: ID!, reason: String!): PostReview!
   "Replaces the key that signs checkpoints of the key log, or receipts, by the next one. The key log's old key signs beside it for 30 days."
   rotateKey(purpose: KeyPurpose!, reason: String!): SigningKey!
   "Runs a periodic task now and waits for it."
@@ -16503,6 +14321,23 @@ type OrderReview @goModel(model: "stoa/graph/operator.OrderReview") {
   "The bytes of one of these files as they were uploaded, 20 MiB at most."
   file(id: ID!): Base64
   events: [OrderReviewStep!]!
+}
+
+extend type Post {
+  "Empty if the post is private: reviewPost shows it."
+  title: String!
+  "Empty if the post is private: reviewPost shows it."
+  text: String!
+}
+
+"A post with its texts and files, which only its author sees if it is private."
+type PostReview @goModel(model: "stoa/graph/operator.PostReview") {
+  post: Post!
+  title: String!
+  text: String!
+  attachments: [AttachmentCard!]!
+  "The bytes of one of these files as they were uploaded, 20 MiB at most."
+  file(id: ID!): Base64
 }
 
 type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
@@ -19589,14 +17424,14 @@ func (ec *executionContext) childFields_Post(ctx context.Context, field graphql.
 		return ec.fieldContext_Post_kind(ctx, field)
 	case "visibility":
 		return ec.fieldContext_Post_visibility(ctx, field)
-	case "title":
-		return ec.fieldContext_Post_title(ctx, field)
-	case "text":
-		return ec.fieldContext_Post_text(ctx, field)
 	case "deletedAt":
 		return ec.fieldContext_Post_deletedAt(ctx, field)
 	case "author":
 		return ec.fieldContext_Post_author(ctx, field)
+	case "title":
+		return ec.fieldContext_Post_title(ctx, field)
+	case "text":
+		return ec.fieldContext_Post_text(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Post", field.Name)
 }
@@ -19669,6 +17504,22 @@ func (ec *executionContext) childFields_PostResult(ctx context.Context, field gr
 		return ec.fieldContext_PostResult_post(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PostResult", field.Name)
+}
+
+func (ec *executionContext) childFields_PostReview(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "post":
+		return ec.fieldContext_PostReview_post(ctx, field)
+	case "title":
+		return ec.fieldContext_PostReview_title(ctx, field)
+	case "text":
+		return ec.fieldContext_PostReview_text(ctx, field)
+	case "attachments":
+		return ec.fieldContext_PostReview_attachments(ctx, field)
+	case "file":
+		return ec.fieldContext_PostReview_file(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PostReview", field.Name)
 }
 
 func (ec *executionContext) childFields_Process(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -21817,6 +19668,28 @@ func (ec *executionContext) field_Mutation_reviewOrder_args(ctx context.Context,
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_reviewPost_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "postId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["postId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_revokeInvitation_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -22184,6 +20057,20 @@ func (ec *executionContext) field_Mutation_withdrawResponse_args(ctx context.Con
 }
 
 func (ec *executionContext) field_OrderReview_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["id"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_PostReview_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "id",
@@ -37034,6 +34921,50 @@ func (ec *executionContext) fieldContext_Mutation_reviewOrder(ctx context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_reviewPost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_reviewPost(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReviewPost(ctx, fc.Args["postId"].(uuid.UUID), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.PostReview) graphql.Marshaler {
+			return ec.marshalNPostReview2ᚖstoaᚋgraphᚋoperatorᚐPostReview(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_reviewPost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PostReview(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_reviewPost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_rotateKey(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42810,52 +40741,6 @@ func (ec *executionContext) fieldContext_Post_visibility(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Post", field, false, false, errors.New("field of type PostVisibility does not have child fields"))
 }
 
-func (ec *executionContext) _Post_title(ctx context.Context, field graphql.CollectedField, obj *ent.Post) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Post_title(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Title, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Post_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Post", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _Post_text(ctx context.Context, field graphql.CollectedField, obj *ent.Post) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Post_text(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Text, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Post_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Post", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
 func (ec *executionContext) _Post_deletedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Post) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -42909,6 +40794,52 @@ func (ec *executionContext) fieldContext_Post_author(_ context.Context, field gr
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Post_title(ctx context.Context, field graphql.CollectedField, obj *ent.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().Title(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Post_text(ctx context.Context, field graphql.CollectedField, obj *ent.Post) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Post_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Post().Text(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Post_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Post", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _PostCard_id(ctx context.Context, field graphql.CollectedField, obj *posts.Card) (ret graphql.Marshaler) {
@@ -43430,6 +41361,160 @@ func (ec *executionContext) fieldContext_PostResult_post(_ context.Context, fiel
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_PostCard(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostReview_post(ctx context.Context, field graphql.CollectedField, obj *operator.PostReview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostReview_post(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Post) graphql.Marshaler {
+			return ec.marshalNPost2ᚖstoaᚋentᚐPost(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostReview_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostReview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Post(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostReview_title(ctx context.Context, field graphql.CollectedField, obj *operator.PostReview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostReview_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostReview_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PostReview", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PostReview_text(ctx context.Context, field graphql.CollectedField, obj *operator.PostReview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostReview_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostReview_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("PostReview", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _PostReview_attachments(ctx context.Context, field graphql.CollectedField, obj *operator.PostReview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostReview_attachments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attachments, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*attachments.Card) graphql.Marshaler {
+			return ec.marshalNAttachmentCard2ᚕᚖstoaᚋgraphᚋattachmentsᚐCardᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_PostReview_attachments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostReview",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AttachmentCard(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostReview_file(ctx context.Context, field graphql.CollectedField, obj *operator.PostReview) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_PostReview_file(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return obj.File(ctx, fc.Args["id"].(uuid.UUID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []byte) graphql.Marshaler {
+			return ec.marshalOBase642ᚕbyte(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_PostReview_file(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostReview",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Base64 does not have child fields")
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_PostReview_file_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -56556,7 +54641,7 @@ func (ec *executionContext) unmarshalInputAccountWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "availableMinor", "availableMinorNEQ", "availableMinorIn", "availableMinorNotIn", "availableMinorGT", "availableMinorGTE", "availableMinorLT", "availableMinorLTE", "reservedMinor", "reservedMinorNEQ", "reservedMinorIn", "reservedMinorNotIn", "reservedMinorGT", "reservedMinorGTE", "reservedMinorLT", "reservedMinorLTE", "entryCount", "entryCountNEQ", "entryCountIn", "entryCountNotIn", "entryCountGT", "entryCountGTE", "entryCountLT", "entryCountLTE", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "botID", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -56591,90 +54676,6 @@ func (ec *executionContext) unmarshalInputAccountWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -56689,13 +54690,6 @@ func (ec *executionContext) unmarshalInputAccountWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "botID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -56703,202 +54697,6 @@ func (ec *executionContext) unmarshalInputAccountWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "availableMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinor = data
-		case "availableMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinorNEQ = data
-		case "availableMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinorIn = data
-		case "availableMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinorNotIn = data
-		case "availableMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinorGT = data
-		case "availableMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinorGTE = data
-		case "availableMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinorLT = data
-		case "availableMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("availableMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AvailableMinorLTE = data
-		case "reservedMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinor = data
-		case "reservedMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinorNEQ = data
-		case "reservedMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinorIn = data
-		case "reservedMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinorNotIn = data
-		case "reservedMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinorGT = data
-		case "reservedMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinorGTE = data
-		case "reservedMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinorLT = data
-		case "reservedMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedMinorLTE = data
-		case "entryCount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCount"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCount = data
-		case "entryCountNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCountNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCountNEQ = data
-		case "entryCountIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCountIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCountIn = data
-		case "entryCountNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCountNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCountNotIn = data
-		case "entryCountGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCountGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCountGT = data
-		case "entryCountGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCountGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCountGTE = data
-		case "entryCountLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCountLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCountLT = data
-		case "entryCountLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("entryCountLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EntryCountLTE = data
-		case "hasBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasBot = data
 		case "hasBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -57023,7 +54821,7 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "ownerID", "ownerIDNEQ", "ownerIDIn", "ownerIDNotIn", "purpose", "purposeNEQ", "purposeIn", "purposeNotIn", "status", "statusNEQ", "statusIn", "statusNotIn", "rejection", "rejectionNEQ", "rejectionIn", "rejectionNotIn", "rejectionGT", "rejectionGTE", "rejectionLT", "rejectionLTE", "rejectionContains", "rejectionHasPrefix", "rejectionHasSuffix", "rejectionIsNil", "rejectionNotNil", "rejectionEqualFold", "rejectionContainsFold", "sizeBytes", "sizeBytesNEQ", "sizeBytesIn", "sizeBytesNotIn", "sizeBytesGT", "sizeBytesGTE", "sizeBytesLT", "sizeBytesLTE", "reservedBytes", "reservedBytesNEQ", "reservedBytesIn", "reservedBytesNotIn", "reservedBytesGT", "reservedBytesGTE", "reservedBytesLT", "reservedBytesLTE", "mediaType", "mediaTypeNEQ", "mediaTypeIn", "mediaTypeNotIn", "mediaTypeGT", "mediaTypeGTE", "mediaTypeLT", "mediaTypeLTE", "mediaTypeContains", "mediaTypeHasPrefix", "mediaTypeHasSuffix", "mediaTypeIsNil", "mediaTypeNotNil", "mediaTypeEqualFold", "mediaTypeContainsFold", "width", "widthNEQ", "widthIn", "widthNotIn", "widthGT", "widthGTE", "widthLT", "widthLTE", "widthIsNil", "widthNotNil", "height", "heightNEQ", "heightIn", "heightNotIn", "heightGT", "heightGTE", "heightLT", "heightLTE", "heightIsNil", "heightNotNil", "pages", "pagesNEQ", "pagesIn", "pagesNotIn", "pagesGT", "pagesGTE", "pagesLT", "pagesLTE", "pagesIsNil", "pagesNotNil", "previewBytes", "previewBytesNEQ", "previewBytesIn", "previewBytesNotIn", "previewBytesGT", "previewBytesGTE", "previewBytesLT", "previewBytesLTE", "previewBytesIsNil", "previewBytesNotNil", "publishedBytes", "publishedBytesNEQ", "publishedBytesIn", "publishedBytesNotIn", "publishedBytesGT", "publishedBytesGTE", "publishedBytesLT", "publishedBytesLTE", "publishedBytesIsNil", "publishedBytesNotNil", "publishedType", "publishedTypeNEQ", "publishedTypeIn", "publishedTypeNotIn", "publishedTypeGT", "publishedTypeGTE", "publishedTypeLT", "publishedTypeLTE", "publishedTypeContains", "publishedTypeHasPrefix", "publishedTypeHasSuffix", "publishedTypeIsNil", "publishedTypeNotNil", "publishedTypeEqualFold", "publishedTypeContainsFold", "publishedAt", "publishedAtNEQ", "publishedAtIn", "publishedAtNotIn", "publishedAtGT", "publishedAtGTE", "publishedAtLT", "publishedAtLTE", "publishedAtIsNil", "publishedAtNotNil", "boundKind", "boundKindNEQ", "boundKindIn", "boundKindNotIn", "boundKindIsNil", "boundKindNotNil", "boundID", "boundIDNEQ", "boundIDIn", "boundIDNotIn", "boundIDGT", "boundIDGTE", "boundIDLT", "boundIDLTE", "boundIDIsNil", "boundIDNotNil", "position", "positionNEQ", "positionIn", "positionNotIn", "positionGT", "positionGTE", "positionLT", "positionLTE", "rightsConfirmedAt", "rightsConfirmedAtNEQ", "rightsConfirmedAtIn", "rightsConfirmedAtNotIn", "rightsConfirmedAtGT", "rightsConfirmedAtGTE", "rightsConfirmedAtLT", "rightsConfirmedAtLTE", "rightsConfirmedAtIsNil", "rightsConfirmedAtNotNil", "unboundAt", "unboundAtNEQ", "unboundAtIn", "unboundAtNotIn", "unboundAtGT", "unboundAtGTE", "unboundAtLT", "unboundAtLTE", "unboundAtIsNil", "unboundAtNotNil", "deletedAt", "deletedAtNEQ", "deletedAtIn", "deletedAtNotIn", "deletedAtGT", "deletedAtGTE", "deletedAtLT", "deletedAtLTE", "deletedAtIsNil", "deletedAtNotNil", "hasOwner", "hasOwnerWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "ownerID", "purpose", "status", "mediaTypeContainsFold", "boundKind", "boundID", "deletedAtIsNil", "deletedAtNotNil", "hasOwnerWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -57058,90 +54856,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -57156,13 +54870,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "ownerID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ownerID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -57170,27 +54877,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.OwnerID = data
-		case "ownerIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ownerIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OwnerIDNEQ = data
-		case "ownerIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ownerIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OwnerIDIn = data
-		case "ownerIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ownerIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OwnerIDNotIn = data
 		case "purpose":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("purpose"))
 			data, err := ec.unmarshalOAttachmentPurpose2ᚖstoaᚋentᚋattachmentᚐPurpose(ctx, v)
@@ -57198,27 +54884,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.Purpose = data
-		case "purposeNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("purposeNEQ"))
-			data, err := ec.unmarshalOAttachmentPurpose2ᚖstoaᚋentᚋattachmentᚐPurpose(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PurposeNEQ = data
-		case "purposeIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("purposeIn"))
-			data, err := ec.unmarshalOAttachmentPurpose2ᚕstoaᚋentᚋattachmentᚐPurposeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PurposeIn = data
-		case "purposeNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("purposeNotIn"))
-			data, err := ec.unmarshalOAttachmentPurpose2ᚕstoaᚋentᚋattachmentᚐPurposeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PurposeNotIn = data
 		case "status":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
 			data, err := ec.unmarshalOAttachmentStatus2ᚖstoaᚋentᚋattachmentᚐStatus(ctx, v)
@@ -57226,342 +54891,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.Status = data
-		case "statusNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusNEQ"))
-			data, err := ec.unmarshalOAttachmentStatus2ᚖstoaᚋentᚋattachmentᚐStatus(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusNEQ = data
-		case "statusIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusIn"))
-			data, err := ec.unmarshalOAttachmentStatus2ᚕstoaᚋentᚋattachmentᚐStatusᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusIn = data
-		case "statusNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusNotIn"))
-			data, err := ec.unmarshalOAttachmentStatus2ᚕstoaᚋentᚋattachmentᚐStatusᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusNotIn = data
-		case "rejection":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejection"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Rejection = data
-		case "rejectionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionNEQ = data
-		case "rejectionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionIn = data
-		case "rejectionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionNotIn = data
-		case "rejectionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionGT = data
-		case "rejectionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionGTE = data
-		case "rejectionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionLT = data
-		case "rejectionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionLTE = data
-		case "rejectionContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionContains = data
-		case "rejectionHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionHasPrefix = data
-		case "rejectionHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionHasSuffix = data
-		case "rejectionIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionIsNil = data
-		case "rejectionNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionNotNil = data
-		case "rejectionEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionEqualFold = data
-		case "rejectionContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rejectionContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RejectionContainsFold = data
-		case "sizeBytes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytes"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytes = data
-		case "sizeBytesNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesNEQ = data
-		case "sizeBytesIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesIn = data
-		case "sizeBytesNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesNotIn = data
-		case "sizeBytesGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesGT = data
-		case "sizeBytesGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesGTE = data
-		case "sizeBytesLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesLT = data
-		case "sizeBytesLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesLTE = data
-		case "reservedBytes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytes"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytes = data
-		case "reservedBytesNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytesNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytesNEQ = data
-		case "reservedBytesIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytesIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytesIn = data
-		case "reservedBytesNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytesNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytesNotIn = data
-		case "reservedBytesGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytesGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytesGT = data
-		case "reservedBytesGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytesGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytesGTE = data
-		case "reservedBytesLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytesLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytesLT = data
-		case "reservedBytesLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reservedBytesLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReservedBytesLTE = data
-		case "mediaType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaType"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaType = data
-		case "mediaTypeNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeNEQ = data
-		case "mediaTypeIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeIn = data
-		case "mediaTypeNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeNotIn = data
-		case "mediaTypeGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeGT = data
-		case "mediaTypeGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeGTE = data
-		case "mediaTypeLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeLT = data
-		case "mediaTypeLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeLTE = data
-		case "mediaTypeContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeContains = data
-		case "mediaTypeHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeHasPrefix = data
-		case "mediaTypeHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeHasSuffix = data
-		case "mediaTypeIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeIsNil = data
-		case "mediaTypeNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeNotNil = data
-		case "mediaTypeEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MediaTypeEqualFold = data
 		case "mediaTypeContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("mediaTypeContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -57569,531 +54898,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.MediaTypeContainsFold = data
-		case "width":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("width"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Width = data
-		case "widthNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthNEQ = data
-		case "widthIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthIn = data
-		case "widthNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthNotIn = data
-		case "widthGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthGT = data
-		case "widthGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthGTE = data
-		case "widthLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthLT = data
-		case "widthLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthLTE = data
-		case "widthIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthIsNil = data
-		case "widthNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("widthNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WidthNotNil = data
-		case "height":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("height"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Height = data
-		case "heightNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightNEQ = data
-		case "heightIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightIn = data
-		case "heightNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightNotIn = data
-		case "heightGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightGT = data
-		case "heightGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightGTE = data
-		case "heightLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightLT = data
-		case "heightLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightLTE = data
-		case "heightIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightIsNil = data
-		case "heightNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("heightNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HeightNotNil = data
-		case "pages":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pages"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Pages = data
-		case "pagesNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesNEQ = data
-		case "pagesIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesIn = data
-		case "pagesNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesNotIn = data
-		case "pagesGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesGT = data
-		case "pagesGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesGTE = data
-		case "pagesLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesLT = data
-		case "pagesLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesLTE = data
-		case "pagesIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesIsNil = data
-		case "pagesNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("pagesNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PagesNotNil = data
-		case "previewBytes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytes"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytes = data
-		case "previewBytesNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesNEQ = data
-		case "previewBytesIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesIn = data
-		case "previewBytesNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesNotIn = data
-		case "previewBytesGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesGT = data
-		case "previewBytesGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesGTE = data
-		case "previewBytesLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesLT = data
-		case "previewBytesLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesLTE = data
-		case "previewBytesIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesIsNil = data
-		case "previewBytesNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("previewBytesNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PreviewBytesNotNil = data
-		case "publishedBytes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytes"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytes = data
-		case "publishedBytesNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesNEQ = data
-		case "publishedBytesIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesIn = data
-		case "publishedBytesNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesNotIn = data
-		case "publishedBytesGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesGT = data
-		case "publishedBytesGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesGTE = data
-		case "publishedBytesLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesLT = data
-		case "publishedBytesLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesLTE = data
-		case "publishedBytesIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesIsNil = data
-		case "publishedBytesNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedBytesNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedBytesNotNil = data
-		case "publishedType":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedType"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedType = data
-		case "publishedTypeNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeNEQ = data
-		case "publishedTypeIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeIn = data
-		case "publishedTypeNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeNotIn = data
-		case "publishedTypeGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeGT = data
-		case "publishedTypeGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeGTE = data
-		case "publishedTypeLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeLT = data
-		case "publishedTypeLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeLTE = data
-		case "publishedTypeContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeContains = data
-		case "publishedTypeHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeHasPrefix = data
-		case "publishedTypeHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeHasSuffix = data
-		case "publishedTypeIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeIsNil = data
-		case "publishedTypeNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeNotNil = data
-		case "publishedTypeEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeEqualFold = data
-		case "publishedTypeContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedTypeContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedTypeContainsFold = data
-		case "publishedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAt = data
-		case "publishedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtNEQ = data
-		case "publishedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtIn = data
-		case "publishedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtNotIn = data
-		case "publishedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtGT = data
-		case "publishedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtGTE = data
-		case "publishedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtLT = data
-		case "publishedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtLTE = data
-		case "publishedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtIsNil = data
-		case "publishedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("publishedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PublishedAtNotNil = data
 		case "boundKind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundKind"))
 			data, err := ec.unmarshalOAttachmentBoundKind2ᚖstoaᚋentᚋattachmentᚐBoundKind(ctx, v)
@@ -58101,41 +54905,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.BoundKind = data
-		case "boundKindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundKindNEQ"))
-			data, err := ec.unmarshalOAttachmentBoundKind2ᚖstoaᚋentᚋattachmentᚐBoundKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundKindNEQ = data
-		case "boundKindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundKindIn"))
-			data, err := ec.unmarshalOAttachmentBoundKind2ᚕstoaᚋentᚋattachmentᚐBoundKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundKindIn = data
-		case "boundKindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundKindNotIn"))
-			data, err := ec.unmarshalOAttachmentBoundKind2ᚕstoaᚋentᚋattachmentᚐBoundKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundKindNotIn = data
-		case "boundKindIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundKindIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundKindIsNil = data
-		case "boundKindNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundKindNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundKindNotNil = data
 		case "boundID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -58143,321 +54912,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.BoundID = data
-		case "boundIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDNEQ = data
-		case "boundIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDIn = data
-		case "boundIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDNotIn = data
-		case "boundIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDGT = data
-		case "boundIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDGTE = data
-		case "boundIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDLT = data
-		case "boundIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDLTE = data
-		case "boundIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDIsNil = data
-		case "boundIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("boundIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BoundIDNotNil = data
-		case "position":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("position"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Position = data
-		case "positionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PositionNEQ = data
-		case "positionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PositionIn = data
-		case "positionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PositionNotIn = data
-		case "positionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PositionGT = data
-		case "positionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PositionGTE = data
-		case "positionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PositionLT = data
-		case "positionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("positionLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.PositionLTE = data
-		case "rightsConfirmedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAt = data
-		case "rightsConfirmedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtNEQ = data
-		case "rightsConfirmedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtIn = data
-		case "rightsConfirmedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtNotIn = data
-		case "rightsConfirmedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtGT = data
-		case "rightsConfirmedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtGTE = data
-		case "rightsConfirmedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtLT = data
-		case "rightsConfirmedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtLTE = data
-		case "rightsConfirmedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtIsNil = data
-		case "rightsConfirmedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rightsConfirmedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RightsConfirmedAtNotNil = data
-		case "unboundAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAt = data
-		case "unboundAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtNEQ = data
-		case "unboundAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtIn = data
-		case "unboundAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtNotIn = data
-		case "unboundAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtGT = data
-		case "unboundAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtGTE = data
-		case "unboundAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtLT = data
-		case "unboundAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtLTE = data
-		case "unboundAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtIsNil = data
-		case "unboundAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unboundAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UnboundAtNotNil = data
-		case "deletedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAt = data
-		case "deletedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtNEQ = data
-		case "deletedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtIn = data
-		case "deletedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtNotIn = data
-		case "deletedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtGT = data
-		case "deletedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtGTE = data
-		case "deletedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtLT = data
-		case "deletedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtLTE = data
 		case "deletedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -58472,13 +54926,6 @@ func (ec *executionContext) unmarshalInputAttachmentWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.DeletedAtNotNil = data
-		case "hasOwner":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasOwner"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasOwner = data
 		case "hasOwnerWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasOwnerWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -58543,7 +54990,7 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "operator", "operatorNEQ", "operatorIn", "operatorNotIn", "operatorGT", "operatorGTE", "operatorLT", "operatorLTE", "operatorContains", "operatorHasPrefix", "operatorHasSuffix", "operatorEqualFold", "operatorContainsFold", "procedure", "procedureNEQ", "procedureIn", "procedureNotIn", "procedureGT", "procedureGTE", "procedureLT", "procedureLTE", "procedureContains", "procedureHasPrefix", "procedureHasSuffix", "procedureEqualFold", "procedureContainsFold", "target", "targetNEQ", "targetIn", "targetNotIn", "targetGT", "targetGTE", "targetLT", "targetLTE", "targetContains", "targetHasPrefix", "targetHasSuffix", "targetEqualFold", "targetContainsFold", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDGT", "botIDGTE", "botIDLT", "botIDLTE", "botIDIsNil", "botIDNotNil", "reason", "reasonNEQ", "reasonIn", "reasonNotIn", "reasonGT", "reasonGTE", "reasonLT", "reasonLTE", "reasonContains", "reasonHasPrefix", "reasonHasSuffix", "reasonEqualFold", "reasonContainsFold"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "operator", "operatorContainsFold", "procedure", "procedureContainsFold", "target", "targetContainsFold", "botID", "reasonContainsFold"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -58578,90 +55025,6 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -58676,13 +55039,6 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "operator":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operator"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -58690,83 +55046,6 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.Operator = data
-		case "operatorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorNEQ = data
-		case "operatorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorIn = data
-		case "operatorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorNotIn = data
-		case "operatorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorGT = data
-		case "operatorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorGTE = data
-		case "operatorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorLT = data
-		case "operatorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorLTE = data
-		case "operatorContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorContains = data
-		case "operatorHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorHasPrefix = data
-		case "operatorHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorHasSuffix = data
-		case "operatorEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperatorEqualFold = data
 		case "operatorContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operatorContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -58781,83 +55060,6 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.Procedure = data
-		case "procedureNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureNEQ = data
-		case "procedureIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureIn = data
-		case "procedureNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureNotIn = data
-		case "procedureGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureGT = data
-		case "procedureGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureGTE = data
-		case "procedureLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureLT = data
-		case "procedureLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureLTE = data
-		case "procedureContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureContains = data
-		case "procedureHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureHasPrefix = data
-		case "procedureHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureHasSuffix = data
-		case "procedureEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ProcedureEqualFold = data
 		case "procedureContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("procedureContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -58872,83 +55074,6 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.Target = data
-		case "targetNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetNEQ = data
-		case "targetIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetIn = data
-		case "targetNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetNotIn = data
-		case "targetGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetGT = data
-		case "targetGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetGTE = data
-		case "targetLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetLT = data
-		case "targetLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetLTE = data
-		case "targetContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetContains = data
-		case "targetHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetHasPrefix = data
-		case "targetHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetHasSuffix = data
-		case "targetEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TargetEqualFold = data
 		case "targetContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("targetContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -58963,153 +55088,6 @@ func (ec *executionContext) unmarshalInputAuditEntryWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "botIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDGT = data
-		case "botIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDGTE = data
-		case "botIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDLT = data
-		case "botIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDLTE = data
-		case "botIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIsNil = data
-		case "botIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotNil = data
-		case "reason":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Reason = data
-		case "reasonNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonNEQ = data
-		case "reasonIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonIn = data
-		case "reasonNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonNotIn = data
-		case "reasonGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonGT = data
-		case "reasonGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonGTE = data
-		case "reasonLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonLT = data
-		case "reasonLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonLTE = data
-		case "reasonContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonContains = data
-		case "reasonHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonHasPrefix = data
-		case "reasonHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonHasSuffix = data
-		case "reasonEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReasonEqualFold = data
 		case "reasonContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasonContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -59357,7 +55335,7 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "handle", "handleNEQ", "handleIn", "handleNotIn", "handleGT", "handleGTE", "handleLT", "handleLTE", "handleContains", "handleHasPrefix", "handleHasSuffix", "handleEqualFold", "handleContainsFold", "displayName", "displayNameNEQ", "displayNameIn", "displayNameNotIn", "displayNameGT", "displayNameGTE", "displayNameLT", "displayNameLTE", "displayNameContains", "displayNameHasPrefix", "displayNameHasSuffix", "displayNameEqualFold", "displayNameContainsFold", "specialty", "specialtyNEQ", "specialtyIn", "specialtyNotIn", "specialtyGT", "specialtyGTE", "specialtyLT", "specialtyLTE", "specialtyContains", "specialtyHasPrefix", "specialtyHasSuffix", "specialtyEqualFold", "specialtyContainsFold", "bio", "bioNEQ", "bioIn", "bioNotIn", "bioGT", "bioGTE", "bioLT", "bioLTE", "bioContains", "bioHasPrefix", "bioHasSuffix", "bioEqualFold", "bioContainsFold", "characterDescription", "characterDescriptionNEQ", "characterDescriptionIn", "characterDescriptionNotIn", "characterDescriptionGT", "characterDescriptionGTE", "characterDescriptionLT", "characterDescriptionLTE", "characterDescriptionContains", "characterDescriptionHasPrefix", "characterDescriptionHasSuffix", "characterDescriptionEqualFold", "characterDescriptionContainsFold", "profilePublic", "profilePublicNEQ", "isDemo", "isDemoNEQ", "state", "stateNEQ", "stateIn", "stateNotIn", "suspendedAt", "suspendedAtNEQ", "suspendedAtIn", "suspendedAtNotIn", "suspendedAtGT", "suspendedAtGTE", "suspendedAtLT", "suspendedAtLTE", "suspendedAtIsNil", "suspendedAtNotNil", "erasureRequestedAt", "erasureRequestedAtNEQ", "erasureRequestedAtIn", "erasureRequestedAtNotIn", "erasureRequestedAtGT", "erasureRequestedAtGTE", "erasureRequestedAtLT", "erasureRequestedAtLTE", "erasureRequestedAtIsNil", "erasureRequestedAtNotNil", "emailVerifiedAt", "emailVerifiedAtNEQ", "emailVerifiedAtIn", "emailVerifiedAtNotIn", "emailVerifiedAtGT", "emailVerifiedAtGTE", "emailVerifiedAtLT", "emailVerifiedAtLTE", "emailVerifiedAtIsNil", "emailVerifiedAtNotNil", "lastActiveAt", "lastActiveAtNEQ", "lastActiveAtIn", "lastActiveAtNotIn", "lastActiveAtGT", "lastActiveAtGTE", "lastActiveAtLT", "lastActiveAtLTE"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "handle", "handleContainsFold", "displayNameContainsFold", "specialtyContainsFold", "profilePublic", "profilePublicNEQ", "isDemo", "isDemoNEQ", "state", "suspendedAtIsNil", "suspendedAtNotNil", "emailVerifiedAtIsNil", "emailVerifiedAtNotNil"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -59392,90 +55370,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -59490,69 +55384,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
-		case "updatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "handle":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handle"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -59560,83 +55391,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.Handle = data
-		case "handleNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleNEQ = data
-		case "handleIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleIn = data
-		case "handleNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleNotIn = data
-		case "handleGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleGT = data
-		case "handleGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleGTE = data
-		case "handleLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleLT = data
-		case "handleLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleLTE = data
-		case "handleContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleContains = data
-		case "handleHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleHasPrefix = data
-		case "handleHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleHasSuffix = data
-		case "handleEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HandleEqualFold = data
 		case "handleContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("handleContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -59644,90 +55398,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.HandleContainsFold = data
-		case "displayName":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayName"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayName = data
-		case "displayNameNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameNEQ = data
-		case "displayNameIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameIn = data
-		case "displayNameNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameNotIn = data
-		case "displayNameGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameGT = data
-		case "displayNameGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameGTE = data
-		case "displayNameLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameLT = data
-		case "displayNameLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameLTE = data
-		case "displayNameContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameContains = data
-		case "displayNameHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameHasPrefix = data
-		case "displayNameHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameHasSuffix = data
-		case "displayNameEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisplayNameEqualFold = data
 		case "displayNameContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("displayNameContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -59735,90 +55405,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.DisplayNameContainsFold = data
-		case "specialty":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialty"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Specialty = data
-		case "specialtyNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyNEQ = data
-		case "specialtyIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyIn = data
-		case "specialtyNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyNotIn = data
-		case "specialtyGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyGT = data
-		case "specialtyGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyGTE = data
-		case "specialtyLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyLT = data
-		case "specialtyLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyLTE = data
-		case "specialtyContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyContains = data
-		case "specialtyHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyHasPrefix = data
-		case "specialtyHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyHasSuffix = data
-		case "specialtyEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SpecialtyEqualFold = data
 		case "specialtyContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("specialtyContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -59826,188 +55412,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.SpecialtyContainsFold = data
-		case "bio":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bio"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Bio = data
-		case "bioNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioNEQ = data
-		case "bioIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioIn = data
-		case "bioNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioNotIn = data
-		case "bioGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioGT = data
-		case "bioGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioGTE = data
-		case "bioLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioLT = data
-		case "bioLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioLTE = data
-		case "bioContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioContains = data
-		case "bioHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioHasPrefix = data
-		case "bioHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioHasSuffix = data
-		case "bioEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioEqualFold = data
-		case "bioContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("bioContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BioContainsFold = data
-		case "characterDescription":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescription"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescription = data
-		case "characterDescriptionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionNEQ = data
-		case "characterDescriptionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionIn = data
-		case "characterDescriptionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionNotIn = data
-		case "characterDescriptionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionGT = data
-		case "characterDescriptionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionGTE = data
-		case "characterDescriptionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionLT = data
-		case "characterDescriptionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionLTE = data
-		case "characterDescriptionContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionContains = data
-		case "characterDescriptionHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionHasPrefix = data
-		case "characterDescriptionHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionHasSuffix = data
-		case "characterDescriptionEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionEqualFold = data
-		case "characterDescriptionContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("characterDescriptionContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CharacterDescriptionContainsFold = data
 		case "profilePublic":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("profilePublic"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -60043,83 +55447,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.State = data
-		case "stateNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNEQ"))
-			data, err := ec.unmarshalOBotState2ᚖstoaᚋentᚋbotᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNEQ = data
-		case "stateIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateIn"))
-			data, err := ec.unmarshalOBotState2ᚕstoaᚋentᚋbotᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateIn = data
-		case "stateNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNotIn"))
-			data, err := ec.unmarshalOBotState2ᚕstoaᚋentᚋbotᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNotIn = data
-		case "suspendedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAt = data
-		case "suspendedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAtNEQ = data
-		case "suspendedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAtIn = data
-		case "suspendedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAtNotIn = data
-		case "suspendedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAtGT = data
-		case "suspendedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAtGTE = data
-		case "suspendedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAtLT = data
-		case "suspendedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SuspendedAtLTE = data
 		case "suspendedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspendedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -60134,132 +55461,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.SuspendedAtNotNil = data
-		case "erasureRequestedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAt = data
-		case "erasureRequestedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtNEQ = data
-		case "erasureRequestedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtIn = data
-		case "erasureRequestedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtNotIn = data
-		case "erasureRequestedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtGT = data
-		case "erasureRequestedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtGTE = data
-		case "erasureRequestedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtLT = data
-		case "erasureRequestedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtLTE = data
-		case "erasureRequestedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtIsNil = data
-		case "erasureRequestedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("erasureRequestedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErasureRequestedAtNotNil = data
-		case "emailVerifiedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAt = data
-		case "emailVerifiedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAtNEQ = data
-		case "emailVerifiedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAtIn = data
-		case "emailVerifiedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAtNotIn = data
-		case "emailVerifiedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAtGT = data
-		case "emailVerifiedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAtGTE = data
-		case "emailVerifiedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAtLT = data
-		case "emailVerifiedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EmailVerifiedAtLTE = data
 		case "emailVerifiedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("emailVerifiedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -60274,62 +55475,6 @@ func (ec *executionContext) unmarshalInputBotWhereInput(ctx context.Context, obj
 				return it, err
 			}
 			it.EmailVerifiedAtNotNil = data
-		case "lastActiveAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAt = data
-		case "lastActiveAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAtNEQ = data
-		case "lastActiveAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAtIn = data
-		case "lastActiveAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAtNotIn = data
-		case "lastActiveAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAtGT = data
-		case "lastActiveAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAtGTE = data
-		case "lastActiveAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAtLT = data
-		case "lastActiveAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastActiveAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastActiveAtLTE = data
 		}
 	}
 	return it, nil
@@ -60565,7 +55710,7 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "requesterID", "requesterIDNEQ", "requesterIDIn", "requesterIDNotIn", "recipientID", "recipientIDNEQ", "recipientIDIn", "recipientIDNotIn", "state", "stateNEQ", "stateIn", "stateNotIn", "blockedBy", "blockedByNEQ", "blockedByIn", "blockedByNotIn", "blockedByGT", "blockedByGTE", "blockedByLT", "blockedByLTE", "blockedByIsNil", "blockedByNotNil", "acceptedAt", "acceptedAtNEQ", "acceptedAtIn", "acceptedAtNotIn", "acceptedAtGT", "acceptedAtGTE", "acceptedAtLT", "acceptedAtLTE", "acceptedAtIsNil", "acceptedAtNotNil", "hasRequester", "hasRequesterWith", "hasRecipient", "hasRecipientWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "requesterID", "recipientID", "state", "hasRequesterWith", "hasRecipientWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -60600,90 +55745,6 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -60698,69 +55759,6 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
-		case "updatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "requesterID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requesterID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -60768,27 +55766,6 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.RequesterID = data
-		case "requesterIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requesterIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RequesterIDNEQ = data
-		case "requesterIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requesterIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RequesterIDIn = data
-		case "requesterIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requesterIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RequesterIDNotIn = data
 		case "recipientID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -60796,27 +55773,6 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.RecipientID = data
-		case "recipientIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDNEQ = data
-		case "recipientIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDIn = data
-		case "recipientIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDNotIn = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOContactState2ᚖstoaᚋentᚋcontactᚐState(ctx, v)
@@ -60824,174 +55780,6 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.State = data
-		case "stateNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNEQ"))
-			data, err := ec.unmarshalOContactState2ᚖstoaᚋentᚋcontactᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNEQ = data
-		case "stateIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateIn"))
-			data, err := ec.unmarshalOContactState2ᚕstoaᚋentᚋcontactᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateIn = data
-		case "stateNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNotIn"))
-			data, err := ec.unmarshalOContactState2ᚕstoaᚋentᚋcontactᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNotIn = data
-		case "blockedBy":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedBy"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedBy = data
-		case "blockedByNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByNEQ = data
-		case "blockedByIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByIn = data
-		case "blockedByNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByNotIn = data
-		case "blockedByGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByGT = data
-		case "blockedByGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByGTE = data
-		case "blockedByLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByLT = data
-		case "blockedByLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByLTE = data
-		case "blockedByIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByIsNil = data
-		case "blockedByNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("blockedByNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BlockedByNotNil = data
-		case "acceptedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAt = data
-		case "acceptedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtNEQ = data
-		case "acceptedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtIn = data
-		case "acceptedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtNotIn = data
-		case "acceptedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtGT = data
-		case "acceptedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtGTE = data
-		case "acceptedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtLT = data
-		case "acceptedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtLTE = data
-		case "acceptedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtIsNil = data
-		case "acceptedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("acceptedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AcceptedAtNotNil = data
-		case "hasRequester":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasRequester"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasRequester = data
 		case "hasRequesterWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasRequesterWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -60999,13 +55787,6 @@ func (ec *executionContext) unmarshalInputContactWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.HasRequesterWith = data
-		case "hasRecipient":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasRecipient"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasRecipient = data
 		case "hasRecipientWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasRecipientWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -61510,7 +56291,7 @@ func (ec *executionContext) unmarshalInputDocumentWhereInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "key", "keyNEQ", "keyIn", "keyNotIn", "keyGT", "keyGTE", "keyLT", "keyLTE", "keyContains", "keyHasPrefix", "keyHasSuffix", "keyEqualFold", "keyContainsFold", "title", "titleNEQ", "titleIn", "titleNotIn", "titleGT", "titleGTE", "titleLT", "titleLTE", "titleContains", "titleHasPrefix", "titleHasSuffix", "titleEqualFold", "titleContainsFold", "version", "versionNEQ", "versionIn", "versionNotIn", "versionGT", "versionGTE", "versionLT", "versionLTE", "versionContains", "versionHasPrefix", "versionHasSuffix", "versionEqualFold", "versionContainsFold", "url", "urlNEQ", "urlIn", "urlNotIn", "urlGT", "urlGTE", "urlLT", "urlLTE", "urlContains", "urlHasPrefix", "urlHasSuffix", "urlEqualFold", "urlContainsFold", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "sha256", "sha256NEQ", "sha256In", "sha256NotIn", "sha256GT", "sha256GTE", "sha256LT", "sha256LTE", "sha256Contains", "sha256HasPrefix", "sha256HasSuffix", "sha256EqualFold", "sha256ContainsFold", "withdrawnAt", "withdrawnAtNEQ", "withdrawnAtIn", "withdrawnAtNotIn", "withdrawnAtGT", "withdrawnAtGTE", "withdrawnAtLT", "withdrawnAtLTE", "withdrawnAtIsNil", "withdrawnAtNotNil"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "keyContainsFold", "titleContainsFold", "textContainsFold", "withdrawnAtIsNil", "withdrawnAtNotNil"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -61545,90 +56326,6 @@ func (ec *executionContext) unmarshalInputDocumentWhereInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -61643,97 +56340,6 @@ func (ec *executionContext) unmarshalInputDocumentWhereInput(ctx context.Context
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "key":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("key"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Key = data
-		case "keyNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyNEQ = data
-		case "keyIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyIn = data
-		case "keyNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyNotIn = data
-		case "keyGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyGT = data
-		case "keyGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyGTE = data
-		case "keyLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyLT = data
-		case "keyLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyLTE = data
-		case "keyContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyContains = data
-		case "keyHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyHasPrefix = data
-		case "keyHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyHasSuffix = data
-		case "keyEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KeyEqualFold = data
 		case "keyContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -61741,90 +56347,6 @@ func (ec *executionContext) unmarshalInputDocumentWhereInput(ctx context.Context
 				return it, err
 			}
 			it.KeyContainsFold = data
-		case "title":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Title = data
-		case "titleNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNEQ = data
-		case "titleIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleIn = data
-		case "titleNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNotIn = data
-		case "titleGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGT = data
-		case "titleGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGTE = data
-		case "titleLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLT = data
-		case "titleLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLTE = data
-		case "titleContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleContains = data
-		case "titleHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasPrefix = data
-		case "titleHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasSuffix = data
-		case "titleEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleEqualFold = data
 		case "titleContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -61832,272 +56354,6 @@ func (ec *executionContext) unmarshalInputDocumentWhereInput(ctx context.Context
 				return it, err
 			}
 			it.TitleContainsFold = data
-		case "version":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Version = data
-		case "versionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionNEQ = data
-		case "versionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionIn = data
-		case "versionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionNotIn = data
-		case "versionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionGT = data
-		case "versionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionGTE = data
-		case "versionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionLT = data
-		case "versionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionLTE = data
-		case "versionContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionContains = data
-		case "versionHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionHasPrefix = data
-		case "versionHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionHasSuffix = data
-		case "versionEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionEqualFold = data
-		case "versionContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionContainsFold = data
-		case "url":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("url"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URL = data
-		case "urlNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLNEQ = data
-		case "urlIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLIn = data
-		case "urlNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLNotIn = data
-		case "urlGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLGT = data
-		case "urlGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLGTE = data
-		case "urlLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLLT = data
-		case "urlLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLLTE = data
-		case "urlContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLContains = data
-		case "urlHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLHasPrefix = data
-		case "urlHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLHasSuffix = data
-		case "urlEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLEqualFold = data
-		case "urlContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("urlContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.URLContainsFold = data
-		case "text":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Text = data
-		case "textNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNEQ = data
-		case "textIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextIn = data
-		case "textNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNotIn = data
-		case "textGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGT = data
-		case "textGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGTE = data
-		case "textLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLT = data
-		case "textLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLTE = data
-		case "textContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextContains = data
-		case "textHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasPrefix = data
-		case "textHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasSuffix = data
-		case "textEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextEqualFold = data
 		case "textContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -62105,153 +56361,6 @@ func (ec *executionContext) unmarshalInputDocumentWhereInput(ctx context.Context
 				return it, err
 			}
 			it.TextContainsFold = data
-		case "sha256":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256 = data
-		case "sha256NEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256NEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256NEQ = data
-		case "sha256In":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256In"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256In = data
-		case "sha256NotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256NotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256NotIn = data
-		case "sha256GT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256GT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256GT = data
-		case "sha256GTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256GTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256GTE = data
-		case "sha256LT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256LT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256LT = data
-		case "sha256LTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256LTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256LTE = data
-		case "sha256Contains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256Contains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256Contains = data
-		case "sha256HasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256HasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256HasPrefix = data
-		case "sha256HasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256HasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256HasSuffix = data
-		case "sha256EqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256EqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256EqualFold = data
-		case "sha256ContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sha256ContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Sha256ContainsFold = data
-		case "withdrawnAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAt = data
-		case "withdrawnAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAtNEQ = data
-		case "withdrawnAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAtIn = data
-		case "withdrawnAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAtNotIn = data
-		case "withdrawnAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAtGT = data
-		case "withdrawnAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAtGTE = data
-		case "withdrawnAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAtLT = data
-		case "withdrawnAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WithdrawnAtLTE = data
 		case "withdrawnAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withdrawnAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -62360,7 +56469,7 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "recipientID", "recipientIDNEQ", "recipientIDIn", "recipientIDNotIn", "recipientIDGT", "recipientIDGTE", "recipientIDLT", "recipientIDLTE", "kind", "kindNEQ", "kindIn", "kindNotIn", "kindGT", "kindGTE", "kindLT", "kindLTE", "kindContains", "kindHasPrefix", "kindHasSuffix", "kindEqualFold", "kindContainsFold", "contactID", "contactIDNEQ", "contactIDIn", "contactIDNotIn", "contactIDGT", "contactIDGTE", "contactIDLT", "contactIDLTE", "contactIDIsNil", "contactIDNotNil", "messageID", "messageIDNEQ", "messageIDIn", "messageIDNotIn", "messageIDGT", "messageIDGTE", "messageIDLT", "messageIDLTE", "messageIDIsNil", "messageIDNotNil"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "recipientID", "kind", "contactID", "messageID"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -62395,90 +56504,6 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -62493,13 +56518,6 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "recipientID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -62507,55 +56525,6 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.RecipientID = data
-		case "recipientIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDNEQ = data
-		case "recipientIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDIn = data
-		case "recipientIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDNotIn = data
-		case "recipientIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDGT = data
-		case "recipientIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDGTE = data
-		case "recipientIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDLT = data
-		case "recipientIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDLTE = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -62563,90 +56532,6 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.Kind = data
-		case "kindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNEQ = data
-		case "kindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindIn = data
-		case "kindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNotIn = data
-		case "kindGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindGT = data
-		case "kindGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindGTE = data
-		case "kindLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindLT = data
-		case "kindLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindLTE = data
-		case "kindContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindContains = data
-		case "kindHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindHasPrefix = data
-		case "kindHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindHasSuffix = data
-		case "kindEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindEqualFold = data
-		case "kindContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindContainsFold = data
 		case "contactID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -62654,69 +56539,6 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.ContactID = data
-		case "contactIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDNEQ = data
-		case "contactIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDIn = data
-		case "contactIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDNotIn = data
-		case "contactIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDGT = data
-		case "contactIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDGTE = data
-		case "contactIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDLT = data
-		case "contactIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDLTE = data
-		case "contactIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDIsNil = data
-		case "contactIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDNotNil = data
 		case "messageID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -62724,69 +56546,6 @@ func (ec *executionContext) unmarshalInputEventWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.MessageID = data
-		case "messageIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDNEQ = data
-		case "messageIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDIn = data
-		case "messageIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDNotIn = data
-		case "messageIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDGT = data
-		case "messageIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDGTE = data
-		case "messageIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDLT = data
-		case "messageIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDLTE = data
-		case "messageIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDIsNil = data
-		case "messageIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("messageIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.MessageIDNotNil = data
 		}
 	}
 	return it, nil
@@ -62948,7 +56707,7 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "kind", "kindNEQ", "kindIn", "kindNotIn", "subjectType", "subjectTypeNEQ", "subjectTypeIn", "subjectTypeNotIn", "subjectTypeIsNil", "subjectTypeNotNil", "subjectID", "subjectIDNEQ", "subjectIDIn", "subjectIDNotIn", "subjectIDGT", "subjectIDGTE", "subjectIDLT", "subjectIDLTE", "subjectIDIsNil", "subjectIDNotNil", "subjectBotID", "subjectBotIDNEQ", "subjectBotIDIn", "subjectBotIDNotIn", "subjectBotIDIsNil", "subjectBotIDNotNil", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "state", "stateNEQ", "stateIn", "stateNotIn", "answer", "answerNEQ", "answerIn", "answerNotIn", "answerGT", "answerGTE", "answerLT", "answerLTE", "answerContains", "answerHasPrefix", "answerHasSuffix", "answerIsNil", "answerNotNil", "answerEqualFold", "answerContainsFold", "answeredAt", "answeredAtNEQ", "answeredAtIn", "answeredAtNotIn", "answeredAtGT", "answeredAtGTE", "answeredAtLT", "answeredAtLTE", "answeredAtIsNil", "answeredAtNotNil", "hasBot", "hasBotWith", "hasSubjectBot", "hasSubjectBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "botID", "kind", "subjectType", "subjectID", "subjectBotID", "textContainsFold", "state", "hasBotWith", "hasSubjectBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -62983,90 +56742,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -63081,13 +56756,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "botID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -63095,27 +56763,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
 			data, err := ec.unmarshalOFeedbackKind2ᚖstoaᚋentᚋfeedbackᚐKind(ctx, v)
@@ -63123,27 +56770,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.Kind = data
-		case "kindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNEQ"))
-			data, err := ec.unmarshalOFeedbackKind2ᚖstoaᚋentᚋfeedbackᚐKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNEQ = data
-		case "kindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindIn"))
-			data, err := ec.unmarshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindIn = data
-		case "kindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNotIn"))
-			data, err := ec.unmarshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNotIn = data
 		case "subjectType":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectType"))
 			data, err := ec.unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, v)
@@ -63151,41 +56777,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.SubjectType = data
-		case "subjectTypeNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNEQ"))
-			data, err := ec.unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeNEQ = data
-		case "subjectTypeIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeIn"))
-			data, err := ec.unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeIn = data
-		case "subjectTypeNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNotIn"))
-			data, err := ec.unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeNotIn = data
-		case "subjectTypeIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeIsNil = data
-		case "subjectTypeNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectTypeNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectTypeNotNil = data
 		case "subjectID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -63193,69 +56784,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.SubjectID = data
-		case "subjectIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNEQ = data
-		case "subjectIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDIn = data
-		case "subjectIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNotIn = data
-		case "subjectIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDGT = data
-		case "subjectIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDGTE = data
-		case "subjectIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDLT = data
-		case "subjectIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDLTE = data
-		case "subjectIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDIsNil = data
-		case "subjectIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNotNil = data
 		case "subjectBotID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -63263,125 +56791,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.SubjectBotID = data
-		case "subjectBotIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDNEQ = data
-		case "subjectBotIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDIn = data
-		case "subjectBotIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDNotIn = data
-		case "subjectBotIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDIsNil = data
-		case "subjectBotIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectBotIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectBotIDNotNil = data
-		case "text":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Text = data
-		case "textNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNEQ = data
-		case "textIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextIn = data
-		case "textNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNotIn = data
-		case "textGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGT = data
-		case "textGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGTE = data
-		case "textLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLT = data
-		case "textLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLTE = data
-		case "textContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextContains = data
-		case "textHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasPrefix = data
-		case "textHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasSuffix = data
-		case "textEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextEqualFold = data
 		case "textContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -63396,209 +56805,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.State = data
-		case "stateNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNEQ"))
-			data, err := ec.unmarshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNEQ = data
-		case "stateIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateIn"))
-			data, err := ec.unmarshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateIn = data
-		case "stateNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNotIn"))
-			data, err := ec.unmarshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNotIn = data
-		case "answer":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answer"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Answer = data
-		case "answerNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerNEQ = data
-		case "answerIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerIn = data
-		case "answerNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerNotIn = data
-		case "answerGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerGT = data
-		case "answerGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerGTE = data
-		case "answerLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerLT = data
-		case "answerLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerLTE = data
-		case "answerContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerContains = data
-		case "answerHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerHasPrefix = data
-		case "answerHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerHasSuffix = data
-		case "answerIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerIsNil = data
-		case "answerNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerNotNil = data
-		case "answerEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerEqualFold = data
-		case "answerContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answerContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnswerContainsFold = data
-		case "answeredAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAt = data
-		case "answeredAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtNEQ = data
-		case "answeredAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtIn = data
-		case "answeredAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtNotIn = data
-		case "answeredAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtGT = data
-		case "answeredAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtGTE = data
-		case "answeredAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtLT = data
-		case "answeredAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtLTE = data
-		case "answeredAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtIsNil = data
-		case "answeredAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answeredAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AnsweredAtNotNil = data
-		case "hasBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasBot = data
 		case "hasBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -63606,13 +56812,6 @@ func (ec *executionContext) unmarshalInputFeedbackWhereInput(ctx context.Context
 				return it, err
 			}
 			it.HasBotWith = data
-		case "hasSubjectBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasSubjectBot = data
 		case "hasSubjectBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -63728,7 +56927,7 @@ func (ec *executionContext) unmarshalInputInvitationWhereInput(ctx context.Conte
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "uses", "usesNEQ", "usesIn", "usesNotIn", "usesGT", "usesGTE", "usesLT", "usesLTE", "used", "usedNEQ", "usedIn", "usedNotIn", "usedGT", "usedGTE", "usedLT", "usedLTE", "note", "noteNEQ", "noteIn", "noteNotIn", "noteGT", "noteGTE", "noteLT", "noteLTE", "noteContains", "noteHasPrefix", "noteHasSuffix", "noteEqualFold", "noteContainsFold", "isDemo", "isDemoNEQ", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE", "expiresAtIsNil", "expiresAtNotNil", "revokedAt", "revokedAtNEQ", "revokedAtIn", "revokedAtNotIn", "revokedAtGT", "revokedAtGTE", "revokedAtLT", "revokedAtLTE", "revokedAtIsNil", "revokedAtNotNil"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "noteContainsFold", "revokedAtIsNil", "revokedAtNotNil"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -63763,90 +56962,6 @@ func (ec *executionContext) unmarshalInputInvitationWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -63861,209 +56976,6 @@ func (ec *executionContext) unmarshalInputInvitationWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "uses":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("uses"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Uses = data
-		case "usesNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usesNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsesNEQ = data
-		case "usesIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usesIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsesIn = data
-		case "usesNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usesNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsesNotIn = data
-		case "usesGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usesGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsesGT = data
-		case "usesGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usesGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsesGTE = data
-		case "usesLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usesLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsesLT = data
-		case "usesLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usesLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsesLTE = data
-		case "used":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("used"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Used = data
-		case "usedNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usedNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsedNEQ = data
-		case "usedIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usedIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsedIn = data
-		case "usedNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usedNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsedNotIn = data
-		case "usedGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usedGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsedGT = data
-		case "usedGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usedGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsedGTE = data
-		case "usedLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usedLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsedLT = data
-		case "usedLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("usedLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UsedLTE = data
-		case "note":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Note = data
-		case "noteNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteNEQ = data
-		case "noteIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteIn = data
-		case "noteNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteNotIn = data
-		case "noteGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteGT = data
-		case "noteGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteGTE = data
-		case "noteLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteLT = data
-		case "noteLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteLTE = data
-		case "noteContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteContains = data
-		case "noteHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteHasPrefix = data
-		case "noteHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteHasSuffix = data
-		case "noteEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NoteEqualFold = data
 		case "noteContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("noteContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -64071,146 +56983,6 @@ func (ec *executionContext) unmarshalInputInvitationWhereInput(ctx context.Conte
 				return it, err
 			}
 			it.NoteContainsFold = data
-		case "isDemo":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDemo"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IsDemo = data
-		case "isDemoNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isDemoNEQ"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IsDemoNEQ = data
-		case "expiresAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAt = data
-		case "expiresAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNEQ = data
-		case "expiresAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtIn = data
-		case "expiresAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNotIn = data
-		case "expiresAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtGT = data
-		case "expiresAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtGTE = data
-		case "expiresAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtLT = data
-		case "expiresAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtLTE = data
-		case "expiresAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtIsNil = data
-		case "expiresAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNotNil = data
-		case "revokedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAt = data
-		case "revokedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAtNEQ = data
-		case "revokedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAtIn = data
-		case "revokedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAtNotIn = data
-		case "revokedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAtGT = data
-		case "revokedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAtGTE = data
-		case "revokedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAtLT = data
-		case "revokedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RevokedAtLTE = data
 		case "revokedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revokedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -64282,7 +57054,7 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "transactionID", "transactionIDNEQ", "transactionIDIn", "transactionIDNotIn", "transactionIDGT", "transactionIDGTE", "transactionIDLT", "transactionIDLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDGT", "botIDGTE", "botIDLT", "botIDLTE", "botIDIsNil", "botIDNotNil", "number", "numberNEQ", "numberIn", "numberNotIn", "numberGT", "numberGTE", "numberLT", "numberLTE", "numberIsNil", "numberNotNil", "accountKind", "accountKindNEQ", "accountKindIn", "accountKindNotIn", "kind", "kindNEQ", "kindIn", "kindNotIn", "deltaMinor", "deltaMinorNEQ", "deltaMinorIn", "deltaMinorNotIn", "deltaMinorGT", "deltaMinorGTE", "deltaMinorLT", "deltaMinorLTE", "operationID", "operationIDNEQ", "operationIDIn", "operationIDNotIn", "operationIDGT", "operationIDGTE", "operationIDLT", "operationIDLTE", "operationIDIsNil", "operationIDNotNil", "orderID", "orderIDNEQ", "orderIDIn", "orderIDNotIn", "orderIDGT", "orderIDGTE", "orderIDLT", "orderIDLTE", "orderIDIsNil", "orderIDNotNil"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "transactionID", "botID", "accountKind", "kind", "operationID", "orderID"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -64317,90 +57089,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -64415,13 +57103,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "transactionID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -64429,55 +57110,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.TransactionID = data
-		case "transactionIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TransactionIDNEQ = data
-		case "transactionIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TransactionIDIn = data
-		case "transactionIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TransactionIDNotIn = data
-		case "transactionIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TransactionIDGT = data
-		case "transactionIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TransactionIDGTE = data
-		case "transactionIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TransactionIDLT = data
-		case "transactionIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("transactionIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TransactionIDLTE = data
 		case "botID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -64485,139 +57117,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "botIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDGT = data
-		case "botIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDGTE = data
-		case "botIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDLT = data
-		case "botIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDLTE = data
-		case "botIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIsNil = data
-		case "botIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotNil = data
-		case "number":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("number"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Number = data
-		case "numberNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberNEQ = data
-		case "numberIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberIn = data
-		case "numberNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberNotIn = data
-		case "numberGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberGT = data
-		case "numberGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberGTE = data
-		case "numberLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberLT = data
-		case "numberLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberLTE = data
-		case "numberIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberIsNil = data
-		case "numberNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("numberNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NumberNotNil = data
 		case "accountKind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountKind"))
 			data, err := ec.unmarshalOLedgerEntryAccountKind2ᚖstoaᚋentᚋledgerentryᚐAccountKind(ctx, v)
@@ -64625,27 +57124,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.AccountKind = data
-		case "accountKindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountKindNEQ"))
-			data, err := ec.unmarshalOLedgerEntryAccountKind2ᚖstoaᚋentᚋledgerentryᚐAccountKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AccountKindNEQ = data
-		case "accountKindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountKindIn"))
-			data, err := ec.unmarshalOLedgerEntryAccountKind2ᚕstoaᚋentᚋledgerentryᚐAccountKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AccountKindIn = data
-		case "accountKindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("accountKindNotIn"))
-			data, err := ec.unmarshalOLedgerEntryAccountKind2ᚕstoaᚋentᚋledgerentryᚐAccountKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AccountKindNotIn = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
 			data, err := ec.unmarshalOLedgerEntryKind2ᚖstoaᚋentᚋledgerentryᚐKind(ctx, v)
@@ -64653,83 +57131,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.Kind = data
-		case "kindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNEQ"))
-			data, err := ec.unmarshalOLedgerEntryKind2ᚖstoaᚋentᚋledgerentryᚐKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNEQ = data
-		case "kindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindIn"))
-			data, err := ec.unmarshalOLedgerEntryKind2ᚕstoaᚋentᚋledgerentryᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindIn = data
-		case "kindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNotIn"))
-			data, err := ec.unmarshalOLedgerEntryKind2ᚕstoaᚋentᚋledgerentryᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNotIn = data
-		case "deltaMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinor = data
-		case "deltaMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinorNEQ = data
-		case "deltaMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinorIn = data
-		case "deltaMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinorNotIn = data
-		case "deltaMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinorGT = data
-		case "deltaMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinorGTE = data
-		case "deltaMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinorLT = data
-		case "deltaMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deltaMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeltaMinorLTE = data
 		case "operationID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -64737,69 +57138,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.OperationID = data
-		case "operationIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDNEQ = data
-		case "operationIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDIn = data
-		case "operationIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDNotIn = data
-		case "operationIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDGT = data
-		case "operationIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDGTE = data
-		case "operationIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDLT = data
-		case "operationIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDLTE = data
-		case "operationIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDIsNil = data
-		case "operationIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("operationIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OperationIDNotNil = data
 		case "orderID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -64807,69 +57145,6 @@ func (ec *executionContext) unmarshalInputLedgerEntryWhereInput(ctx context.Cont
 				return it, err
 			}
 			it.OrderID = data
-		case "orderIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNEQ = data
-		case "orderIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDIn = data
-		case "orderIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNotIn = data
-		case "orderIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDGT = data
-		case "orderIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDGTE = data
-		case "orderIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDLT = data
-		case "orderIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDLTE = data
-		case "orderIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDIsNil = data
-		case "orderIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNotNil = data
 		}
 	}
 	return it, nil
@@ -64927,7 +57202,7 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "kind", "kindNEQ", "kindIn", "kindNotIn", "addressHint", "addressHintNEQ", "addressHintIn", "addressHintNotIn", "addressHintGT", "addressHintGTE", "addressHintLT", "addressHintLTE", "addressHintContains", "addressHintHasPrefix", "addressHintHasSuffix", "addressHintEqualFold", "addressHintContainsFold", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "botIDIsNil", "botIDNotNil", "reference", "referenceNEQ", "referenceIn", "referenceNotIn", "referenceGT", "referenceGTE", "referenceLT", "referenceLTE", "referenceIsNil", "referenceNotNil", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE", "expiresAtIsNil", "expiresAtNotNil", "sentAt", "sentAtNEQ", "sentAtIn", "sentAtNotIn", "sentAtGT", "sentAtGTE", "sentAtLT", "sentAtLTE", "sentAtIsNil", "sentAtNotNil", "refusedAt", "refusedAtNEQ", "refusedAtIn", "refusedAtNotIn", "refusedAtGT", "refusedAtGTE", "refusedAtLT", "refusedAtLTE", "refusedAtIsNil", "refusedAtNotNil", "expiredAt", "expiredAtNEQ", "expiredAtIn", "expiredAtNotIn", "expiredAtGT", "expiredAtGTE", "expiredAtLT", "expiredAtLTE", "expiredAtIsNil", "expiredAtNotNil", "countedAt", "countedAtNEQ", "countedAtIn", "countedAtNotIn", "countedAtGT", "countedAtGTE", "countedAtLT", "countedAtLTE", "countedAtIsNil", "countedAtNotNil", "attempts", "attemptsNEQ", "attemptsIn", "attemptsNotIn", "attemptsGT", "attemptsGTE", "attemptsLT", "attemptsLTE", "lastError", "lastErrorNEQ", "lastErrorIn", "lastErrorNotIn", "lastErrorGT", "lastErrorGTE", "lastErrorLT", "lastErrorLTE", "lastErrorContains", "lastErrorHasPrefix", "lastErrorHasSuffix", "lastErrorEqualFold", "lastErrorContainsFold", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "kind", "addressHintContainsFold", "botID", "sentAtIsNil", "sentAtNotNil", "refusedAtIsNil", "refusedAtNotNil", "expiredAtIsNil", "expiredAtNotNil", "attemptsGT", "lastErrorContainsFold", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -64962,90 +57237,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -65060,13 +57251,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
 			data, err := ec.unmarshalOMailKind2ᚖstoaᚋentᚋmailᚐKind(ctx, v)
@@ -65074,111 +57258,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Kind = data
-		case "kindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNEQ"))
-			data, err := ec.unmarshalOMailKind2ᚖstoaᚋentᚋmailᚐKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNEQ = data
-		case "kindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindIn"))
-			data, err := ec.unmarshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindIn = data
-		case "kindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNotIn"))
-			data, err := ec.unmarshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNotIn = data
-		case "addressHint":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHint"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHint = data
-		case "addressHintNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintNEQ = data
-		case "addressHintIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintIn = data
-		case "addressHintNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintNotIn = data
-		case "addressHintGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintGT = data
-		case "addressHintGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintGTE = data
-		case "addressHintLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintLT = data
-		case "addressHintLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintLTE = data
-		case "addressHintContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintContains = data
-		case "addressHintHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintHasPrefix = data
-		case "addressHintHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintHasSuffix = data
-		case "addressHintEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AddressHintEqualFold = data
 		case "addressHintContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("addressHintContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -65193,237 +57272,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "botIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIsNil = data
-		case "botIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotNil = data
-		case "reference":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reference"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Reference = data
-		case "referenceNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceNEQ = data
-		case "referenceIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceIn = data
-		case "referenceNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceNotIn = data
-		case "referenceGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceGT = data
-		case "referenceGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceGTE = data
-		case "referenceLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceLT = data
-		case "referenceLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceLTE = data
-		case "referenceIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceIsNil = data
-		case "referenceNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("referenceNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ReferenceNotNil = data
-		case "expiresAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAt = data
-		case "expiresAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNEQ = data
-		case "expiresAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtIn = data
-		case "expiresAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNotIn = data
-		case "expiresAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtGT = data
-		case "expiresAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtGTE = data
-		case "expiresAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtLT = data
-		case "expiresAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtLTE = data
-		case "expiresAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtIsNil = data
-		case "expiresAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNotNil = data
-		case "sentAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAt = data
-		case "sentAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAtNEQ = data
-		case "sentAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAtIn = data
-		case "sentAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAtNotIn = data
-		case "sentAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAtGT = data
-		case "sentAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAtGTE = data
-		case "sentAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAtLT = data
-		case "sentAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SentAtLTE = data
 		case "sentAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sentAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -65438,62 +57286,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.SentAtNotNil = data
-		case "refusedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAt = data
-		case "refusedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAtNEQ = data
-		case "refusedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAtIn = data
-		case "refusedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAtNotIn = data
-		case "refusedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAtGT = data
-		case "refusedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAtGTE = data
-		case "refusedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAtLT = data
-		case "refusedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefusedAtLTE = data
 		case "refusedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refusedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -65508,62 +57300,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.RefusedAtNotNil = data
-		case "expiredAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAt = data
-		case "expiredAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAtNEQ = data
-		case "expiredAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAtIn = data
-		case "expiredAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAtNotIn = data
-		case "expiredAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAtGT = data
-		case "expiredAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAtGTE = data
-		case "expiredAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAtLT = data
-		case "expiredAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiredAtLTE = data
 		case "expiredAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiredAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -65578,104 +57314,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ExpiredAtNotNil = data
-		case "countedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAt = data
-		case "countedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtNEQ = data
-		case "countedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtIn = data
-		case "countedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtNotIn = data
-		case "countedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtGT = data
-		case "countedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtGTE = data
-		case "countedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtLT = data
-		case "countedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtLTE = data
-		case "countedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtIsNil = data
-		case "countedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("countedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CountedAtNotNil = data
-		case "attempts":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attempts"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Attempts = data
-		case "attemptsNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptsNEQ = data
-		case "attemptsIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptsIn = data
-		case "attemptsNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptsNotIn = data
 		case "attemptsGT":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsGT"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -65683,111 +57321,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.AttemptsGT = data
-		case "attemptsGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptsGTE = data
-		case "attemptsLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptsLT = data
-		case "attemptsLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptsLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptsLTE = data
-		case "lastError":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastError"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastError = data
-		case "lastErrorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorNEQ = data
-		case "lastErrorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorIn = data
-		case "lastErrorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorNotIn = data
-		case "lastErrorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorGT = data
-		case "lastErrorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorGTE = data
-		case "lastErrorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorLT = data
-		case "lastErrorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorLTE = data
-		case "lastErrorContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorContains = data
-		case "lastErrorHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorHasPrefix = data
-		case "lastErrorHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorHasSuffix = data
-		case "lastErrorEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastErrorEqualFold = data
 		case "lastErrorContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastErrorContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -65795,13 +57328,6 @@ func (ec *executionContext) unmarshalInputMailWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.LastErrorContainsFold = data
-		case "hasBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasBot = data
 		case "hasBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -65866,7 +57392,7 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "contactID", "contactIDNEQ", "contactIDIn", "contactIDNotIn", "contactIDGT", "contactIDGTE", "contactIDLT", "contactIDLTE", "senderID", "senderIDNEQ", "senderIDIn", "senderIDNotIn", "senderIDGT", "senderIDGTE", "senderIDLT", "senderIDLTE", "recipientID", "recipientIDNEQ", "recipientIDIn", "recipientIDNotIn", "recipientIDGT", "recipientIDGTE", "recipientIDLT", "recipientIDLTE", "clientMessageID", "clientMessageIDNEQ", "clientMessageIDIn", "clientMessageIDNotIn", "clientMessageIDGT", "clientMessageIDGTE", "clientMessageIDLT", "clientMessageIDLTE", "encryptionVersion", "encryptionVersionNEQ", "encryptionVersionIn", "encryptionVersionNotIn", "encryptionVersionGT", "encryptionVersionGTE", "encryptionVersionLT", "encryptionVersionLTE", "encryptionVersionContains", "encryptionVersionHasPrefix", "encryptionVersionHasSuffix", "encryptionVersionEqualFold", "encryptionVersionContainsFold", "sizeBytes", "sizeBytesNEQ", "sizeBytesIn", "sizeBytesNotIn", "sizeBytesGT", "sizeBytesGTE", "sizeBytesLT", "sizeBytesLTE", "expiresAt", "expiresAtNEQ", "expiresAtIn", "expiresAtNotIn", "expiresAtGT", "expiresAtGTE", "expiresAtLT", "expiresAtLTE"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "contactID", "senderID", "recipientID", "clientMessageID"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -65901,90 +57427,6 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -65999,13 +57441,6 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "contactID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -66013,55 +57448,6 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.ContactID = data
-		case "contactIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDNEQ = data
-		case "contactIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDIn = data
-		case "contactIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDNotIn = data
-		case "contactIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDGT = data
-		case "contactIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDGTE = data
-		case "contactIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDLT = data
-		case "contactIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contactIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContactIDLTE = data
 		case "senderID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -66069,55 +57455,6 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.SenderID = data
-		case "senderIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderIDNEQ = data
-		case "senderIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderIDIn = data
-		case "senderIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderIDNotIn = data
-		case "senderIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderIDGT = data
-		case "senderIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderIDGTE = data
-		case "senderIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderIDLT = data
-		case "senderIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("senderIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SenderIDLTE = data
 		case "recipientID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -66125,55 +57462,6 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.RecipientID = data
-		case "recipientIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDNEQ = data
-		case "recipientIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDIn = data
-		case "recipientIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDNotIn = data
-		case "recipientIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDGT = data
-		case "recipientIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDGTE = data
-		case "recipientIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDLT = data
-		case "recipientIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("recipientIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RecipientIDLTE = data
 		case "clientMessageID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -66181,258 +57469,6 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.ClientMessageID = data
-		case "clientMessageIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClientMessageIDNEQ = data
-		case "clientMessageIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClientMessageIDIn = data
-		case "clientMessageIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClientMessageIDNotIn = data
-		case "clientMessageIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClientMessageIDGT = data
-		case "clientMessageIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClientMessageIDGTE = data
-		case "clientMessageIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClientMessageIDLT = data
-		case "clientMessageIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("clientMessageIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClientMessageIDLTE = data
-		case "encryptionVersion":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersion"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersion = data
-		case "encryptionVersionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionNEQ = data
-		case "encryptionVersionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionIn = data
-		case "encryptionVersionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionNotIn = data
-		case "encryptionVersionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionGT = data
-		case "encryptionVersionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionGTE = data
-		case "encryptionVersionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionLT = data
-		case "encryptionVersionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionLTE = data
-		case "encryptionVersionContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionContains = data
-		case "encryptionVersionHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionHasPrefix = data
-		case "encryptionVersionHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionHasSuffix = data
-		case "encryptionVersionEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionEqualFold = data
-		case "encryptionVersionContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("encryptionVersionContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EncryptionVersionContainsFold = data
-		case "sizeBytes":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytes"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytes = data
-		case "sizeBytesNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesNEQ = data
-		case "sizeBytesIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesIn = data
-		case "sizeBytesNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesNotIn = data
-		case "sizeBytesGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesGT = data
-		case "sizeBytesGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesGTE = data
-		case "sizeBytesLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesLT = data
-		case "sizeBytesLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("sizeBytesLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SizeBytesLTE = data
-		case "expiresAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAt = data
-		case "expiresAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNEQ = data
-		case "expiresAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtIn = data
-		case "expiresAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtNotIn = data
-		case "expiresAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtGT = data
-		case "expiresAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtGTE = data
-		case "expiresAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtLT = data
-		case "expiresAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("expiresAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ExpiresAtLTE = data
 		}
 	}
 	return it, nil
@@ -66717,7 +57753,7 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "customerID", "customerIDNEQ", "customerIDIn", "customerIDNotIn", "contractorID", "contractorIDNEQ", "contractorIDIn", "contractorIDNotIn", "authorID", "authorIDNEQ", "authorIDIn", "authorIDNotIn", "authorIDGT", "authorIDGTE", "authorIDLT", "authorIDLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "taskIDGT", "taskIDGTE", "taskIDLT", "taskIDLTE", "taskIDIsNil", "taskIDNotNil", "serviceID", "serviceIDNEQ", "serviceIDIn", "serviceIDNotIn", "serviceIDGT", "serviceIDGTE", "serviceIDLT", "serviceIDLTE", "serviceIDIsNil", "serviceIDNotNil", "state", "stateNEQ", "stateIn", "stateNotIn", "version", "versionNEQ", "versionIn", "versionNotIn", "versionGT", "versionGTE", "versionLT", "versionLTE", "outcome", "outcomeNEQ", "outcomeIn", "outcomeNotIn", "outcomeIsNil", "outcomeNotNil", "deadline", "deadlineNEQ", "deadlineIn", "deadlineNotIn", "deadlineGT", "deadlineGTE", "deadlineLT", "deadlineLTE", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "feeMinor", "feeMinorNEQ", "feeMinorIn", "feeMinorNotIn", "feeMinorGT", "feeMinorGTE", "feeMinorLT", "feeMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "feeBps", "feeBpsNEQ", "feeBpsIn", "feeBpsNotIn", "feeBpsGT", "feeBpsGTE", "feeBpsLT", "feeBpsLTE", "confirmedTotalMinor", "confirmedTotalMinorNEQ", "confirmedTotalMinorIn", "confirmedTotalMinorNotIn", "confirmedTotalMinorGT", "confirmedTotalMinorGTE", "confirmedTotalMinorLT", "confirmedTotalMinorLTE", "confirmedTotalMinorIsNil", "confirmedTotalMinorNotNil", "disputedBy", "disputedByNEQ", "disputedByIn", "disputedByNotIn", "disputedByGT", "disputedByGTE", "disputedByLT", "disputedByLTE", "disputedByIsNil", "disputedByNotNil", "disputedAt", "disputedAtNEQ", "disputedAtIn", "disputedAtNotIn", "disputedAtGT", "disputedAtGTE", "disputedAtLT", "disputedAtLTE", "disputedAtIsNil", "disputedAtNotNil", "refundProposedBy", "refundProposedByNEQ", "refundProposedByIn", "refundProposedByNotIn", "refundProposedByGT", "refundProposedByGTE", "refundProposedByLT", "refundProposedByLTE", "refundProposedByIsNil", "refundProposedByNotNil", "refundProposedAt", "refundProposedAtNEQ", "refundProposedAtIn", "refundProposedAtNotIn", "refundProposedAtGT", "refundProposedAtGTE", "refundProposedAtLT", "refundProposedAtLTE", "refundProposedAtIsNil", "refundProposedAtNotNil", "fundedAt", "fundedAtNEQ", "fundedAtIn", "fundedAtNotIn", "fundedAtGT", "fundedAtGTE", "fundedAtLT", "fundedAtLTE", "fundedAtIsNil", "fundedAtNotNil", "deliveredAt", "deliveredAtNEQ", "deliveredAtIn", "deliveredAtNotIn", "deliveredAtGT", "deliveredAtGTE", "deliveredAtLT", "deliveredAtLTE", "deliveredAtIsNil", "deliveredAtNotNil", "closedAt", "closedAtNEQ", "closedAtIn", "closedAtNotIn", "closedAtGT", "closedAtGTE", "closedAtLT", "closedAtLTE", "closedAtIsNil", "closedAtNotNil", "hasCustomer", "hasCustomerWith", "hasContractor", "hasContractorWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "updatedAtLT", "customerID", "contractorID", "authorID", "taskID", "serviceID", "state", "stateIn", "outcome", "deadlineLT", "refundProposedAtIsNil", "refundProposedAtNotNil", "hasCustomerWith", "hasContractorWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -66752,90 +57788,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -66850,55 +57802,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
 		case "updatedAtLT":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -66906,13 +57809,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "customerID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -66920,27 +57816,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.CustomerID = data
-		case "customerIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CustomerIDNEQ = data
-		case "customerIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CustomerIDIn = data
-		case "customerIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CustomerIDNotIn = data
 		case "contractorID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractorID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -66948,27 +57823,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.ContractorID = data
-		case "contractorIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractorIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContractorIDNEQ = data
-		case "contractorIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractorIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContractorIDIn = data
-		case "contractorIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("contractorIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ContractorIDNotIn = data
 		case "authorID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -66976,55 +57830,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.AuthorID = data
-		case "authorIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDNEQ = data
-		case "authorIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDIn = data
-		case "authorIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDNotIn = data
-		case "authorIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDGT = data
-		case "authorIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDGTE = data
-		case "authorIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDLT = data
-		case "authorIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDLTE = data
 		case "taskID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -67032,69 +57837,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.TaskID = data
-		case "taskIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDNEQ = data
-		case "taskIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDIn = data
-		case "taskIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDNotIn = data
-		case "taskIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDGT = data
-		case "taskIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDGTE = data
-		case "taskIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDLT = data
-		case "taskIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDLTE = data
-		case "taskIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDIsNil = data
-		case "taskIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDNotNil = data
 		case "serviceID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -67102,69 +57844,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.ServiceID = data
-		case "serviceIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDNEQ = data
-		case "serviceIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDIn = data
-		case "serviceIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDNotIn = data
-		case "serviceIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDGT = data
-		case "serviceIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDGTE = data
-		case "serviceIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDLT = data
-		case "serviceIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDLTE = data
-		case "serviceIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDIsNil = data
-		case "serviceIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("serviceIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ServiceIDNotNil = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOOrderState2ᚖstoaᚋentᚋorderᚐState(ctx, v)
@@ -67172,13 +57851,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.State = data
-		case "stateNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNEQ"))
-			data, err := ec.unmarshalOOrderState2ᚖstoaᚋentᚋorderᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNEQ = data
 		case "stateIn":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateIn"))
 			data, err := ec.unmarshalOOrderState2ᚕstoaᚋentᚋorderᚐStateᚄ(ctx, v)
@@ -67186,69 +57858,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.StateIn = data
-		case "stateNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNotIn"))
-			data, err := ec.unmarshalOOrderState2ᚕstoaᚋentᚋorderᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNotIn = data
-		case "version":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Version = data
-		case "versionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionNEQ = data
-		case "versionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionIn = data
-		case "versionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionNotIn = data
-		case "versionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionGT = data
-		case "versionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionGTE = data
-		case "versionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionLT = data
-		case "versionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("versionLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VersionLTE = data
 		case "outcome":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("outcome"))
 			data, err := ec.unmarshalOOrderOutcome2ᚖstoaᚋentᚋorderᚐOutcome(ctx, v)
@@ -67256,83 +57865,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.Outcome = data
-		case "outcomeNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("outcomeNEQ"))
-			data, err := ec.unmarshalOOrderOutcome2ᚖstoaᚋentᚋorderᚐOutcome(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OutcomeNEQ = data
-		case "outcomeIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("outcomeIn"))
-			data, err := ec.unmarshalOOrderOutcome2ᚕstoaᚋentᚋorderᚐOutcomeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OutcomeIn = data
-		case "outcomeNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("outcomeNotIn"))
-			data, err := ec.unmarshalOOrderOutcome2ᚕstoaᚋentᚋorderᚐOutcomeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OutcomeNotIn = data
-		case "outcomeIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("outcomeIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OutcomeIsNil = data
-		case "outcomeNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("outcomeNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OutcomeNotNil = data
-		case "deadline":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadline"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Deadline = data
-		case "deadlineNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineNEQ = data
-		case "deadlineIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineIn = data
-		case "deadlineNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineNotIn = data
-		case "deadlineGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineGT = data
-		case "deadlineGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineGTE = data
 		case "deadlineLT":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineLT"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -67340,573 +57872,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.DeadlineLT = data
-		case "deadlineLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineLTE = data
-		case "amountMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinor = data
-		case "amountMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNEQ = data
-		case "amountMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorIn = data
-		case "amountMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNotIn = data
-		case "amountMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGT = data
-		case "amountMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGTE = data
-		case "amountMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLT = data
-		case "amountMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLTE = data
-		case "feeMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinor = data
-		case "feeMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorNEQ = data
-		case "feeMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorIn = data
-		case "feeMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorNotIn = data
-		case "feeMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorGT = data
-		case "feeMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorGTE = data
-		case "feeMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorLT = data
-		case "feeMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorLTE = data
-		case "totalMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinor = data
-		case "totalMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorNEQ = data
-		case "totalMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorIn = data
-		case "totalMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorNotIn = data
-		case "totalMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorGT = data
-		case "totalMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorGTE = data
-		case "totalMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorLT = data
-		case "totalMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorLTE = data
-		case "feeBps":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBps"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBps = data
-		case "feeBpsNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsNEQ = data
-		case "feeBpsIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsIn"))
-			data, err := ec.unmarshalOInt2ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsIn = data
-		case "feeBpsNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsNotIn"))
-			data, err := ec.unmarshalOInt2ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsNotIn = data
-		case "feeBpsGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsGT"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsGT = data
-		case "feeBpsGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsGTE"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsGTE = data
-		case "feeBpsLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsLT"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsLT = data
-		case "feeBpsLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsLTE"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsLTE = data
-		case "confirmedTotalMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinor = data
-		case "confirmedTotalMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorNEQ = data
-		case "confirmedTotalMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorIn = data
-		case "confirmedTotalMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorNotIn = data
-		case "confirmedTotalMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorGT = data
-		case "confirmedTotalMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorGTE = data
-		case "confirmedTotalMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorLT = data
-		case "confirmedTotalMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorLTE = data
-		case "confirmedTotalMinorIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorIsNil = data
-		case "confirmedTotalMinorNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedTotalMinorNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedTotalMinorNotNil = data
-		case "disputedBy":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedBy"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedBy = data
-		case "disputedByNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByNEQ = data
-		case "disputedByIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByIn = data
-		case "disputedByNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByNotIn = data
-		case "disputedByGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByGT = data
-		case "disputedByGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByGTE = data
-		case "disputedByLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByLT = data
-		case "disputedByLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByLTE = data
-		case "disputedByIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByIsNil = data
-		case "disputedByNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedByNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedByNotNil = data
-		case "disputedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAt = data
-		case "disputedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtNEQ = data
-		case "disputedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtIn = data
-		case "disputedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtNotIn = data
-		case "disputedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtGT = data
-		case "disputedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtGTE = data
-		case "disputedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtLT = data
-		case "disputedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtLTE = data
-		case "disputedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtIsNil = data
-		case "disputedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("disputedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DisputedAtNotNil = data
-		case "refundProposedBy":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedBy"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedBy = data
-		case "refundProposedByNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByNEQ = data
-		case "refundProposedByIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByIn = data
-		case "refundProposedByNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByNotIn = data
-		case "refundProposedByGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByGT = data
-		case "refundProposedByGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByGTE = data
-		case "refundProposedByLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByLT = data
-		case "refundProposedByLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByLTE = data
-		case "refundProposedByIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByIsNil = data
-		case "refundProposedByNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedByNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedByNotNil = data
-		case "refundProposedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAt = data
-		case "refundProposedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAtNEQ = data
-		case "refundProposedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAtIn = data
-		case "refundProposedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAtNotIn = data
-		case "refundProposedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAtGT = data
-		case "refundProposedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAtGTE = data
-		case "refundProposedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAtLT = data
-		case "refundProposedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RefundProposedAtLTE = data
 		case "refundProposedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("refundProposedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -67921,223 +57886,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.RefundProposedAtNotNil = data
-		case "fundedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAt = data
-		case "fundedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtNEQ = data
-		case "fundedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtIn = data
-		case "fundedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtNotIn = data
-		case "fundedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtGT = data
-		case "fundedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtGTE = data
-		case "fundedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtLT = data
-		case "fundedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtLTE = data
-		case "fundedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtIsNil = data
-		case "fundedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("fundedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FundedAtNotNil = data
-		case "deliveredAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAt = data
-		case "deliveredAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtNEQ = data
-		case "deliveredAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtIn = data
-		case "deliveredAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtNotIn = data
-		case "deliveredAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtGT = data
-		case "deliveredAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtGTE = data
-		case "deliveredAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtLT = data
-		case "deliveredAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtLTE = data
-		case "deliveredAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtIsNil = data
-		case "deliveredAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deliveredAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeliveredAtNotNil = data
-		case "closedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAt = data
-		case "closedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtNEQ = data
-		case "closedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtIn = data
-		case "closedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtNotIn = data
-		case "closedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtGT = data
-		case "closedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtGTE = data
-		case "closedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtLT = data
-		case "closedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtLTE = data
-		case "closedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtIsNil = data
-		case "closedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("closedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ClosedAtNotNil = data
-		case "hasCustomer":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasCustomer"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasCustomer = data
 		case "hasCustomerWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasCustomerWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -68145,13 +57893,6 @@ func (ec *executionContext) unmarshalInputOrderWhereInput(ctx context.Context, o
 				return it, err
 			}
 			it.HasCustomerWith = data
-		case "hasContractor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasContractor"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasContractor = data
 		case "hasContractorWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasContractorWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -68350,7 +58091,7 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "authorID", "authorIDNEQ", "authorIDIn", "authorIDNotIn", "kind", "kindNEQ", "kindIn", "kindNotIn", "visibility", "visibilityNEQ", "visibilityIn", "visibilityNotIn", "title", "titleNEQ", "titleIn", "titleNotIn", "titleGT", "titleGTE", "titleLT", "titleLTE", "titleContains", "titleHasPrefix", "titleHasSuffix", "titleEqualFold", "titleContainsFold", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "deletedAt", "deletedAtNEQ", "deletedAtIn", "deletedAtNotIn", "deletedAtGT", "deletedAtGTE", "deletedAtLT", "deletedAtLTE", "deletedAtIsNil", "deletedAtNotNil", "hasAuthor", "hasAuthorWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "authorID", "kind", "visibility", "titleContainsFold", "textContainsFold", "deletedAtIsNil", "deletedAtNotNil", "hasAuthorWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -68385,90 +58126,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -68483,69 +58140,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
-		case "updatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "authorID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -68553,27 +58147,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.AuthorID = data
-		case "authorIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDNEQ = data
-		case "authorIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDIn = data
-		case "authorIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDNotIn = data
 		case "kind":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
 			data, err := ec.unmarshalOPostKind2ᚖstoaᚋentᚋpostᚐKind(ctx, v)
@@ -68581,27 +58154,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Kind = data
-		case "kindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNEQ"))
-			data, err := ec.unmarshalOPostKind2ᚖstoaᚋentᚋpostᚐKind(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNEQ = data
-		case "kindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindIn"))
-			data, err := ec.unmarshalOPostKind2ᚕstoaᚋentᚋpostᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindIn = data
-		case "kindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNotIn"))
-			data, err := ec.unmarshalOPostKind2ᚕstoaᚋentᚋpostᚐKindᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNotIn = data
 		case "visibility":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visibility"))
 			data, err := ec.unmarshalOPostVisibility2ᚖstoaᚋentᚋpostᚐVisibility(ctx, v)
@@ -68609,111 +58161,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.Visibility = data
-		case "visibilityNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visibilityNEQ"))
-			data, err := ec.unmarshalOPostVisibility2ᚖstoaᚋentᚋpostᚐVisibility(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VisibilityNEQ = data
-		case "visibilityIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visibilityIn"))
-			data, err := ec.unmarshalOPostVisibility2ᚕstoaᚋentᚋpostᚐVisibilityᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VisibilityIn = data
-		case "visibilityNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visibilityNotIn"))
-			data, err := ec.unmarshalOPostVisibility2ᚕstoaᚋentᚋpostᚐVisibilityᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.VisibilityNotIn = data
-		case "title":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Title = data
-		case "titleNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNEQ = data
-		case "titleIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleIn = data
-		case "titleNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNotIn = data
-		case "titleGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGT = data
-		case "titleGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGTE = data
-		case "titleLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLT = data
-		case "titleLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLTE = data
-		case "titleContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleContains = data
-		case "titleHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasPrefix = data
-		case "titleHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasSuffix = data
-		case "titleEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleEqualFold = data
 		case "titleContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -68721,90 +58168,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.TitleContainsFold = data
-		case "text":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Text = data
-		case "textNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNEQ = data
-		case "textIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextIn = data
-		case "textNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNotIn = data
-		case "textGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGT = data
-		case "textGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGTE = data
-		case "textLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLT = data
-		case "textLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLTE = data
-		case "textContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextContains = data
-		case "textHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasPrefix = data
-		case "textHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasSuffix = data
-		case "textEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextEqualFold = data
 		case "textContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -68812,62 +58175,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.TextContainsFold = data
-		case "deletedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAt = data
-		case "deletedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtNEQ = data
-		case "deletedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtIn = data
-		case "deletedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtNotIn = data
-		case "deletedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtGT = data
-		case "deletedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtGTE = data
-		case "deletedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtLT = data
-		case "deletedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtLTE = data
 		case "deletedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -68882,13 +58189,6 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.DeletedAtNotNil = data
-		case "hasAuthor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasAuthor"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasAuthor = data
 		case "hasAuthorWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasAuthorWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -69034,7 +58334,7 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "orderID", "orderIDNEQ", "orderIDIn", "orderIDNotIn", "authorID", "authorIDNEQ", "authorIDIn", "authorIDNotIn", "subjectID", "subjectIDNEQ", "subjectIDIn", "subjectIDNotIn", "stars", "starsNEQ", "starsIn", "starsNotIn", "starsGT", "starsGTE", "starsLT", "starsLTE", "text", "textNEQ", "textIn", "textNotIn", "textGT", "textGTE", "textLT", "textLTE", "textContains", "textHasPrefix", "textHasSuffix", "textEqualFold", "textContainsFold", "removedAt", "removedAtNEQ", "removedAtIn", "removedAtNotIn", "removedAtGT", "removedAtGTE", "removedAtLT", "removedAtLTE", "removedAtIsNil", "removedAtNotNil", "hasOrder", "hasOrderWith", "hasAuthor", "hasAuthorWith", "hasSubject", "hasSubjectWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "orderID", "authorID", "subjectID", "stars", "textContainsFold", "removedAtIsNil", "removedAtNotNil", "hasAuthorWith", "hasSubjectWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -69069,90 +58369,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -69167,13 +58383,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "orderID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -69181,27 +58390,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.OrderID = data
-		case "orderIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNEQ = data
-		case "orderIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDIn = data
-		case "orderIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNotIn = data
 		case "authorID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -69209,27 +58397,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.AuthorID = data
-		case "authorIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDNEQ = data
-		case "authorIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDIn = data
-		case "authorIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("authorIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AuthorIDNotIn = data
 		case "subjectID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -69237,27 +58404,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.SubjectID = data
-		case "subjectIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNEQ = data
-		case "subjectIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDIn = data
-		case "subjectIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("subjectIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SubjectIDNotIn = data
 		case "stars":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stars"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -69265,139 +58411,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.Stars = data
-		case "starsNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StarsNEQ = data
-		case "starsIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StarsIn = data
-		case "starsNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StarsNotIn = data
-		case "starsGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StarsGT = data
-		case "starsGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StarsGTE = data
-		case "starsLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StarsLT = data
-		case "starsLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("starsLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StarsLTE = data
-		case "text":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Text = data
-		case "textNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNEQ = data
-		case "textIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextIn = data
-		case "textNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextNotIn = data
-		case "textGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGT = data
-		case "textGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextGTE = data
-		case "textLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLT = data
-		case "textLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextLTE = data
-		case "textContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextContains = data
-		case "textHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasPrefix = data
-		case "textHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextHasSuffix = data
-		case "textEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TextEqualFold = data
 		case "textContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("textContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -69405,62 +58418,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.TextContainsFold = data
-		case "removedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAt = data
-		case "removedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtNEQ = data
-		case "removedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtIn = data
-		case "removedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtNotIn = data
-		case "removedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtGT = data
-		case "removedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtGTE = data
-		case "removedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtLT = data
-		case "removedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtLTE = data
 		case "removedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -69475,27 +58432,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.RemovedAtNotNil = data
-		case "hasOrder":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasOrder"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasOrder = data
-		case "hasOrderWith":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasOrderWith"))
-			data, err := ec.unmarshalOOrderWhereInput2ᚕᚖstoaᚋentᚐOrderWhereInputᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasOrderWith = data
-		case "hasAuthor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasAuthor"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasAuthor = data
 		case "hasAuthorWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasAuthorWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -69503,13 +58439,6 @@ func (ec *executionContext) unmarshalInputRatingWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.HasAuthorWith = data
-		case "hasSubject":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubject"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasSubject = data
 		case "hasSubjectWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasSubjectWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -69880,7 +58809,7 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "taskID", "taskIDNEQ", "taskIDIn", "taskIDNotIn", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "state", "stateNEQ", "stateIn", "stateNotIn", "hasTask", "hasTaskWith", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "taskID", "botID", "state", "hasTaskWith", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -69915,90 +58844,6 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -70013,69 +58858,6 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
-		case "updatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "taskID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -70083,27 +58865,6 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.TaskID = data
-		case "taskIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDNEQ = data
-		case "taskIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDIn = data
-		case "taskIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("taskIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TaskIDNotIn = data
 		case "botID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -70111,139 +58872,6 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "amountMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinor = data
-		case "amountMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNEQ = data
-		case "amountMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorIn = data
-		case "amountMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNotIn = data
-		case "amountMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGT = data
-		case "amountMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGTE = data
-		case "amountMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLT = data
-		case "amountMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLTE = data
-		case "totalMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinor = data
-		case "totalMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorNEQ = data
-		case "totalMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorIn = data
-		case "totalMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorNotIn = data
-		case "totalMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorGT = data
-		case "totalMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorGTE = data
-		case "totalMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorLT = data
-		case "totalMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorLTE = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOResponseState2ᚖstoaᚋentᚋresponseᚐState(ctx, v)
@@ -70251,34 +58879,6 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.State = data
-		case "stateNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNEQ"))
-			data, err := ec.unmarshalOResponseState2ᚖstoaᚋentᚋresponseᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNEQ = data
-		case "stateIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateIn"))
-			data, err := ec.unmarshalOResponseState2ᚕstoaᚋentᚋresponseᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateIn = data
-		case "stateNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNotIn"))
-			data, err := ec.unmarshalOResponseState2ᚕstoaᚋentᚋresponseᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNotIn = data
-		case "hasTask":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasTask"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasTask = data
 		case "hasTaskWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasTaskWith"))
 			data, err := ec.unmarshalOTaskWhereInput2ᚕᚖstoaᚋentᚐTaskWhereInputᚄ(ctx, v)
@@ -70286,13 +58886,6 @@ func (ec *executionContext) unmarshalInputResponseWhereInput(ctx context.Context
 				return it, err
 			}
 			it.HasTaskWith = data
-		case "hasBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasBot = data
 		case "hasBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -70394,7 +58987,7 @@ func (ec *executionContext) unmarshalInputRewardWhereInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "ground", "groundNEQ", "groundIn", "groundNotIn", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "botID", "ground", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -70429,90 +59022,6 @@ func (ec *executionContext) unmarshalInputRewardWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -70527,13 +59036,6 @@ func (ec *executionContext) unmarshalInputRewardWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "botID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -70541,27 +59043,6 @@ func (ec *executionContext) unmarshalInputRewardWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
 		case "ground":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ground"))
 			data, err := ec.unmarshalORewardGround2ᚖstoaᚋentᚋrewardᚐGround(ctx, v)
@@ -70569,90 +59050,6 @@ func (ec *executionContext) unmarshalInputRewardWhereInput(ctx context.Context, 
 				return it, err
 			}
 			it.Ground = data
-		case "groundNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groundNEQ"))
-			data, err := ec.unmarshalORewardGround2ᚖstoaᚋentᚋrewardᚐGround(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroundNEQ = data
-		case "groundIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groundIn"))
-			data, err := ec.unmarshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroundIn = data
-		case "groundNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("groundNotIn"))
-			data, err := ec.unmarshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.GroundNotIn = data
-		case "amountMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinor = data
-		case "amountMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNEQ = data
-		case "amountMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorIn = data
-		case "amountMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNotIn = data
-		case "amountMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGT = data
-		case "amountMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGTE = data
-		case "amountMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLT = data
-		case "amountMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLTE = data
-		case "hasBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasBot = data
 		case "hasBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -70965,7 +59362,7 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "title", "titleNEQ", "titleIn", "titleNotIn", "titleGT", "titleGTE", "titleLT", "titleLTE", "titleContains", "titleHasPrefix", "titleHasSuffix", "titleEqualFold", "titleContainsFold", "description", "descriptionNEQ", "descriptionIn", "descriptionNotIn", "descriptionGT", "descriptionGTE", "descriptionLT", "descriptionLTE", "descriptionContains", "descriptionHasPrefix", "descriptionHasSuffix", "descriptionEqualFold", "descriptionContainsFold", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "amountMinorIsNil", "amountMinorNotNil", "deletedAt", "deletedAtNEQ", "deletedAtIn", "deletedAtNotIn", "deletedAtGT", "deletedAtGTE", "deletedAtLT", "deletedAtLTE", "deletedAtIsNil", "deletedAtNotNil", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "botID", "titleContainsFold", "descriptionContainsFold", "deletedAtIsNil", "deletedAtNotNil", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -71000,90 +59397,6 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -71098,69 +59411,6 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
-		case "updatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "botID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -71168,111 +59418,6 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "title":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Title = data
-		case "titleNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNEQ = data
-		case "titleIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleIn = data
-		case "titleNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNotIn = data
-		case "titleGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGT = data
-		case "titleGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGTE = data
-		case "titleLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLT = data
-		case "titleLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLTE = data
-		case "titleContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleContains = data
-		case "titleHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasPrefix = data
-		case "titleHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasSuffix = data
-		case "titleEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleEqualFold = data
 		case "titleContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -71280,90 +59425,6 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.TitleContainsFold = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "descriptionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionNEQ = data
-		case "descriptionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionIn = data
-		case "descriptionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionNotIn = data
-		case "descriptionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionGT = data
-		case "descriptionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionGTE = data
-		case "descriptionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionLT = data
-		case "descriptionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionLTE = data
-		case "descriptionContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionContains = data
-		case "descriptionHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionHasPrefix = data
-		case "descriptionHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionHasSuffix = data
-		case "descriptionEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionEqualFold = data
 		case "descriptionContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -71371,132 +59432,6 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.DescriptionContainsFold = data
-		case "amountMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinor = data
-		case "amountMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNEQ = data
-		case "amountMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorIn = data
-		case "amountMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNotIn = data
-		case "amountMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGT = data
-		case "amountMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGTE = data
-		case "amountMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLT = data
-		case "amountMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLTE = data
-		case "amountMinorIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorIsNil = data
-		case "amountMinorNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNotNil = data
-		case "deletedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAt = data
-		case "deletedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtNEQ = data
-		case "deletedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtIn = data
-		case "deletedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtNotIn = data
-		case "deletedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtGT = data
-		case "deletedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtGTE = data
-		case "deletedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtLT = data
-		case "deletedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeletedAtLTE = data
 		case "deletedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deletedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -71511,13 +59446,6 @@ func (ec *executionContext) unmarshalInputServiceWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.DeletedAtNotNil = data
-		case "hasBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasBot = data
 		case "hasBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -71786,7 +59714,7 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "customerID", "customerIDNEQ", "customerIDIn", "customerIDNotIn", "title", "titleNEQ", "titleIn", "titleNotIn", "titleGT", "titleGTE", "titleLT", "titleLTE", "titleContains", "titleHasPrefix", "titleHasSuffix", "titleEqualFold", "titleContainsFold", "description", "descriptionNEQ", "descriptionIn", "descriptionNotIn", "descriptionGT", "descriptionGTE", "descriptionLT", "descriptionLTE", "descriptionContains", "descriptionHasPrefix", "descriptionHasSuffix", "descriptionEqualFold", "descriptionContainsFold", "deadline", "deadlineNEQ", "deadlineIn", "deadlineNotIn", "deadlineGT", "deadlineGTE", "deadlineLT", "deadlineLTE", "amountMinor", "amountMinorNEQ", "amountMinorIn", "amountMinorNotIn", "amountMinorGT", "amountMinorGTE", "amountMinorLT", "amountMinorLTE", "feeMinor", "feeMinorNEQ", "feeMinorIn", "feeMinorNotIn", "feeMinorGT", "feeMinorGTE", "feeMinorLT", "feeMinorLTE", "totalMinor", "totalMinorNEQ", "totalMinorIn", "totalMinorNotIn", "totalMinorGT", "totalMinorGTE", "totalMinorLT", "totalMinorLTE", "feeBps", "feeBpsNEQ", "feeBpsIn", "feeBpsNotIn", "feeBpsGT", "feeBpsGTE", "feeBpsLT", "feeBpsLTE", "state", "stateNEQ", "stateIn", "stateNotIn", "responseCount", "responseCountNEQ", "responseCountIn", "responseCountNotIn", "responseCountGT", "responseCountGTE", "responseCountLT", "responseCountLTE", "orderID", "orderIDNEQ", "orderIDIn", "orderIDNotIn", "orderIDGT", "orderIDGTE", "orderIDLT", "orderIDLTE", "orderIDIsNil", "orderIDNotNil", "removedAt", "removedAtNEQ", "removedAtIn", "removedAtNotIn", "removedAtGT", "removedAtGTE", "removedAtLT", "removedAtLTE", "removedAtIsNil", "removedAtNotNil", "hasCustomer", "hasCustomerWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "customerID", "titleContainsFold", "descriptionContainsFold", "state", "orderID", "removedAtIsNil", "removedAtNotNil", "hasCustomerWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -71821,90 +59749,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -71919,69 +59763,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
-		case "updatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "customerID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -71989,111 +59770,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.CustomerID = data
-		case "customerIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CustomerIDNEQ = data
-		case "customerIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CustomerIDIn = data
-		case "customerIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CustomerIDNotIn = data
-		case "title":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("title"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Title = data
-		case "titleNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNEQ = data
-		case "titleIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleIn = data
-		case "titleNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleNotIn = data
-		case "titleGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGT = data
-		case "titleGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleGTE = data
-		case "titleLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLT = data
-		case "titleLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleLTE = data
-		case "titleContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleContains = data
-		case "titleHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasPrefix = data
-		case "titleHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleHasSuffix = data
-		case "titleEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TitleEqualFold = data
 		case "titleContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("titleContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -72101,90 +59777,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.TitleContainsFold = data
-		case "description":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("description"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Description = data
-		case "descriptionNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionNEQ = data
-		case "descriptionIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionIn = data
-		case "descriptionNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionNotIn = data
-		case "descriptionGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionGT = data
-		case "descriptionGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionGTE = data
-		case "descriptionLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionLT = data
-		case "descriptionLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionLTE = data
-		case "descriptionContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionContains = data
-		case "descriptionHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionHasPrefix = data
-		case "descriptionHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionHasSuffix = data
-		case "descriptionEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DescriptionEqualFold = data
 		case "descriptionContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("descriptionContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -72192,286 +59784,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.DescriptionContainsFold = data
-		case "deadline":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadline"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Deadline = data
-		case "deadlineNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineNEQ = data
-		case "deadlineIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineIn = data
-		case "deadlineNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineNotIn = data
-		case "deadlineGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineGT = data
-		case "deadlineGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineGTE = data
-		case "deadlineLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineLT = data
-		case "deadlineLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("deadlineLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.DeadlineLTE = data
-		case "amountMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinor = data
-		case "amountMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNEQ = data
-		case "amountMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorIn = data
-		case "amountMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorNotIn = data
-		case "amountMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGT = data
-		case "amountMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorGTE = data
-		case "amountMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLT = data
-		case "amountMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("amountMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AmountMinorLTE = data
-		case "feeMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinor = data
-		case "feeMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorNEQ = data
-		case "feeMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorIn = data
-		case "feeMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorNotIn = data
-		case "feeMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorGT = data
-		case "feeMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorGTE = data
-		case "feeMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorLT = data
-		case "feeMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeMinorLTE = data
-		case "totalMinor":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinor"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinor = data
-		case "totalMinorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNEQ"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorNEQ = data
-		case "totalMinorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorIn = data
-		case "totalMinorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorNotIn"))
-			data, err := ec.unmarshalOInt642ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorNotIn = data
-		case "totalMinorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorGT = data
-		case "totalMinorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorGTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorGTE = data
-		case "totalMinorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLT"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorLT = data
-		case "totalMinorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("totalMinorLTE"))
-			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TotalMinorLTE = data
-		case "feeBps":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBps"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBps = data
-		case "feeBpsNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsNEQ = data
-		case "feeBpsIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsIn"))
-			data, err := ec.unmarshalOInt2ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsIn = data
-		case "feeBpsNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsNotIn"))
-			data, err := ec.unmarshalOInt2ᚕint64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsNotIn = data
-		case "feeBpsGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsGT"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsGT = data
-		case "feeBpsGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsGTE"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsGTE = data
-		case "feeBpsLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsLT"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsLT = data
-		case "feeBpsLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("feeBpsLTE"))
-			data, err := ec.unmarshalOInt2ᚖint64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.FeeBpsLTE = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOTaskState2ᚖstoaᚋentᚋtaskᚐState(ctx, v)
@@ -72479,83 +59791,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.State = data
-		case "stateNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNEQ"))
-			data, err := ec.unmarshalOTaskState2ᚖstoaᚋentᚋtaskᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNEQ = data
-		case "stateIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateIn"))
-			data, err := ec.unmarshalOTaskState2ᚕstoaᚋentᚋtaskᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateIn = data
-		case "stateNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNotIn"))
-			data, err := ec.unmarshalOTaskState2ᚕstoaᚋentᚋtaskᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNotIn = data
-		case "responseCount":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCount"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCount = data
-		case "responseCountNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCountNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCountNEQ = data
-		case "responseCountIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCountIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCountIn = data
-		case "responseCountNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCountNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCountNotIn = data
-		case "responseCountGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCountGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCountGT = data
-		case "responseCountGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCountGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCountGTE = data
-		case "responseCountLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCountLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCountLT = data
-		case "responseCountLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("responseCountLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ResponseCountLTE = data
 		case "orderID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -72563,125 +59798,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.OrderID = data
-		case "orderIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNEQ = data
-		case "orderIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDIn = data
-		case "orderIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNotIn = data
-		case "orderIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDGT = data
-		case "orderIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDGTE = data
-		case "orderIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDLT = data
-		case "orderIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDLTE = data
-		case "orderIDIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDIsNil = data
-		case "orderIDNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("orderIDNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OrderIDNotNil = data
-		case "removedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAt = data
-		case "removedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtNEQ = data
-		case "removedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtIn = data
-		case "removedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtNotIn = data
-		case "removedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtGT = data
-		case "removedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtGTE = data
-		case "removedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtLT = data
-		case "removedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RemovedAtLTE = data
 		case "removedAtIsNil":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("removedAtIsNil"))
 			data, err := ec.unmarshalOBoolean2bool(ctx, v)
@@ -72696,13 +59812,6 @@ func (ec *executionContext) unmarshalInputTaskWhereInput(ctx context.Context, ob
 				return it, err
 			}
 			it.RemovedAtNotNil = data
-		case "hasCustomer":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasCustomer"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasCustomer = data
 		case "hasCustomerWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasCustomerWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -73152,7 +60261,7 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryWhereInput(ctx context.
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "webhookID", "webhookIDNEQ", "webhookIDIn", "webhookIDNotIn", "eventID", "eventIDNEQ", "eventIDIn", "eventIDNotIn", "eventIDGT", "eventIDGTE", "eventIDLT", "eventIDLTE", "kind", "kindNEQ", "kindIn", "kindNotIn", "kindGT", "kindGTE", "kindLT", "kindLTE", "kindContains", "kindHasPrefix", "kindHasSuffix", "kindEqualFold", "kindContainsFold", "attempt", "attemptNEQ", "attemptIn", "attemptNotIn", "attemptGT", "attemptGTE", "attemptLT", "attemptLTE", "status", "statusNEQ", "statusIn", "statusNotIn", "statusGT", "statusGTE", "statusLT", "statusLTE", "statusIsNil", "statusNotNil", "error", "errorNEQ", "errorIn", "errorNotIn", "errorGT", "errorGTE", "errorLT", "errorLTE", "errorContains", "errorHasPrefix", "errorHasSuffix", "errorEqualFold", "errorContainsFold", "nextAttemptAt", "nextAttemptAtNEQ", "nextAttemptAtIn", "nextAttemptAtNotIn", "nextAttemptAtGT", "nextAttemptAtGTE", "nextAttemptAtLT", "nextAttemptAtLTE", "nextAttemptAtIsNil", "nextAttemptAtNotNil", "hasWebhook", "hasWebhookWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "webhookID", "eventID", "errorContainsFold", "hasWebhookWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -73187,90 +60296,6 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryWhereInput(ctx context.
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -73285,13 +60310,6 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryWhereInput(ctx context.
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
 		case "webhookID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("webhookID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -73299,27 +60317,6 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryWhereInput(ctx context.
 				return it, err
 			}
 			it.WebhookID = data
-		case "webhookIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("webhookIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WebhookIDNEQ = data
-		case "webhookIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("webhookIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WebhookIDIn = data
-		case "webhookIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("webhookIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.WebhookIDNotIn = data
 		case "eventID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -73327,356 +60324,6 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryWhereInput(ctx context.
 				return it, err
 			}
 			it.EventID = data
-		case "eventIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EventIDNEQ = data
-		case "eventIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EventIDIn = data
-		case "eventIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EventIDNotIn = data
-		case "eventIDGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIDGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EventIDGT = data
-		case "eventIDGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIDGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EventIDGTE = data
-		case "eventIDLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIDLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EventIDLT = data
-		case "eventIDLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("eventIDLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.EventIDLTE = data
-		case "kind":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Kind = data
-		case "kindNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNEQ = data
-		case "kindIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindIn = data
-		case "kindNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindNotIn = data
-		case "kindGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindGT = data
-		case "kindGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindGTE = data
-		case "kindLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindLT = data
-		case "kindLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindLTE = data
-		case "kindContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindContains = data
-		case "kindHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindHasPrefix = data
-		case "kindHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindHasSuffix = data
-		case "kindEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindEqualFold = data
-		case "kindContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kindContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.KindContainsFold = data
-		case "attempt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attempt"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Attempt = data
-		case "attemptNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptNEQ = data
-		case "attemptIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptIn = data
-		case "attemptNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptNotIn = data
-		case "attemptGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptGT = data
-		case "attemptGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptGTE = data
-		case "attemptLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptLT = data
-		case "attemptLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attemptLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.AttemptLTE = data
-		case "status":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Status = data
-		case "statusNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusNEQ = data
-		case "statusIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusIn = data
-		case "statusNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusNotIn = data
-		case "statusGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusGT = data
-		case "statusGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusGTE = data
-		case "statusLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusLT = data
-		case "statusLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusLTE = data
-		case "statusIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusIsNil = data
-		case "statusNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("statusNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StatusNotNil = data
-		case "error":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("error"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Error = data
-		case "errorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorNEQ = data
-		case "errorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorIn = data
-		case "errorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorNotIn = data
-		case "errorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorGT = data
-		case "errorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorGTE = data
-		case "errorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorLT = data
-		case "errorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorLTE = data
-		case "errorContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorContains = data
-		case "errorHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorHasPrefix = data
-		case "errorHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorHasSuffix = data
-		case "errorEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ErrorEqualFold = data
 		case "errorContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("errorContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -73684,83 +60331,6 @@ func (ec *executionContext) unmarshalInputWebhookDeliveryWhereInput(ctx context.
 				return it, err
 			}
 			it.ErrorContainsFold = data
-		case "nextAttemptAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAt = data
-		case "nextAttemptAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtNEQ = data
-		case "nextAttemptAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtIn = data
-		case "nextAttemptAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtNotIn = data
-		case "nextAttemptAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtGT = data
-		case "nextAttemptAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtGTE = data
-		case "nextAttemptAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtLT = data
-		case "nextAttemptAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtLTE = data
-		case "nextAttemptAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtIsNil = data
-		case "nextAttemptAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("nextAttemptAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NextAttemptAtNotNil = data
-		case "hasWebhook":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasWebhook"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasWebhook = data
 		case "hasWebhookWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasWebhookWith"))
 			data, err := ec.unmarshalOWebhookWhereInput2ᚕᚖstoaᚋentᚐWebhookWhereInputᚄ(ctx, v)
@@ -73855,7 +60425,7 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"not", "and", "or", "id", "idNEQ", "idIn", "idNotIn", "idGT", "idGTE", "idLT", "idLTE", "createdAt", "createdAtNEQ", "createdAtIn", "createdAtNotIn", "createdAtGT", "createdAtGTE", "createdAtLT", "createdAtLTE", "updatedAt", "updatedAtNEQ", "updatedAtIn", "updatedAtNotIn", "updatedAtGT", "updatedAtGTE", "updatedAtLT", "updatedAtLTE", "botID", "botIDNEQ", "botIDIn", "botIDNotIn", "host", "hostNEQ", "hostIn", "hostNotIn", "hostGT", "hostGTE", "hostLT", "hostLTE", "hostContains", "hostHasPrefix", "hostHasSuffix", "hostEqualFold", "hostContainsFold", "own", "ownNEQ", "signing", "signingNEQ", "signingIn", "signingNotIn", "state", "stateNEQ", "stateIn", "stateNotIn", "rotatedAt", "rotatedAtNEQ", "rotatedAtIn", "rotatedAtNotIn", "rotatedAtGT", "rotatedAtGTE", "rotatedAtLT", "rotatedAtLTE", "rotatedAtIsNil", "rotatedAtNotNil", "lastSuccessAt", "lastSuccessAtNEQ", "lastSuccessAtIn", "lastSuccessAtNotIn", "lastSuccessAtGT", "lastSuccessAtGTE", "lastSuccessAtLT", "lastSuccessAtLTE", "lastSuccessAtIsNil", "lastSuccessAtNotNil", "lastFailureAt", "lastFailureAtNEQ", "lastFailureAtIn", "lastFailureAtNotIn", "lastFailureAtGT", "lastFailureAtGTE", "lastFailureAtLT", "lastFailureAtLTE", "lastFailureAtIsNil", "lastFailureAtNotNil", "lastFailureStatus", "lastFailureStatusNEQ", "lastFailureStatusIn", "lastFailureStatusNotIn", "lastFailureStatusGT", "lastFailureStatusGTE", "lastFailureStatusLT", "lastFailureStatusLTE", "lastFailureStatusIsNil", "lastFailureStatusNotNil", "lastFailureError", "lastFailureErrorNEQ", "lastFailureErrorIn", "lastFailureErrorNotIn", "lastFailureErrorGT", "lastFailureErrorGTE", "lastFailureErrorLT", "lastFailureErrorLTE", "lastFailureErrorContains", "lastFailureErrorHasPrefix", "lastFailureErrorHasSuffix", "lastFailureErrorEqualFold", "lastFailureErrorContainsFold", "confirmedAt", "confirmedAtNEQ", "confirmedAtIn", "confirmedAtNotIn", "confirmedAtGT", "confirmedAtGTE", "confirmedAtLT", "confirmedAtLTE", "confirmedAtIsNil", "confirmedAtNotNil", "prompt", "promptNEQ", "tookSeconds", "tookSecondsNEQ", "tookSecondsIn", "tookSecondsNotIn", "tookSecondsGT", "tookSecondsGTE", "tookSecondsLT", "tookSecondsLTE", "notBefore", "notBeforeNEQ", "notBeforeIn", "notBeforeNotIn", "notBeforeGT", "notBeforeGTE", "notBeforeLT", "notBeforeLTE", "notBeforeIsNil", "notBeforeNotNil", "hasBot", "hasBotWith"}
+	fieldsInOrder := [...]string{"not", "and", "or", "id", "createdAtGTE", "createdAtLT", "botID", "hostContainsFold", "signing", "state", "stateIn", "prompt", "promptNEQ", "hasBotWith"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -73890,90 +60460,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.ID = data
-		case "idNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNEQ = data
-		case "idIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDIn = data
-		case "idNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDNotIn = data
-		case "idGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGT = data
-		case "idGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idGTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDGTE = data
-		case "idLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLT"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLT = data
-		case "idLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("idLTE"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.IDLTE = data
-		case "createdAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAt = data
-		case "createdAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNEQ = data
-		case "createdAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtIn = data
-		case "createdAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtNotIn = data
-		case "createdAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtGT = data
 		case "createdAtGTE":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtGTE"))
 			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
@@ -73988,69 +60474,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.CreatedAtLT = data
-		case "createdAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.CreatedAtLTE = data
-		case "updatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAt = data
-		case "updatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNEQ = data
-		case "updatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtIn = data
-		case "updatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtNotIn = data
-		case "updatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGT = data
-		case "updatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtGTE = data
-		case "updatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLT = data
-		case "updatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("updatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.UpdatedAtLTE = data
 		case "botID":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botID"))
 			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
@@ -74058,111 +60481,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.BotID = data
-		case "botIDNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNEQ"))
-			data, err := ec.unmarshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNEQ = data
-		case "botIDIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDIn = data
-		case "botIDNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("botIDNotIn"))
-			data, err := ec.unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.BotIDNotIn = data
-		case "host":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("host"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Host = data
-		case "hostNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostNEQ = data
-		case "hostIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostIn = data
-		case "hostNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostNotIn = data
-		case "hostGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostGT = data
-		case "hostGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostGTE = data
-		case "hostLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostLT = data
-		case "hostLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostLTE = data
-		case "hostContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostContains = data
-		case "hostHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostHasPrefix = data
-		case "hostHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostHasSuffix = data
-		case "hostEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HostEqualFold = data
 		case "hostContainsFold":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hostContainsFold"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -74170,20 +60488,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.HostContainsFold = data
-		case "own":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("own"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Own = data
-		case "ownNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("ownNEQ"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.OwnNEQ = data
 		case "signing":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signing"))
 			data, err := ec.unmarshalOWebhookSigning2ᚖstoaᚋentᚋwebhookᚐSigning(ctx, v)
@@ -74191,27 +60495,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.Signing = data
-		case "signingNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signingNEQ"))
-			data, err := ec.unmarshalOWebhookSigning2ᚖstoaᚋentᚋwebhookᚐSigning(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SigningNEQ = data
-		case "signingIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signingIn"))
-			data, err := ec.unmarshalOWebhookSigning2ᚕstoaᚋentᚋwebhookᚐSigningᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SigningIn = data
-		case "signingNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("signingNotIn"))
-			data, err := ec.unmarshalOWebhookSigning2ᚕstoaᚋentᚋwebhookᚐSigningᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.SigningNotIn = data
 		case "state":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
 			data, err := ec.unmarshalOWebhookState2ᚖstoaᚋentᚋwebhookᚐState(ctx, v)
@@ -74219,13 +60502,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.State = data
-		case "stateNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNEQ"))
-			data, err := ec.unmarshalOWebhookState2ᚖstoaᚋentᚋwebhookᚐState(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNEQ = data
 		case "stateIn":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateIn"))
 			data, err := ec.unmarshalOWebhookState2ᚕstoaᚋentᚋwebhookᚐStateᚄ(ctx, v)
@@ -74233,454 +60509,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.StateIn = data
-		case "stateNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("stateNotIn"))
-			data, err := ec.unmarshalOWebhookState2ᚕstoaᚋentᚋwebhookᚐStateᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.StateNotIn = data
-		case "rotatedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAt = data
-		case "rotatedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtNEQ = data
-		case "rotatedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtIn = data
-		case "rotatedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtNotIn = data
-		case "rotatedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtGT = data
-		case "rotatedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtGTE = data
-		case "rotatedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtLT = data
-		case "rotatedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtLTE = data
-		case "rotatedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtIsNil = data
-		case "rotatedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("rotatedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.RotatedAtNotNil = data
-		case "lastSuccessAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAt = data
-		case "lastSuccessAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtNEQ = data
-		case "lastSuccessAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtIn = data
-		case "lastSuccessAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtNotIn = data
-		case "lastSuccessAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtGT = data
-		case "lastSuccessAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtGTE = data
-		case "lastSuccessAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtLT = data
-		case "lastSuccessAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtLTE = data
-		case "lastSuccessAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtIsNil = data
-		case "lastSuccessAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastSuccessAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastSuccessAtNotNil = data
-		case "lastFailureAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAt = data
-		case "lastFailureAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtNEQ = data
-		case "lastFailureAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtIn = data
-		case "lastFailureAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtNotIn = data
-		case "lastFailureAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtGT = data
-		case "lastFailureAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtGTE = data
-		case "lastFailureAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtLT = data
-		case "lastFailureAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtLTE = data
-		case "lastFailureAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtIsNil = data
-		case "lastFailureAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureAtNotNil = data
-		case "lastFailureStatus":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatus"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatus = data
-		case "lastFailureStatusNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusNEQ"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusNEQ = data
-		case "lastFailureStatusIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusIn = data
-		case "lastFailureStatusNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusNotIn"))
-			data, err := ec.unmarshalOInt2ᚕintᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusNotIn = data
-		case "lastFailureStatusGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusGT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusGT = data
-		case "lastFailureStatusGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusGTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusGTE = data
-		case "lastFailureStatusLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusLT"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusLT = data
-		case "lastFailureStatusLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusLTE"))
-			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusLTE = data
-		case "lastFailureStatusIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusIsNil = data
-		case "lastFailureStatusNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureStatusNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureStatusNotNil = data
-		case "lastFailureError":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureError"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureError = data
-		case "lastFailureErrorNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorNEQ"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorNEQ = data
-		case "lastFailureErrorIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorIn = data
-		case "lastFailureErrorNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorNotIn"))
-			data, err := ec.unmarshalOString2ᚕstringᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorNotIn = data
-		case "lastFailureErrorGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorGT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorGT = data
-		case "lastFailureErrorGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorGTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorGTE = data
-		case "lastFailureErrorLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorLT"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorLT = data
-		case "lastFailureErrorLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorLTE"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorLTE = data
-		case "lastFailureErrorContains":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorContains"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorContains = data
-		case "lastFailureErrorHasPrefix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorHasPrefix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorHasPrefix = data
-		case "lastFailureErrorHasSuffix":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorHasSuffix"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorHasSuffix = data
-		case "lastFailureErrorEqualFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorEqualFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorEqualFold = data
-		case "lastFailureErrorContainsFold":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("lastFailureErrorContainsFold"))
-			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.LastFailureErrorContainsFold = data
-		case "confirmedAt":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAt"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAt = data
-		case "confirmedAtNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtNEQ = data
-		case "confirmedAtIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtIn = data
-		case "confirmedAtNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtNotIn = data
-		case "confirmedAtGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtGT = data
-		case "confirmedAtGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtGTE = data
-		case "confirmedAtLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtLT = data
-		case "confirmedAtLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtLTE = data
-		case "confirmedAtIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtIsNil = data
-		case "confirmedAtNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirmedAtNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.ConfirmedAtNotNil = data
 		case "prompt":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("prompt"))
 			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
@@ -74695,139 +60523,6 @@ func (ec *executionContext) unmarshalInputWebhookWhereInput(ctx context.Context,
 				return it, err
 			}
 			it.PromptNEQ = data
-		case "tookSeconds":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSeconds"))
-			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSeconds = data
-		case "tookSecondsNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsNEQ"))
-			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSecondsNEQ = data
-		case "tookSecondsIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsIn"))
-			data, err := ec.unmarshalOFloat2ᚕfloat64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSecondsIn = data
-		case "tookSecondsNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsNotIn"))
-			data, err := ec.unmarshalOFloat2ᚕfloat64ᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSecondsNotIn = data
-		case "tookSecondsGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsGT"))
-			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSecondsGT = data
-		case "tookSecondsGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsGTE"))
-			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSecondsGTE = data
-		case "tookSecondsLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsLT"))
-			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSecondsLT = data
-		case "tookSecondsLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("tookSecondsLTE"))
-			data, err := ec.unmarshalOFloat2ᚖfloat64(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.TookSecondsLTE = data
-		case "notBefore":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBefore"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBefore = data
-		case "notBeforeNEQ":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeNEQ"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeNEQ = data
-		case "notBeforeIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeIn = data
-		case "notBeforeNotIn":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeNotIn"))
-			data, err := ec.unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeNotIn = data
-		case "notBeforeGT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeGT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeGT = data
-		case "notBeforeGTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeGTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeGTE = data
-		case "notBeforeLT":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeLT"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeLT = data
-		case "notBeforeLTE":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeLTE"))
-			data, err := ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeLTE = data
-		case "notBeforeIsNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeIsNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeIsNil = data
-		case "notBeforeNotNil":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("notBeforeNotNil"))
-			data, err := ec.unmarshalOBoolean2bool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.NotBeforeNotNil = data
-		case "hasBot":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBot"))
-			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.HasBot = data
 		case "hasBotWith":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("hasBotWith"))
 			data, err := ec.unmarshalOBotWhereInput2ᚕᚖstoaᚋentᚐBotWhereInputᚄ(ctx, v)
@@ -80936,6 +66631,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "reviewPost":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_reviewPost(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "rotateKey":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_rotateKey(ctx, field)
@@ -83043,16 +68745,6 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
-		case "title":
-			out.Values[i] = ec._Post_title(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
-		case "text":
-			out.Values[i] = ec._Post_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
 		case "deletedAt":
 			out.Values[i] = ec._Post_deletedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -83068,6 +68760,82 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._Post_author(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "title":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_title(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "text":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Post_text(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -83361,6 +69129,97 @@ func (ec *executionContext) _PostResult(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var postReviewImplementors = []string{"PostReview"}
+
+func (ec *executionContext) _PostReview(ctx context.Context, sel ast.SelectionSet, obj *operator.PostReview) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, postReviewImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("PostReview")
+		case "post":
+			out.Values[i] = ec._PostReview_post(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "title":
+			out.Values[i] = ec._PostReview_title(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "text":
+			out.Values[i] = ec._PostReview_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "attachments":
+			out.Values[i] = ec._PostReview_attachments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "file":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PostReview_file(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -90260,16 +76119,6 @@ func (ec *executionContext) marshalNAttachment2ᚖstoaᚋentᚐAttachment(ctx co
 	return ec._Attachment(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNAttachmentBoundKind2stoaᚋentᚋattachmentᚐBoundKind(ctx context.Context, v any) (attachment.BoundKind, error) {
-	var res attachment.BoundKind
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNAttachmentBoundKind2stoaᚋentᚋattachmentᚐBoundKind(ctx context.Context, sel ast.SelectionSet, v attachment.BoundKind) graphql.Marshaler {
-	return v
-}
-
 func (ec *executionContext) marshalNAttachmentCard2stoaᚋgraphᚋattachmentsᚐCard(ctx context.Context, sel ast.SelectionSet, v orders.Attachment) graphql.Marshaler {
 	return ec._AttachmentCard(ctx, sel, &v)
 }
@@ -91372,16 +77221,6 @@ func (ec *executionContext) marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(
 	return v
 }
 
-func (ec *executionContext) unmarshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, v any) (feedback1.SubjectType, error) {
-	var res feedback1.SubjectType
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, sel ast.SelectionSet, v feedback1.SubjectType) graphql.Marshaler {
-	return v
-}
-
 func (ec *executionContext) unmarshalNFeedbackWhereInput2ᚖstoaᚋentᚐFeedbackWhereInput(ctx context.Context, v any) (*ent.FeedbackWhereInput, error) {
 	res, err := ec.unmarshalInputFeedbackWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -92219,16 +78058,6 @@ func (ec *executionContext) marshalNOrderOrderField2ᚖstoaᚋentᚐOrderOrderFi
 	return v
 }
 
-func (ec *executionContext) unmarshalNOrderOutcome2stoaᚋentᚋorderᚐOutcome(ctx context.Context, v any) (order.Outcome, error) {
-	var res order.Outcome
-	err := res.UnmarshalGQL(v)
-	return res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) marshalNOrderOutcome2stoaᚋentᚋorderᚐOutcome(ctx context.Context, sel ast.SelectionSet, v order.Outcome) graphql.Marshaler {
-	return v
-}
-
 func (ec *executionContext) unmarshalNOrderReceiptInput2stoaᚋgraphᚋreceiptsᚐReceiptInput(ctx context.Context, v any) (receipts.ReceiptInput, error) {
 	res, err := ec.unmarshalInputOrderReceiptInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -92534,6 +78363,16 @@ func (ec *executionContext) marshalNPostResult2ᚖstoaᚋgraphᚋpostsᚐPostRes
 		return graphql.Null
 	}
 	return ec._PostResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNPostReview2ᚖstoaᚋgraphᚋoperatorᚐPostReview(ctx context.Context, sel ast.SelectionSet, v *operator.PostReview) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._PostReview(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNPostVisibility2stoaᚋentᚋpostᚐVisibility(ctx context.Context, v any) (post.Visibility, error) {
@@ -94155,42 +79994,6 @@ func (ec *executionContext) marshalOAttachment2ᚖstoaᚋentᚐAttachment(ctx co
 	return ec._Attachment(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOAttachmentBoundKind2ᚕstoaᚋentᚋattachmentᚐBoundKindᚄ(ctx context.Context, v any) ([]attachment.BoundKind, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]attachment.BoundKind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAttachmentBoundKind2stoaᚋentᚋattachmentᚐBoundKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOAttachmentBoundKind2ᚕstoaᚋentᚋattachmentᚐBoundKindᚄ(ctx context.Context, sel ast.SelectionSet, v []attachment.BoundKind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAttachmentBoundKind2stoaᚋentᚋattachmentᚐBoundKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOAttachmentBoundKind2ᚖstoaᚋentᚋattachmentᚐBoundKind(ctx context.Context, v any) (*attachment.BoundKind, error) {
 	if v == nil {
 		return nil, nil
@@ -94251,42 +80054,6 @@ func (ec *executionContext) unmarshalOAttachmentOrder2ᚕᚖstoaᚋentᚐAttachm
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOAttachmentPurpose2ᚕstoaᚋentᚋattachmentᚐPurposeᚄ(ctx context.Context, v any) ([]attachment.Purpose, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]attachment.Purpose, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAttachmentPurpose2stoaᚋentᚋattachmentᚐPurpose(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOAttachmentPurpose2ᚕstoaᚋentᚋattachmentᚐPurposeᚄ(ctx context.Context, sel ast.SelectionSet, v []attachment.Purpose) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAttachmentPurpose2stoaᚋentᚋattachmentᚐPurpose(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOAttachmentPurpose2ᚖstoaᚋentᚋattachmentᚐPurpose(ctx context.Context, v any) (*attachment.Purpose, error) {
 	if v == nil {
 		return nil, nil
@@ -94301,42 +80068,6 @@ func (ec *executionContext) marshalOAttachmentPurpose2ᚖstoaᚋentᚋattachment
 		return graphql.Null
 	}
 	return v
-}
-
-func (ec *executionContext) unmarshalOAttachmentStatus2ᚕstoaᚋentᚋattachmentᚐStatusᚄ(ctx context.Context, v any) ([]attachment.Status, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]attachment.Status, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNAttachmentStatus2stoaᚋentᚋattachmentᚐStatus(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOAttachmentStatus2ᚕstoaᚋentᚋattachmentᚐStatusᚄ(ctx context.Context, sel ast.SelectionSet, v []attachment.Status) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNAttachmentStatus2stoaᚋentᚋattachmentᚐStatus(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOAttachmentStatus2ᚖstoaᚋentᚋattachmentᚐStatus(ctx context.Context, v any) (*attachment.Status, error) {
@@ -94566,42 +80297,6 @@ func (ec *executionContext) unmarshalOBotOrder2ᚕᚖstoaᚋentᚐBotOrderᚄ(ct
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOBotState2ᚕstoaᚋentᚋbotᚐStateᚄ(ctx context.Context, v any) ([]bot.State, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]bot.State, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNBotState2stoaᚋentᚋbotᚐState(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOBotState2ᚕstoaᚋentᚋbotᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []bot.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNBotState2stoaᚋentᚋbotᚐState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOBotState2ᚖstoaᚋentᚋbotᚐState(ctx context.Context, v any) (*bot.State, error) {
 	if v == nil {
 		return nil, nil
@@ -94685,42 +80380,6 @@ func (ec *executionContext) unmarshalOContactOrder2ᚕᚖstoaᚋentᚐContactOrd
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) unmarshalOContactState2ᚕstoaᚋentᚋcontactᚐStateᚄ(ctx context.Context, v any) ([]contact.State, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]contact.State, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNContactState2stoaᚋentᚋcontactᚐState(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOContactState2ᚕstoaᚋentᚋcontactᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []contact.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNContactState2stoaᚋentᚋcontactᚐState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOContactState2ᚖstoaᚋentᚋcontactᚐState(ctx context.Context, v any) (*contact.State, error) {
@@ -94975,42 +80634,6 @@ func (ec *executionContext) marshalOFeedbackEdge2ᚖstoaᚋentᚐFeedbackEdge(ct
 	return ec._FeedbackEdge(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx context.Context, v any) ([]feedback1.Kind, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]feedback1.Kind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOFeedbackKind2ᚕstoaᚋentᚋfeedbackᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback1.Kind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNFeedbackKind2stoaᚋentᚋfeedbackᚐKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOFeedbackKind2ᚖstoaᚋentᚋfeedbackᚐKind(ctx context.Context, v any) (*feedback1.Kind, error) {
 	if v == nil {
 		return nil, nil
@@ -95044,42 +80667,6 @@ func (ec *executionContext) unmarshalOFeedbackOrder2ᚕᚖstoaᚋentᚐFeedbackO
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx context.Context, v any) ([]feedback1.State, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]feedback1.State, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOFeedbackState2ᚕstoaᚋentᚋfeedbackᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback1.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNFeedbackState2stoaᚋentᚋfeedbackᚐState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐState(ctx context.Context, v any) (*feedback1.State, error) {
 	if v == nil {
 		return nil, nil
@@ -95094,42 +80681,6 @@ func (ec *executionContext) marshalOFeedbackState2ᚖstoaᚋentᚋfeedbackᚐSta
 		return graphql.Null
 	}
 	return v
-}
-
-func (ec *executionContext) unmarshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx context.Context, v any) ([]feedback1.SubjectType, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]feedback1.SubjectType, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOFeedbackSubjectType2ᚕstoaᚋentᚋfeedbackᚐSubjectTypeᚄ(ctx context.Context, sel ast.SelectionSet, v []feedback1.SubjectType) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNFeedbackSubjectType2stoaᚋentᚋfeedbackᚐSubjectType(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOFeedbackSubjectType2ᚖstoaᚋentᚋfeedbackᚐSubjectType(ctx context.Context, v any) (*feedback1.SubjectType, error) {
@@ -95173,41 +80724,6 @@ func (ec *executionContext) unmarshalOFeedbackWhereInput2ᚖstoaᚋentᚐFeedbac
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) unmarshalOFloat2ᚕfloat64ᚄ(ctx context.Context, v any) ([]float64, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]float64, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNFloat2float64(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOFloat2ᚕfloat64ᚄ(ctx context.Context, sel ast.SelectionSet, v []float64) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := make(graphql.Array, len(v))
-	for i := range v {
-		ret[i] = ec.marshalNFloat2float64(ctx, sel, v[i])
-	}
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOFloat2ᚖfloat64(ctx context.Context, v any) (*float64, error) {
 	if v == nil {
 		return nil, nil
@@ -95240,41 +80756,6 @@ func (ec *executionContext) unmarshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullab
 
 func (ec *executionContext) marshalOID2stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, sel ast.SelectionSet, v wire.Nullable[string]) graphql.Marshaler {
 	return v
-}
-
-func (ec *executionContext) unmarshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx context.Context, v any) ([]uuid.UUID, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]uuid.UUID, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOID2ᚕgithubᚗcomᚋgoogleᚋuuidᚐUUIDᚄ(ctx context.Context, sel ast.SelectionSet, v []uuid.UUID) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := make(graphql.Array, len(v))
-	for i := range v {
-		ret[i] = ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, sel, v[i])
-	}
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOID2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
@@ -95348,76 +80829,6 @@ func (ec *executionContext) marshalOID2ᚖstring(ctx context.Context, sel ast.Se
 	return res
 }
 
-func (ec *executionContext) unmarshalOInt2ᚕint64ᚄ(ctx context.Context, v any) ([]int64, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]int64, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNInt2int64(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOInt2ᚕint64ᚄ(ctx context.Context, sel ast.SelectionSet, v []int64) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := make(graphql.Array, len(v))
-	for i := range v {
-		ret[i] = ec.marshalNInt2int64(ctx, sel, v[i])
-	}
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) unmarshalOInt2ᚕintᚄ(ctx context.Context, v any) ([]int, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]int, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNInt2int(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOInt2ᚕintᚄ(ctx context.Context, sel ast.SelectionSet, v []int) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := make(graphql.Array, len(v))
-	for i := range v {
-		ret[i] = ec.marshalNInt2int(ctx, sel, v[i])
-	}
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOInt2ᚖint(ctx context.Context, v any) (*int, error) {
 	if v == nil {
 		return nil, nil
@@ -95462,41 +80873,6 @@ func (ec *executionContext) unmarshalOInt642stoaᚋgraphᚋplatformᚋwireᚐNul
 
 func (ec *executionContext) marshalOInt642stoaᚋgraphᚋplatformᚋwireᚐNullable(ctx context.Context, sel ast.SelectionSet, v wire.Nullable[int64]) graphql.Marshaler {
 	return v
-}
-
-func (ec *executionContext) unmarshalOInt642ᚕint64ᚄ(ctx context.Context, v any) ([]int64, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]int64, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNInt642int64(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOInt642ᚕint64ᚄ(ctx context.Context, sel ast.SelectionSet, v []int64) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := make(graphql.Array, len(v))
-	for i := range v {
-		ret[i] = ec.marshalNInt642int64(ctx, sel, v[i])
-	}
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOInt642ᚖint64(ctx context.Context, v any) (*int64, error) {
@@ -95593,42 +80969,6 @@ func (ec *executionContext) marshalOLedgerEntry2ᚖstoaᚋentᚐLedgerEntry(ctx 
 	return ec._LedgerEntry(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOLedgerEntryAccountKind2ᚕstoaᚋentᚋledgerentryᚐAccountKindᚄ(ctx context.Context, v any) ([]ledgerentry.AccountKind, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]ledgerentry.AccountKind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNLedgerEntryAccountKind2stoaᚋentᚋledgerentryᚐAccountKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOLedgerEntryAccountKind2ᚕstoaᚋentᚋledgerentryᚐAccountKindᚄ(ctx context.Context, sel ast.SelectionSet, v []ledgerentry.AccountKind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNLedgerEntryAccountKind2stoaᚋentᚋledgerentryᚐAccountKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOLedgerEntryAccountKind2ᚖstoaᚋentᚋledgerentryᚐAccountKind(ctx context.Context, v any) (*ledgerentry.AccountKind, error) {
 	if v == nil {
 		return nil, nil
@@ -95663,42 +81003,6 @@ func (ec *executionContext) marshalOLedgerEntryEdge2ᚖstoaᚋentᚐLedgerEntryE
 		return graphql.Null
 	}
 	return ec._LedgerEntryEdge(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOLedgerEntryKind2ᚕstoaᚋentᚋledgerentryᚐKindᚄ(ctx context.Context, v any) ([]ledgerentry.Kind, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]ledgerentry.Kind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNLedgerEntryKind2stoaᚋentᚋledgerentryᚐKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOLedgerEntryKind2ᚕstoaᚋentᚋledgerentryᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []ledgerentry.Kind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNLedgerEntryKind2stoaᚋentᚋledgerentryᚐKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOLedgerEntryKind2ᚖstoaᚋentᚋledgerentryᚐKind(ctx context.Context, v any) (*ledgerentry.Kind, error) {
@@ -95784,42 +81088,6 @@ func (ec *executionContext) marshalOMailEdge2ᚖstoaᚋentᚐMailEdge(ctx contex
 		return graphql.Null
 	}
 	return ec._MailEdge(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx context.Context, v any) ([]mail.Kind, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]mail.Kind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNMailKind2stoaᚋentᚋmailᚐKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOMailKind2ᚕstoaᚋentᚋmailᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []mail.Kind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNMailKind2stoaᚋentᚋmailᚐKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOMailKind2ᚖstoaᚋentᚋmailᚐKind(ctx context.Context, v any) (*mail.Kind, error) {
@@ -96000,42 +81268,6 @@ func (ec *executionContext) unmarshalOOrderOrder2ᚕᚖstoaᚋentᚐOrderOrder�
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOOrderOutcome2ᚕstoaᚋentᚋorderᚐOutcomeᚄ(ctx context.Context, v any) ([]order.Outcome, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]order.Outcome, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNOrderOutcome2stoaᚋentᚋorderᚐOutcome(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOOrderOutcome2ᚕstoaᚋentᚋorderᚐOutcomeᚄ(ctx context.Context, sel ast.SelectionSet, v []order.Outcome) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNOrderOutcome2stoaᚋentᚋorderᚐOutcome(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOOrderOutcome2ᚖstoaᚋentᚋorderᚐOutcome(ctx context.Context, v any) (*order.Outcome, error) {
 	if v == nil {
 		return nil, nil
@@ -96179,42 +81411,6 @@ func (ec *executionContext) marshalOPostEdge2ᚖstoaᚋentᚐPostEdge(ctx contex
 	return ec._PostEdge(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalOPostKind2ᚕstoaᚋentᚋpostᚐKindᚄ(ctx context.Context, v any) ([]post.Kind, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]post.Kind, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPostKind2stoaᚋentᚋpostᚐKind(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOPostKind2ᚕstoaᚋentᚋpostᚐKindᚄ(ctx context.Context, sel ast.SelectionSet, v []post.Kind) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNPostKind2stoaᚋentᚋpostᚐKind(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOPostKind2ᚖstoaᚋentᚋpostᚐKind(ctx context.Context, v any) (*post.Kind, error) {
 	if v == nil {
 		return nil, nil
@@ -96246,42 +81442,6 @@ func (ec *executionContext) unmarshalOPostOrder2ᚕᚖstoaᚋentᚐPostOrderᚄ(
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) unmarshalOPostVisibility2ᚕstoaᚋentᚋpostᚐVisibilityᚄ(ctx context.Context, v any) ([]post.Visibility, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]post.Visibility, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNPostVisibility2stoaᚋentᚋpostᚐVisibility(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOPostVisibility2ᚕstoaᚋentᚋpostᚐVisibilityᚄ(ctx context.Context, sel ast.SelectionSet, v []post.Visibility) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNPostVisibility2stoaᚋentᚋpostᚐVisibility(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOPostVisibility2ᚖstoaᚋentᚋpostᚐVisibility(ctx context.Context, v any) (*post.Visibility, error) {
@@ -96476,42 +81636,6 @@ func (ec *executionContext) unmarshalOResponseOrder2ᚕᚖstoaᚋentᚐResponseO
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOResponseState2ᚕstoaᚋentᚋresponseᚐStateᚄ(ctx context.Context, v any) ([]response.State, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]response.State, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNResponseState2stoaᚋentᚋresponseᚐState(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOResponseState2ᚕstoaᚋentᚋresponseᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []response.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNResponseState2stoaᚋentᚋresponseᚐState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOResponseState2ᚖstoaᚋentᚋresponseᚐState(ctx context.Context, v any) (*response.State, error) {
 	if v == nil {
 		return nil, nil
@@ -96578,42 +81702,6 @@ func (ec *executionContext) marshalORewardEdge2ᚖstoaᚋentᚐRewardEdge(ctx co
 		return graphql.Null
 	}
 	return ec._RewardEdge(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx context.Context, v any) ([]reward.Ground, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]reward.Ground, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalORewardGround2ᚕstoaᚋentᚋrewardᚐGroundᚄ(ctx context.Context, sel ast.SelectionSet, v []reward.Ground) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNRewardGround2stoaᚋentᚋrewardᚐGround(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalORewardGround2ᚖstoaᚋentᚋrewardᚐGround(ctx context.Context, v any) (*reward.Ground, error) {
@@ -96840,42 +81928,6 @@ func (ec *executionContext) unmarshalOTaskOrder2ᚕᚖstoaᚋentᚐTaskOrderᚄ(
 	return res, nil
 }
 
-func (ec *executionContext) unmarshalOTaskState2ᚕstoaᚋentᚋtaskᚐStateᚄ(ctx context.Context, v any) ([]task.State, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]task.State, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNTaskState2stoaᚋentᚋtaskᚐState(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOTaskState2ᚕstoaᚋentᚋtaskᚐStateᚄ(ctx context.Context, sel ast.SelectionSet, v []task.State) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNTaskState2stoaᚋentᚋtaskᚐState(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
 func (ec *executionContext) unmarshalOTaskState2ᚖstoaᚋentᚋtaskᚐState(ctx context.Context, v any) (*task.State, error) {
 	if v == nil {
 		return nil, nil
@@ -96915,41 +81967,6 @@ func (ec *executionContext) unmarshalOTaskWhereInput2ᚖstoaᚋentᚐTaskWhereIn
 	}
 	res, err := ec.unmarshalInputTaskWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOTime2ᚕtimeᚐTimeᚄ(ctx context.Context, v any) ([]time.Time, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]time.Time, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNTime2timeᚐTime(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOTime2ᚕtimeᚐTimeᚄ(ctx context.Context, sel ast.SelectionSet, v []time.Time) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := make(graphql.Array, len(v))
-	for i := range v {
-		ret[i] = ec.marshalNTime2timeᚐTime(ctx, sel, v[i])
-	}
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOTime2ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -97113,42 +82130,6 @@ func (ec *executionContext) unmarshalOWebhookOrder2ᚕᚖstoaᚋentᚐWebhookOrd
 		}
 	}
 	return res, nil
-}
-
-func (ec *executionContext) unmarshalOWebhookSigning2ᚕstoaᚋentᚋwebhookᚐSigningᚄ(ctx context.Context, v any) ([]webhook.Signing, error) {
-	if v == nil {
-		return nil, nil
-	}
-	vSlice := graphql.CoerceList(v)
-	var err error
-	res := make([]webhook.Signing, len(vSlice))
-	for i := range vSlice {
-		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
-		res[i], err = ec.unmarshalNWebhookSigning2stoaᚋentᚋwebhookᚐSigning(ctx, vSlice[i])
-		if err != nil {
-			return nil, err
-		}
-	}
-	return res, nil
-}
-
-func (ec *executionContext) marshalOWebhookSigning2ᚕstoaᚋentᚋwebhookᚐSigningᚄ(ctx context.Context, sel ast.SelectionSet, v []webhook.Signing) graphql.Marshaler {
-	if v == nil {
-		return graphql.Null
-	}
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNWebhookSigning2stoaᚋentᚋwebhookᚐSigning(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) unmarshalOWebhookSigning2ᚖstoaᚋentᚋwebhookᚐSigning(ctx context.Context, v any) (*webhook.Signing, error) {

@@ -58,7 +58,9 @@ UNION ALL
   FROM accounts a JOIN LATERAL (SELECT * FROM ledger_entries e WHERE e.bot_id = a.bot_id ORDER BY e.number DESC LIMIT :max) e ON true
   WHERE a.bot_id = :bot ORDER BY e.number DESC)
 UNION ALL
-(SELECT 'posts', 'Post', p.id, p.created_at, p.title, left(p.text, 120), p.visibility, NULL, NULL FROM posts p
+(SELECT 'posts', 'Post', p.id, p.created_at, CASE WHEN p.visibility = 'public' THEN p.title ELSE '' END,
+    CASE WHEN p.visibility = 'public' THEN left(p.text, 120) ELSE '' END, p.visibility, NULL, NULL
+  FROM posts p
   WHERE p.author_id = :bot AND p.deleted_at IS NULL ORDER BY p.created_at DESC, p.id DESC LIMIT :max)
 UNION ALL
 (SELECT 'tasks', 'Task', t.id, t.created_at, t.title, left(t.description, 120), t.state, t.total_minor, NULL FROM tasks t

@@ -178,9 +178,10 @@ func (a *API) Orders(ctx context.Context, after *ent.Cursor, first *int, before 
 		ent.WithOrderOrder(orderBy), ent.WithOrderFilter(filtered(where.Filter)))
 }
 
-// Posts lists posts with their texts, private ones and those that an operator removed too. Deleted ones have no texts any more.
+// Posts lists posts, private ones and those that an operator removed too. Only public ones show their texts, and are found by them.
 func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error) {
+	matchPublic(where)
 	return page(ctx, pageRequest{after, before, first, last}, a.DB.Ent.Post.Query().Paginate,
 		ent.WithPostOrder(orderBy), ent.WithPostFilter(filtered(where.Filter)))
 }

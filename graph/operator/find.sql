@@ -82,7 +82,7 @@ strpos(stoa_fold(field), (SELECT folded FROM needle)) > 0
 -- name: find_text(q text, walked bigint, examined bigint, max bigint)
 -- Agents by their handle or display name, and tasks, services and posts by their title, newest first. Each is looked for among the
 -- newest rows; if those hold too few, also in what the index of trigrams finds, as far as a bound. The index knows every agent, and what
--- others can see; removed and private rows are found among the newest.
+-- others can see; removed rows are found among the newest, private posts by their id alone.
 WITH needle AS MATERIALIZED (SELECT stoa_fold(:q) AS folded, stoa_pattern(:q) AS pattern),
 bot_walk AS MATERIALIZED (
   SELECT id FROM (SELECT id, handle, display_name FROM bots ORDER BY id DESC LIMIT :walked) t
@@ -107,7 +107,8 @@ bot_walk AS MATERIALIZED (
       AND CASE WHEN deleted_at IS NULL THEN folded END LIKE (SELECT pattern FROM needle) LIMIT :examined
   ) t WHERE :holds(title) LIMIT :max
 ), post_walk AS MATERIALIZED (
-  SELECT id FROM (SELECT id, title FROM posts ORDER BY id DESC LIMIT :walked) t WHERE :holds(title) LIMIT :max
+  SELECT id FROM (SELECT id, title, visibility FROM posts ORDER BY id DESC LIMIT :walked) t
+  WHERE visibility = 'public' AND :holds(title) LIMIT :max
 ), post_index AS MATERIALIZED (
   SELECT id FROM (
     SELECT id, title FROM posts WHERE (SELECT count(*) FROM post_walk) < :max
@@ -133,5 +134,5 @@ UNION ALL
 SELECT s.id, s.title, b.handle, '', CASE WHEN s.deleted_at IS NOT NULL THEN 'removed' ELSE '' END
 FROM services s JOIN bots b ON b.id = s.bot_id WHERE s.id = ANY (:ids)
 UNION ALL
-SELECT p.id, p.title, b.handle, '', CASE WHEN p.deleted_at IS NOT NULL THEN 'removed' ELSE p.visibility END
+SELECT p.id, CASE WHEN p.visibility = 'public' THEN p.title ELSE '' END, b.handle, '', CASE WHEN p.deleted_at IS NOT NULL THEN 'removed' ELSE p.visibility END
 FROM posts p JOIN bots b ON b.id = p.author_id WHERE p.id = ANY (:ids);

@@ -70,7 +70,8 @@ func TestFind(t *testing.T) {
 		{"pia THE painter", []string{"Bot"}, pia.ID},
 		{"painter", []string{"Bot"}, uuid.Nil},
 		{"the lighthouse at dusk", []string{"Post"}, post},
-		{"A hidden diary", []string{"Post"}, hidden},
+		{"A hidden diary", nil, uuid.Nil}, // nothing guesses the title of a private post
+		{tail(hidden), []string{"Post"}, hidden},
 		{"table", []string{"Task", "Service"}, uuid.Nil},
 		{"tables", []string{"Service"}, service},
 		{" ADA@Example.org ", []string{"Bot"}, pia.ID},

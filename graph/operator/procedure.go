@@ -36,6 +36,7 @@ var (
 	removeRating               = Procedure{"removeRating", "Rating", "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."}
 	answerFeedback             = Procedure{"answerFeedback", "Feedback", "Answers what an agent has sent, in the place of any answer before."}
 	reviewOrder                = Procedure{"reviewOrder", "Order", "Shows the texts, files, drafts, reasons and history of an order."}
+	reviewPost                 = Procedure{"reviewPost", "Post", "Shows the texts and files of a post, of a private one too."}
 	rotateKey                  = Procedure{"rotateKey", "", "Replaces the key that signs checkpoints of the key log, or receipts, by the next one. The key log's old key signs beside it for 30 days."}
 	runMaintenance             = Procedure{"runMaintenance", "", "Runs a periodic task now and waits for it."}
 )
@@ -46,6 +47,6 @@ func Procedures() []Procedure {
 		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,
 		publishDocument, withdrawDocument, createInvitation, revokeInvitation,
 		topUpWallet, suspendBot, reinstateBot, reissueToken, mailOwner, moderateBot, clearProfile, removeContent, removePost, removeAttachment, removeTask, removeService, removeRating,
-		answerFeedback, reviewOrder, rotateKey, runMaintenance,
+		answerFeedback, reviewOrder, reviewPost, rotateKey, runMaintenance,
 	}
 }

@@ -189,6 +189,13 @@ var acts = map[string]func(*office) act{
 			return err
 		}}
 	},
+	"reviewPost": func(o *office) act {
+		id := o.Posted(o.Agent(), "a text", "private").ID
+		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
+			_, err := o.Operator.ReviewPost(ctx, id, reason)
+			return err
+		}}
+	},
 	"reviewOrder": func(o *office) act {
 		id := o.order()
 		return act{target: id.String(), call: func(ctx context.Context, reason string) error {

@@ -8,6 +8,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/orderevent"
+	"stoa/ent/post"
 	"stoa/graph/attachments"
 	"stoa/graph/drafts"
 	"stoa/graph/platform/db"
@@ -33,9 +34,14 @@ func (r *OrderReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
 	for _, draft := range r.Drafts {
 		files = append(files, draft.Attachments...)
 	}
-	for _, card := range files {
+	return original(ctx, r.files, files, id)
+}
+
+// original returns the bytes of one of the shown files. Faults: not_found, service_unavailable.
+func original(ctx context.Context, from *attachments.API, shown []*attachments.Card, id uuid.UUID) ([]byte, error) {
+	for _, card := range shown {
 		if card.ID == id && card.Available {
-			return r.files.Original(db.Unbounded(ctx), id)
+			return from.Original(db.Unbounded(ctx), id)
 		}
 	}
 	return nil, fault.New(fault.NotFound)
@@ -92,4 +98,74 @@ func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string)
 	}
 	review.Order = review.Order.Unwrap()
 	return review, nil
+}
+
+// PostTexts answers the fields of a post that operators see of public posts alone.
+type PostTexts struct{}
+
+// Title is empty if the post is private.
+func (PostTexts) Title(_ context.Context, p *ent.Post) (string, error) {
+	return ifPublic(p, p.Title), nil
+}
+
+// Text is empty if the post is private.
+func (PostTexts) Text(_ context.Context, p *ent.Post) (string, error) {
+	return ifPublic(p, p.Text), nil
+}
+
+func ifPublic(p *ent.Post, text string) string {
+	if p.Visibility == post.VisibilityPublic {
+		return text
+	}
+	return ""
+}
+
+// matchPublic makes each condition on a text of posts hold for public posts alone, so that no filter can guess the text of a private one.
+func matchPublic(where *ent.PostWhereInput) {
+	if where == nil {
+		return
+	}
+	for _, inner := range slices.Concat(where.And, where.Or, []*ent.PostWhereInput{where.Not}) {
+		matchPublic(inner)
+	}
+	if where.TitleContainsFold != nil || where.TextContainsFold != nil {
+		public := post.VisibilityPublic
+		where.And = append(where.And, &ent.PostWhereInput{Visibility: &public})
+	}
+}
+
+// PostReview is a post with the texts and files that only its author sees if it is private.
+type PostReview struct {
+	Post *ent.Post
+	// Attachments are as its author sees them, in their order.
+	Attachments []*attachments.Card
+
+	files *attachments.API
+}
+
+// Title of the post.
+func (r *PostReview) Title() string { return r.Post.Title }
+
+// Text of the post.
+func (r *PostReview) Text() string { return r.Post.Text }
+
+// File returns the bytes of one of the post's files as they were uploaded, 20 MiB at most. Faults: those of OrderReview.File.
+func (r *PostReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
+	return original(ctx, r.files, r.Attachments, id)
+}
+
+// ReviewPost shows a post to an operator, also a private one. The audit entry is committed before anything is shown. Faults: not_found.
+func (a *API) ReviewPost(ctx context.Context, postID uuid.UUID, reason string) (*PostReview, error) {
+	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
+		return nil, err
+	}
+	return audited(ctx, a, entry{reviewPost, postID.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*PostReview, error) {
+		found, err := tx.Ent.Post.Get(ctx, postID)
+		if err != nil {
+			return nil, err
+		}
+		target := attachments.Target{Use: attachments.OfPost, ID: postID}
+		files, err := attachments.Bound(ctx, tx.SQL, found.AuthorID, target)
+		return &PostReview{Post: found.Unwrap(), Attachments: files[target], files: a.Files}, err
+	})
 }

@@ -61,7 +61,7 @@ func TestDocumentsOverTheLimitsAreNotRun(t *testing.T) {
 		"more than 32 bits":     "{ bots(first: 4294967297) { totalCount } }",
 		"unknown field":         "{ bots { totalCounts } }",
 		"wrong enum":            "{ bots(where: {state: gone}) { totalCount } }",
-		"wrong scalar":          `{ bots(where: {createdAtGT: "yesterday"}) { totalCount } }`,
+		"wrong scalar":          `{ bots(where: {createdAtGTE: "yesterday"}) { totalCount } }`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := s.ask(operatorToken, query, nil)
@@ -104,7 +104,7 @@ func TestVariablesOfWrongTypesAreTheCallersFault(t *testing.T) {
 		v     variables
 		code  fault.Code
 	}{
-		"too many values":        {`query ($i: [String!]) { bots(where: {handleIn: $i}) { totalCount } }`, variables{"i": make([]string, 5000)}, fault.InvalidInput},
+		"too many values":        {`query ($i: [OrderState!]) { orders(where: {stateIn: $i}) { totalCount } }`, variables{"i": make([]string, 5000)}, fault.InvalidInput},
 		"many values elsewhere":  {`query ($i: Int) { bots(first: $i) { totalCount } }`, variables{"i": 5, "unused": make([][]int, 5000)}, fault.InvalidInput},
 		"an id of another form":  {suspend, variables{"id": "{019b0000-abcd-7000-8000-00000000000f}", "reason": "x"}, fault.InvalidID},
 		"a number for an id":     {suspend, variables{"id": 7, "reason": "x"}, fault.InvalidID},

@@ -65,6 +65,8 @@ func costs() exec.ComplexityRoot {
 	c.OrderReview.InputAttachments = files
 	c.OrderReview.ResultAttachments = files
 	c.OrderReview.File = func(int, uuid.UUID) int { return fileCost }
+	c.PostReview.Attachments = files
+	c.PostReview.File = c.OrderReview.File
 	c.Query.Nodes = func(child int, ids []uuid.UUID) int { return child * len(ids) }
 	return c
 }

@@ -33,7 +33,7 @@ func (s *site) sow() sown {
 	}
 	one, other := s.Agent(), s.Agent()
 	hide(one.Token, other.Token, string(one.Key.PublicKey().Bytes()), "nonce-of-twenty-four-byte", "the ciphertext", "the title", "the description",
-		"the result", "the dispute", "the refund", "the payload", "the hash of a code", "the hash of a token", "secret name.png", "the text of a response", "ada.lovelace@example.org", "ada.lovelace",
+		"the result", "the dispute", "the refund", "the payload", "the hash of a code", "the hash of a token", "secret name.png", "the text of a response", "the text of a post", "ada.lovelace@example.org", "ada.lovelace",
 		"/secret-path-of-a-webhook")
 	low, high := one.ID, other.ID
 	if high.String() < low.String() {

@@ -45,6 +45,7 @@ var cases = map[string]struct {
 	"removeRating":               {target: "Rating", shows: "Removed"},
 	"answerFeedback":             {target: "Feedback", fields: url.Values{"answer": {"Thank you."}}, shows: "Thank you."},
 	"reviewOrder":                {target: "Order", shows: "zq-description-of-the-order"},
+	"reviewPost":                 {target: "Post", shows: "<h2>Files</h2>"},
 	"rotateKey":                  {fields: url.Values{"purpose": {"RECEIPTS"}}, shows: "<dd><bdi>2</bdi></dd>"},
 	"runMaintenance":             {fields: url.Values{"task": {"BACKUP"}}, shows: "20261123T120000Z"},
 }
@@ -272,4 +273,49 @@ func TestSavingAFileOfAnOrder(t *testing.T) {
 	require.Equal(t, "application/octet-stream", saved.Header.Get("Content-Type"))
 	require.Equal(t, `attachment; filename="`+id+`"`, saved.Header.Get("Content-Disposition"))
 	require.EqualValues(t, 3, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'reviewOrder' AND reason = 'a complaint'"))
+}
+
+// A review shows whole texts, those of drafts and of the replies to them too.
+func TestAReviewShowsWholeTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	draft, reply := "zq-a-draft "+strings.Repeat("and more of it ", 200)+"zq-its-end", "zq-a-reply "+strings.Repeat("not yet ", 100)+"zq-end-of-the-reply"
+	w.Exec(`INSERT INTO drafts (id, created_at, order_id, number, text, attachment_ids, verdict, reply_text, replied_at)
+		VALUES ($1, stoa_now(), $2, 1, $3, '{}', 'changes', $4, stoa_now())`, uuid.Must(uuid.NewV7()), w.ids["Order"], draft, reply)
+	action, fields := w.form(w.page("/procedures/reviewOrder?id=" + w.ids["Order"].String()))
+	fields.Set("reason", "a complaint")
+	shown := w.post(action, fields).text
+	require.Contains(t, shown, draft)
+	require.Contains(t, shown, reply)
+}
+
+// The texts of a private post are on no page, but for that of a review, which has its entry in the audit log.
+func TestAPrivatePostOpensInAReview(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const title, text = "zq-title-of-a-private-post", "zq-text-of-a-private-post"
+	author, id := w.Agent(), uuid.Must(uuid.NewV7())
+	w.Exec(`INSERT INTO posts (id, created_at, updated_at, author_id, kind, visibility, title, text)
+		VALUES ($1, stoa_now(), stoa_now(), $2, 'update', 'private', $3, $4)`, id, author.ID, title, text)
+	for _, path := range []string{
+		"/posts", "/posts?columns=text,title", "/posts?format=csv", "/posts?format=json&columns=text", "/posts?q=agent_", "/posts/" + id.String(),
+		"/agents/" + author.ID.String(), "/find?q=" + author.ID.String()[:8], "/procedures/removePost?id=" + id.String(), "/now", "/",
+	} {
+		page := w.get(path).text
+		require.NotContains(t, page, title, path)
+		require.NotContains(t, page, text, path)
+	}
+	rows, _, _ := list(w.page("/posts?q=private-post"))
+	require.Empty(t, rows, "no search guesses its text")
+	require.NotContains(t, w.get("/find?q=private-post").text, id.String())
+	require.Contains(t, w.get("/posts/"+id.String()).text, "/procedures/reviewPost?id="+id.String())
+	action, fields := w.form(w.page("/procedures/reviewPost?id=" + id.String()))
+	require.Equal(t, http.StatusBadRequest, w.post(action, fields).StatusCode, "without a reason")
+	require.Zero(t, w.Count("SELECT count(*) FROM audit_entries"))
+	fields.Set("reason", "a complaint")
+	shown := w.post(action, fields).text
+	require.Contains(t, shown, title)
+	require.Contains(t, shown, text)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'reviewPost' AND target = $1 AND bot_id = $2", id.String(), author.ID))
 }

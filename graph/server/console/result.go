@@ -150,24 +150,47 @@ func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]an
 	}
 }
 
+// addTable adds a list of objects. The fields of an object within a row are columns of it, and a list within the rows is a table of its own.
 func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[string]any) {
-	made := table{Caption: caption}
-	var columns []*ast.FieldDefinition
-	for _, field := range fieldsOf(of) {
-		if typeOf(field.Type).IsLeafType() && !strings.HasSuffix(field.Name, "Url") { // files are saved by the form
-			columns = append(columns, field)
-			made.Columns = append(made.Columns, human(field.Name))
-		}
-	}
-	for _, fields := range rows {
-		var r tableRow
-		for _, column := range columns {
-			r.Cells = append(r.Cells, newValue(of.Name, column, fields[column.Name], column.Name != "reason"))
-		}
+	made := table{Caption: caption, Rows: make([]tableRow, len(rows))}
+	for i, fields := range rows {
 		if id, ok := fields["id"].(string); ok && of.Name == "AttachmentCard" && fields["available"] == true {
-			r.FileID = id
+			made.Rows[i].FileID = id
 		}
-		made.Rows = append(made.Rows, r)
 	}
+	made.addColumns("", of, rows)
 	d.Tables = append(d.Tables, made)
+	for _, field := range fieldsOf(of) {
+		if inner := typeOf(field.Type); field.Type.Elem != nil && !inner.IsLeafType() {
+			var all []map[string]any
+			for _, fields := range rows {
+				all = append(all, objects(fields, field.Name)...)
+			}
+			if len(all) > 0 {
+				d.addTable(caption+": "+strings.ToLower(human(field.Name)), inner, all)
+			}
+		}
+	}
+}
+
+// addColumns adds the fields of the objects of all rows, an object for each.
+func (t *table) addColumns(prefix string, of *ast.Definition, objects []map[string]any) {
+	for _, field := range fieldsOf(of) {
+		inner := typeOf(field.Type)
+		switch {
+		case strings.HasSuffix(field.Name, "Url"): // files are saved by the form
+		case inner.IsLeafType():
+			t.Columns = append(t.Columns, human(prefix+field.Name))
+			for i, fields := range objects {
+				brief := inner.Name != "String" // texts are shown whole
+				t.Rows[i].Cells = append(t.Rows[i].Cells, newValue(of.Name, field, fields[field.Name], brief))
+			}
+		case field.Type.Elem == nil && !isEntity(inner):
+			within := make([]map[string]any, len(objects))
+			for i, fields := range objects {
+				within[i] = object(fields, field.Name)
+			}
+			t.addColumns(prefix+field.Name+"_", inner, within)
+		}
+	}
 }

@@ -129,7 +129,7 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if data.Subject != "" {
 		variables[data.Subject] = data.SubjectID
 	}
-	if file, sent := parseID(r.PostForm.Get("file")); sent && data.Name == "reviewOrder" {
+	if file, sent := parseID(r.PostForm.Get("file")); sent && strings.HasPrefix(data.Name, "review") {
 		return s.saveFile(w, r, data, variables, file)
 	}
 	before, err := s.snapshot(r.Context(), data)
@@ -178,7 +178,7 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 // carryOut runs the mutation. A result without a page is asked for as a whole.
 func (s *console) carryOut(ctx context.Context, p *procedure, variables map[string]any) (map[string]any, error) {
 	inner := typeOf(p.field.Type)
-	asked := selectionSet(inner, 1)
+	asked := selectionSet(inner, 2)
 	switch {
 	case isEntity(inner) && p.Subject != "":
 		asked = "{ id }"
@@ -202,7 +202,7 @@ func (s *console) refuse(w http.ResponseWriter, r *http.Request, data *formData,
 	return s.showFormData(w, r, data, cmp.Or(found.known.Status(), http.StatusInternalServerError))
 }
 
-// saveFile answers with one of the files of an order, as it was uploaded, for the browser to save. It is another review of the order,
+// saveFile answers with one of the files of an order or a post, as it was uploaded, for the browser to save. It is another review,
 // with its own audit entry.
 func (s *console) saveFile(w http.ResponseWriter, r *http.Request, data *formData, variables map[string]any, id string) error {
 	document := strings.Replace(data.document("{ file(id: $file) }"), "mutation (", "mutation ($file: ID!, ", 1)

@@ -74,7 +74,7 @@ var sections = []section{
 	},
 	{
 		Path: "/posts", Title: "Posts", Group: groupMarket, Field: "posts", Type: "Post", Table: "posts", Name: "title",
-		About:   "Works and updates, also those that were taken back.",
+		About:   "Works and updates, also those that were taken back. Texts of private ones show only in a review, which the audit log keeps.",
 		Columns: []string{"author", "kind", "visibility", "createdAt", "deletedAt"},
 		Search:  []string{"titleContainsFold", "textContainsFold", "hasAuthorWith.handleContainsFold"},
 		Filters: []string{"kind", "visibility", "deletedAtIsNil"},

@@ -48,6 +48,43 @@ func TestSectionsAreTheConnections(t *testing.T) {
 	}
 }
 
+// Every condition of the schema is one that a list offers, searches by or is led to by, or that the command line filters by.
+func TestFiltersAreThoseOfTheLists(t *testing.T) {
+	t.Parallel()
+	offered := map[string]bool{}
+	for _, name := range []string{"Bot.handle", "Mail.sentAtNotNil"} { // the command line
+		offered[name] = true
+	}
+	for _, s := range sections {
+		for _, path := range slices.Concat(s.Search, s.Filters) {
+			name, _, _ := strings.Cut(path, ".")
+			offered[s.Type+"."+name] = true
+			if other, negated := opposite(&s, name); negated {
+				offered[s.Type+"."+other] = true
+			}
+		}
+	}
+	for _, p := range presets {
+		i := slices.IndexFunc(sections, func(s section) bool { return s.Path == p.section })
+		for conditions := []map[string]any{p.where(time.Now())}; len(conditions) > 0; conditions = conditions[1:] {
+			for name, v := range conditions[0] {
+				offered[sections[i].Type+"."+name] = true
+				inner, _ := v.([]map[string]any)
+				conditions = append(conditions, inner...)
+			}
+		}
+	}
+	always := []string{"not", "and", "or", "createdAtGTE", "createdAtLT"}
+	for name, input := range schema.Types {
+		entity, found := strings.CutSuffix(name, "WhereInput")
+		for _, field := range input.Fields {
+			if found && field.Type.Name() != "ID" && !slices.Contains(always, field.Name) {
+				require.True(t, offered[entity+"."+field.Name], "no list filters by %s.%s: see ent/entc/filters.go", entity, field.Name)
+			}
+		}
+	}
+}
+
 // Every mutation for operators is offered by a page: that of its target, of a list, of the settings or of maintenance.
 func TestProceduresAreTheMutations(t *testing.T) {
 	t.Parallel()

@@ -199,102 +199,14 @@ type BotWhereInput struct {
 	And []BotWhereInput `json:"and"`
 	Or  []BotWhereInput `json:"or"`
 	// id field predicates
-	Id      *string  `json:"id"`
-	IdNEQ   *string  `json:"idNEQ"`
-	IdIn    []string `json:"idIn"`
-	IdNotIn []string `json:"idNotIn"`
-	IdGT    *string  `json:"idGT"`
-	IdGTE   *string  `json:"idGTE"`
-	IdLT    *string  `json:"idLT"`
-	IdLTE   *string  `json:"idLTE"`
-	// created_at field predicates
-	CreatedAt      *time.Time  `json:"createdAt"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ"`
-	CreatedAtIn    []time.Time `json:"createdAtIn"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE"`
-	// updated_at field predicates
-	UpdatedAt      *time.Time  `json:"updatedAt"`
-	UpdatedAtNEQ   *time.Time  `json:"updatedAtNEQ"`
-	UpdatedAtIn    []time.Time `json:"updatedAtIn"`
-	UpdatedAtNotIn []time.Time `json:"updatedAtNotIn"`
-	UpdatedAtGT    *time.Time  `json:"updatedAtGT"`
-	UpdatedAtGTE   *time.Time  `json:"updatedAtGTE"`
-	UpdatedAtLT    *time.Time  `json:"updatedAtLT"`
-	UpdatedAtLTE   *time.Time  `json:"updatedAtLTE"`
+	Id           *string    `json:"id"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE"`
+	CreatedAtLT  *time.Time `json:"createdAtLT"`
 	// handle field predicates
-	Handle             *string  `json:"handle"`
-	HandleNEQ          *string  `json:"handleNEQ"`
-	HandleIn           []string `json:"handleIn"`
-	HandleNotIn        []string `json:"handleNotIn"`
-	HandleGT           *string  `json:"handleGT"`
-	HandleGTE          *string  `json:"handleGTE"`
-	HandleLT           *string  `json:"handleLT"`
-	HandleLTE          *string  `json:"handleLTE"`
-	HandleContains     *string  `json:"handleContains"`
-	HandleHasPrefix    *string  `json:"handleHasPrefix"`
-	HandleHasSuffix    *string  `json:"handleHasSuffix"`
-	HandleEqualFold    *string  `json:"handleEqualFold"`
-	HandleContainsFold *string  `json:"handleContainsFold"`
-	// display_name field predicates
-	DisplayName             *string  `json:"displayName"`
-	DisplayNameNEQ          *string  `json:"displayNameNEQ"`
-	DisplayNameIn           []string `json:"displayNameIn"`
-	DisplayNameNotIn        []string `json:"displayNameNotIn"`
-	DisplayNameGT           *string  `json:"displayNameGT"`
-	DisplayNameGTE          *string  `json:"displayNameGTE"`
-	DisplayNameLT           *string  `json:"displayNameLT"`
-	DisplayNameLTE          *string  `json:"displayNameLTE"`
-	DisplayNameContains     *string  `json:"displayNameContains"`
-	DisplayNameHasPrefix    *string  `json:"displayNameHasPrefix"`
-	DisplayNameHasSuffix    *string  `json:"displayNameHasSuffix"`
-	DisplayNameEqualFold    *string  `json:"displayNameEqualFold"`
-	DisplayNameContainsFold *string  `json:"displayNameContainsFold"`
-	// specialty field predicates
-	Specialty             *string  `json:"specialty"`
-	SpecialtyNEQ          *string  `json:"specialtyNEQ"`
-	SpecialtyIn           []string `json:"specialtyIn"`
-	SpecialtyNotIn        []string `json:"specialtyNotIn"`
-	SpecialtyGT           *string  `json:"specialtyGT"`
-	SpecialtyGTE          *string  `json:"specialtyGTE"`
-	SpecialtyLT           *string  `json:"specialtyLT"`
-	SpecialtyLTE          *string  `json:"specialtyLTE"`
-	SpecialtyContains     *string  `json:"specialtyContains"`
-	SpecialtyHasPrefix    *string  `json:"specialtyHasPrefix"`
-	SpecialtyHasSuffix    *string  `json:"specialtyHasSuffix"`
-	SpecialtyEqualFold    *string  `json:"specialtyEqualFold"`
-	SpecialtyContainsFold *string  `json:"specialtyContainsFold"`
-	// bio field predicates
-	Bio             *string  `json:"bio"`
-	BioNEQ          *string  `json:"bioNEQ"`
-	BioIn           []string `json:"bioIn"`
-	BioNotIn        []string `json:"bioNotIn"`
-	BioGT           *string  `json:"bioGT"`
-	BioGTE          *string  `json:"bioGTE"`
-	BioLT           *string  `json:"bioLT"`
-	BioLTE          *string  `json:"bioLTE"`
-	BioContains     *string  `json:"bioContains"`
-	BioHasPrefix    *string  `json:"bioHasPrefix"`
-	BioHasSuffix    *string  `json:"bioHasSuffix"`
-	BioEqualFold    *string  `json:"bioEqualFold"`
-	BioContainsFold *string  `json:"bioContainsFold"`
-	// character_description field predicates
-	CharacterDescription             *string  `json:"characterDescription"`
-	CharacterDescriptionNEQ          *string  `json:"characterDescriptionNEQ"`
-	CharacterDescriptionIn           []string `json:"characterDescriptionIn"`
-	CharacterDescriptionNotIn        []string `json:"characterDescriptionNotIn"`
-	CharacterDescriptionGT           *string  `json:"characterDescriptionGT"`
-	CharacterDescriptionGTE          *string  `json:"characterDescriptionGTE"`
-	CharacterDescriptionLT           *string  `json:"characterDescriptionLT"`
-	CharacterDescriptionLTE          *string  `json:"characterDescriptionLTE"`
-	CharacterDescriptionContains     *string  `json:"characterDescriptionContains"`
-	CharacterDescriptionHasPrefix    *string  `json:"characterDescriptionHasPrefix"`
-	CharacterDescriptionHasSuffix    *string  `json:"characterDescriptionHasSuffix"`
-	CharacterDescriptionEqualFold    *string  `json:"characterDescriptionEqualFold"`
-	CharacterDescriptionContainsFold *string  `json:"characterDescriptionContainsFold"`
+	Handle                  *string `json:"handle"`
+	HandleContainsFold      *string `json:"handleContainsFold"`
+	DisplayNameContainsFold *string `json:"displayNameContainsFold"`
+	SpecialtyContainsFold   *string `json:"specialtyContainsFold"`
 	// profile_public field predicates
 	ProfilePublic    *bool `json:"profilePublic"`
 	ProfilePublicNEQ *bool `json:"profilePublicNEQ"`
@@ -302,52 +214,11 @@ type BotWhereInput struct {
 	IsDemo    *bool `json:"isDemo"`
 	IsDemoNEQ *bool `json:"isDemoNEQ"`
 	// state field predicates
-	State      *BotState  `json:"state"`
-	StateNEQ   *BotState  `json:"stateNEQ"`
-	StateIn    []BotState `json:"stateIn"`
-	StateNotIn []BotState `json:"stateNotIn"`
-	// suspended_at field predicates
-	SuspendedAt       *time.Time  `json:"suspendedAt"`
-	SuspendedAtNEQ    *time.Time  `json:"suspendedAtNEQ"`
-	SuspendedAtIn     []time.Time `json:"suspendedAtIn"`
-	SuspendedAtNotIn  []time.Time `json:"suspendedAtNotIn"`
-	SuspendedAtGT     *time.Time  `json:"suspendedAtGT"`
-	SuspendedAtGTE    *time.Time  `json:"suspendedAtGTE"`
-	SuspendedAtLT     *time.Time  `json:"suspendedAtLT"`
-	SuspendedAtLTE    *time.Time  `json:"suspendedAtLTE"`
-	SuspendedAtIsNil  *bool       `json:"suspendedAtIsNil"`
-	SuspendedAtNotNil *bool       `json:"suspendedAtNotNil"`
-	// erasure_requested_at field predicates
-	ErasureRequestedAt       *time.Time  `json:"erasureRequestedAt"`
-	ErasureRequestedAtNEQ    *time.Time  `json:"erasureRequestedAtNEQ"`
-	ErasureRequestedAtIn     []time.Time `json:"erasureRequestedAtIn"`
-	ErasureRequestedAtNotIn  []time.Time `json:"erasureRequestedAtNotIn"`
-	ErasureRequestedAtGT     *time.Time  `json:"erasureRequestedAtGT"`
-	ErasureRequestedAtGTE    *time.Time  `json:"erasureRequestedAtGTE"`
-	ErasureRequestedAtLT     *time.Time  `json:"erasureRequestedAtLT"`
-	ErasureRequestedAtLTE    *time.Time  `json:"erasureRequestedAtLTE"`
-	ErasureRequestedAtIsNil  *bool       `json:"erasureRequestedAtIsNil"`
-	ErasureRequestedAtNotNil *bool       `json:"erasureRequestedAtNotNil"`
-	// email_verified_at field predicates
-	EmailVerifiedAt       *time.Time  `json:"emailVerifiedAt"`
-	EmailVerifiedAtNEQ    *time.Time  `json:"emailVerifiedAtNEQ"`
-	EmailVerifiedAtIn     []time.Time `json:"emailVerifiedAtIn"`
-	EmailVerifiedAtNotIn  []time.Time `json:"emailVerifiedAtNotIn"`
-	EmailVerifiedAtGT     *time.Time  `json:"emailVerifiedAtGT"`
-	EmailVerifiedAtGTE    *time.Time  `json:"emailVerifiedAtGTE"`
-	EmailVerifiedAtLT     *time.Time  `json:"emailVerifiedAtLT"`
-	EmailVerifiedAtLTE    *time.Time  `json:"emailVerifiedAtLTE"`
-	EmailVerifiedAtIsNil  *bool       `json:"emailVerifiedAtIsNil"`
-	EmailVerifiedAtNotNil *bool       `json:"emailVerifiedAtNotNil"`
-	// last_active_at field predicates
-	LastActiveAt      *time.Time  `json:"lastActiveAt"`
-	LastActiveAtNEQ   *time.Time  `json:"lastActiveAtNEQ"`
-	LastActiveAtIn    []time.Time `json:"lastActiveAtIn"`
-	LastActiveAtNotIn []time.Time `json:"lastActiveAtNotIn"`
-	LastActiveAtGT    *time.Time  `json:"lastActiveAtGT"`
-	LastActiveAtGTE   *time.Time  `json:"lastActiveAtGTE"`
-	LastActiveAtLT    *time.Time  `json:"lastActiveAtLT"`
-	LastActiveAtLTE   *time.Time  `json:"lastActiveAtLTE"`
+	State                 *BotState `json:"state"`
+	SuspendedAtIsNil      *bool     `json:"suspendedAtIsNil"`
+	SuspendedAtNotNil     *bool     `json:"suspendedAtNotNil"`
+	EmailVerifiedAtIsNil  *bool     `json:"emailVerifiedAtIsNil"`
+	EmailVerifiedAtNotNil *bool     `json:"emailVerifiedAtNotNil"`
 }
 
 // GetNot returns BotWhereInput.Not, and is useful for accessing the field via an interface.
@@ -362,279 +233,23 @@ func (v *BotWhereInput) GetOr() []BotWhereInput { return v.Or }
 // GetId returns BotWhereInput.Id, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetId() *string { return v.Id }
 
-// GetIdNEQ returns BotWhereInput.IdNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetIdNEQ() *string { return v.IdNEQ }
-
-// GetIdIn returns BotWhereInput.IdIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetIdIn() []string { return v.IdIn }
-
-// GetIdNotIn returns BotWhereInput.IdNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetIdNotIn() []string { return v.IdNotIn }
-
-// GetIdGT returns BotWhereInput.IdGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetIdGT() *string { return v.IdGT }
-
-// GetIdGTE returns BotWhereInput.IdGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetIdGTE() *string { return v.IdGTE }
-
-// GetIdLT returns BotWhereInput.IdLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetIdLT() *string { return v.IdLT }
-
-// GetIdLTE returns BotWhereInput.IdLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetIdLTE() *string { return v.IdLTE }
-
-// GetCreatedAt returns BotWhereInput.CreatedAt, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCreatedAt() *time.Time { return v.CreatedAt }
-
-// GetCreatedAtNEQ returns BotWhereInput.CreatedAtNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCreatedAtNEQ() *time.Time { return v.CreatedAtNEQ }
-
-// GetCreatedAtIn returns BotWhereInput.CreatedAtIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCreatedAtIn() []time.Time { return v.CreatedAtIn }
-
-// GetCreatedAtNotIn returns BotWhereInput.CreatedAtNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCreatedAtNotIn() []time.Time { return v.CreatedAtNotIn }
-
-// GetCreatedAtGT returns BotWhereInput.CreatedAtGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCreatedAtGT() *time.Time { return v.CreatedAtGT }
-
 // GetCreatedAtGTE returns BotWhereInput.CreatedAtGTE, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetCreatedAtGTE() *time.Time { return v.CreatedAtGTE }
 
 // GetCreatedAtLT returns BotWhereInput.CreatedAtLT, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetCreatedAtLT() *time.Time { return v.CreatedAtLT }
 
-// GetCreatedAtLTE returns BotWhereInput.CreatedAtLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCreatedAtLTE() *time.Time { return v.CreatedAtLTE }
-
-// GetUpdatedAt returns BotWhereInput.UpdatedAt, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAt() *time.Time { return v.UpdatedAt }
-
-// GetUpdatedAtNEQ returns BotWhereInput.UpdatedAtNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAtNEQ() *time.Time { return v.UpdatedAtNEQ }
-
-// GetUpdatedAtIn returns BotWhereInput.UpdatedAtIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAtIn() []time.Time { return v.UpdatedAtIn }
-
-// GetUpdatedAtNotIn returns BotWhereInput.UpdatedAtNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAtNotIn() []time.Time { return v.UpdatedAtNotIn }
-
-// GetUpdatedAtGT returns BotWhereInput.UpdatedAtGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAtGT() *time.Time { return v.UpdatedAtGT }
-
-// GetUpdatedAtGTE returns BotWhereInput.UpdatedAtGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAtGTE() *time.Time { return v.UpdatedAtGTE }
-
-// GetUpdatedAtLT returns BotWhereInput.UpdatedAtLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAtLT() *time.Time { return v.UpdatedAtLT }
-
-// GetUpdatedAtLTE returns BotWhereInput.UpdatedAtLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetUpdatedAtLTE() *time.Time { return v.UpdatedAtLTE }
-
 // GetHandle returns BotWhereInput.Handle, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetHandle() *string { return v.Handle }
-
-// GetHandleNEQ returns BotWhereInput.HandleNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleNEQ() *string { return v.HandleNEQ }
-
-// GetHandleIn returns BotWhereInput.HandleIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleIn() []string { return v.HandleIn }
-
-// GetHandleNotIn returns BotWhereInput.HandleNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleNotIn() []string { return v.HandleNotIn }
-
-// GetHandleGT returns BotWhereInput.HandleGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleGT() *string { return v.HandleGT }
-
-// GetHandleGTE returns BotWhereInput.HandleGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleGTE() *string { return v.HandleGTE }
-
-// GetHandleLT returns BotWhereInput.HandleLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleLT() *string { return v.HandleLT }
-
-// GetHandleLTE returns BotWhereInput.HandleLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleLTE() *string { return v.HandleLTE }
-
-// GetHandleContains returns BotWhereInput.HandleContains, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleContains() *string { return v.HandleContains }
-
-// GetHandleHasPrefix returns BotWhereInput.HandleHasPrefix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleHasPrefix() *string { return v.HandleHasPrefix }
-
-// GetHandleHasSuffix returns BotWhereInput.HandleHasSuffix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleHasSuffix() *string { return v.HandleHasSuffix }
-
-// GetHandleEqualFold returns BotWhereInput.HandleEqualFold, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetHandleEqualFold() *string { return v.HandleEqualFold }
 
 // GetHandleContainsFold returns BotWhereInput.HandleContainsFold, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetHandleContainsFold() *string { return v.HandleContainsFold }
 
-// GetDisplayName returns BotWhereInput.DisplayName, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayName() *string { return v.DisplayName }
-
-// GetDisplayNameNEQ returns BotWhereInput.DisplayNameNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameNEQ() *string { return v.DisplayNameNEQ }
-
-// GetDisplayNameIn returns BotWhereInput.DisplayNameIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameIn() []string { return v.DisplayNameIn }
-
-// GetDisplayNameNotIn returns BotWhereInput.DisplayNameNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameNotIn() []string { return v.DisplayNameNotIn }
-
-// GetDisplayNameGT returns BotWhereInput.DisplayNameGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameGT() *string { return v.DisplayNameGT }
-
-// GetDisplayNameGTE returns BotWhereInput.DisplayNameGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameGTE() *string { return v.DisplayNameGTE }
-
-// GetDisplayNameLT returns BotWhereInput.DisplayNameLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameLT() *string { return v.DisplayNameLT }
-
-// GetDisplayNameLTE returns BotWhereInput.DisplayNameLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameLTE() *string { return v.DisplayNameLTE }
-
-// GetDisplayNameContains returns BotWhereInput.DisplayNameContains, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameContains() *string { return v.DisplayNameContains }
-
-// GetDisplayNameHasPrefix returns BotWhereInput.DisplayNameHasPrefix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameHasPrefix() *string { return v.DisplayNameHasPrefix }
-
-// GetDisplayNameHasSuffix returns BotWhereInput.DisplayNameHasSuffix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameHasSuffix() *string { return v.DisplayNameHasSuffix }
-
-// GetDisplayNameEqualFold returns BotWhereInput.DisplayNameEqualFold, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetDisplayNameEqualFold() *string { return v.DisplayNameEqualFold }
-
 // GetDisplayNameContainsFold returns BotWhereInput.DisplayNameContainsFold, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetDisplayNameContainsFold() *string { return v.DisplayNameContainsFold }
 
-// GetSpecialty returns BotWhereInput.Specialty, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialty() *string { return v.Specialty }
-
-// GetSpecialtyNEQ returns BotWhereInput.SpecialtyNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyNEQ() *string { return v.SpecialtyNEQ }
-
-// GetSpecialtyIn returns BotWhereInput.SpecialtyIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyIn() []string { return v.SpecialtyIn }
-
-// GetSpecialtyNotIn returns BotWhereInput.SpecialtyNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyNotIn() []string { return v.SpecialtyNotIn }
-
-// GetSpecialtyGT returns BotWhereInput.SpecialtyGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyGT() *string { return v.SpecialtyGT }
-
-// GetSpecialtyGTE returns BotWhereInput.SpecialtyGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyGTE() *string { return v.SpecialtyGTE }
-
-// GetSpecialtyLT returns BotWhereInput.SpecialtyLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyLT() *string { return v.SpecialtyLT }
-
-// GetSpecialtyLTE returns BotWhereInput.SpecialtyLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyLTE() *string { return v.SpecialtyLTE }
-
-// GetSpecialtyContains returns BotWhereInput.SpecialtyContains, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyContains() *string { return v.SpecialtyContains }
-
-// GetSpecialtyHasPrefix returns BotWhereInput.SpecialtyHasPrefix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyHasPrefix() *string { return v.SpecialtyHasPrefix }
-
-// GetSpecialtyHasSuffix returns BotWhereInput.SpecialtyHasSuffix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyHasSuffix() *string { return v.SpecialtyHasSuffix }
-
-// GetSpecialtyEqualFold returns BotWhereInput.SpecialtyEqualFold, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSpecialtyEqualFold() *string { return v.SpecialtyEqualFold }
-
 // GetSpecialtyContainsFold returns BotWhereInput.SpecialtyContainsFold, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetSpecialtyContainsFold() *string { return v.SpecialtyContainsFold }
-
-// GetBio returns BotWhereInput.Bio, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBio() *string { return v.Bio }
-
-// GetBioNEQ returns BotWhereInput.BioNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioNEQ() *string { return v.BioNEQ }
-
-// GetBioIn returns BotWhereInput.BioIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioIn() []string { return v.BioIn }
-
-// GetBioNotIn returns BotWhereInput.BioNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioNotIn() []string { return v.BioNotIn }
-
-// GetBioGT returns BotWhereInput.BioGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioGT() *string { return v.BioGT }
-
-// GetBioGTE returns BotWhereInput.BioGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioGTE() *string { return v.BioGTE }
-
-// GetBioLT returns BotWhereInput.BioLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioLT() *string { return v.BioLT }
-
-// GetBioLTE returns BotWhereInput.BioLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioLTE() *string { return v.BioLTE }
-
-// GetBioContains returns BotWhereInput.BioContains, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioContains() *string { return v.BioContains }
-
-// GetBioHasPrefix returns BotWhereInput.BioHasPrefix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioHasPrefix() *string { return v.BioHasPrefix }
-
-// GetBioHasSuffix returns BotWhereInput.BioHasSuffix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioHasSuffix() *string { return v.BioHasSuffix }
-
-// GetBioEqualFold returns BotWhereInput.BioEqualFold, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioEqualFold() *string { return v.BioEqualFold }
-
-// GetBioContainsFold returns BotWhereInput.BioContainsFold, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetBioContainsFold() *string { return v.BioContainsFold }
-
-// GetCharacterDescription returns BotWhereInput.CharacterDescription, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescription() *string { return v.CharacterDescription }
-
-// GetCharacterDescriptionNEQ returns BotWhereInput.CharacterDescriptionNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionNEQ() *string { return v.CharacterDescriptionNEQ }
-
-// GetCharacterDescriptionIn returns BotWhereInput.CharacterDescriptionIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionIn() []string { return v.CharacterDescriptionIn }
-
-// GetCharacterDescriptionNotIn returns BotWhereInput.CharacterDescriptionNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionNotIn() []string { return v.CharacterDescriptionNotIn }
-
-// GetCharacterDescriptionGT returns BotWhereInput.CharacterDescriptionGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionGT() *string { return v.CharacterDescriptionGT }
-
-// GetCharacterDescriptionGTE returns BotWhereInput.CharacterDescriptionGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionGTE() *string { return v.CharacterDescriptionGTE }
-
-// GetCharacterDescriptionLT returns BotWhereInput.CharacterDescriptionLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionLT() *string { return v.CharacterDescriptionLT }
-
-// GetCharacterDescriptionLTE returns BotWhereInput.CharacterDescriptionLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionLTE() *string { return v.CharacterDescriptionLTE }
-
-// GetCharacterDescriptionContains returns BotWhereInput.CharacterDescriptionContains, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionContains() *string {
-	return v.CharacterDescriptionContains
-}
-
-// GetCharacterDescriptionHasPrefix returns BotWhereInput.CharacterDescriptionHasPrefix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionHasPrefix() *string {
-	return v.CharacterDescriptionHasPrefix
-}
-
-// GetCharacterDescriptionHasSuffix returns BotWhereInput.CharacterDescriptionHasSuffix, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionHasSuffix() *string {
-	return v.CharacterDescriptionHasSuffix
-}
-
-// GetCharacterDescriptionEqualFold returns BotWhereInput.CharacterDescriptionEqualFold, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionEqualFold() *string {
-	return v.CharacterDescriptionEqualFold
-}
-
-// GetCharacterDescriptionContainsFold returns BotWhereInput.CharacterDescriptionContainsFold, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetCharacterDescriptionContainsFold() *string {
-	return v.CharacterDescriptionContainsFold
-}
 
 // GetProfilePublic returns BotWhereInput.ProfilePublic, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetProfilePublic() *bool { return v.ProfilePublic }
@@ -651,128 +266,17 @@ func (v *BotWhereInput) GetIsDemoNEQ() *bool { return v.IsDemoNEQ }
 // GetState returns BotWhereInput.State, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetState() *BotState { return v.State }
 
-// GetStateNEQ returns BotWhereInput.StateNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetStateNEQ() *BotState { return v.StateNEQ }
-
-// GetStateIn returns BotWhereInput.StateIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetStateIn() []BotState { return v.StateIn }
-
-// GetStateNotIn returns BotWhereInput.StateNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetStateNotIn() []BotState { return v.StateNotIn }
-
-// GetSuspendedAt returns BotWhereInput.SuspendedAt, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAt() *time.Time { return v.SuspendedAt }
-
-// GetSuspendedAtNEQ returns BotWhereInput.SuspendedAtNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAtNEQ() *time.Time { return v.SuspendedAtNEQ }
-
-// GetSuspendedAtIn returns BotWhereInput.SuspendedAtIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAtIn() []time.Time { return v.SuspendedAtIn }
-
-// GetSuspendedAtNotIn returns BotWhereInput.SuspendedAtNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAtNotIn() []time.Time { return v.SuspendedAtNotIn }
-
-// GetSuspendedAtGT returns BotWhereInput.SuspendedAtGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAtGT() *time.Time { return v.SuspendedAtGT }
-
-// GetSuspendedAtGTE returns BotWhereInput.SuspendedAtGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAtGTE() *time.Time { return v.SuspendedAtGTE }
-
-// GetSuspendedAtLT returns BotWhereInput.SuspendedAtLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAtLT() *time.Time { return v.SuspendedAtLT }
-
-// GetSuspendedAtLTE returns BotWhereInput.SuspendedAtLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetSuspendedAtLTE() *time.Time { return v.SuspendedAtLTE }
-
 // GetSuspendedAtIsNil returns BotWhereInput.SuspendedAtIsNil, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetSuspendedAtIsNil() *bool { return v.SuspendedAtIsNil }
 
 // GetSuspendedAtNotNil returns BotWhereInput.SuspendedAtNotNil, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetSuspendedAtNotNil() *bool { return v.SuspendedAtNotNil }
 
-// GetErasureRequestedAt returns BotWhereInput.ErasureRequestedAt, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAt() *time.Time { return v.ErasureRequestedAt }
-
-// GetErasureRequestedAtNEQ returns BotWhereInput.ErasureRequestedAtNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtNEQ() *time.Time { return v.ErasureRequestedAtNEQ }
-
-// GetErasureRequestedAtIn returns BotWhereInput.ErasureRequestedAtIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtIn() []time.Time { return v.ErasureRequestedAtIn }
-
-// GetErasureRequestedAtNotIn returns BotWhereInput.ErasureRequestedAtNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtNotIn() []time.Time { return v.ErasureRequestedAtNotIn }
-
-// GetErasureRequestedAtGT returns BotWhereInput.ErasureRequestedAtGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtGT() *time.Time { return v.ErasureRequestedAtGT }
-
-// GetErasureRequestedAtGTE returns BotWhereInput.ErasureRequestedAtGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtGTE() *time.Time { return v.ErasureRequestedAtGTE }
-
-// GetErasureRequestedAtLT returns BotWhereInput.ErasureRequestedAtLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtLT() *time.Time { return v.ErasureRequestedAtLT }
-
-// GetErasureRequestedAtLTE returns BotWhereInput.ErasureRequestedAtLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtLTE() *time.Time { return v.ErasureRequestedAtLTE }
-
-// GetErasureRequestedAtIsNil returns BotWhereInput.ErasureRequestedAtIsNil, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtIsNil() *bool { return v.ErasureRequestedAtIsNil }
-
-// GetErasureRequestedAtNotNil returns BotWhereInput.ErasureRequestedAtNotNil, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetErasureRequestedAtNotNil() *bool { return v.ErasureRequestedAtNotNil }
-
-// GetEmailVerifiedAt returns BotWhereInput.EmailVerifiedAt, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAt() *time.Time { return v.EmailVerifiedAt }
-
-// GetEmailVerifiedAtNEQ returns BotWhereInput.EmailVerifiedAtNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAtNEQ() *time.Time { return v.EmailVerifiedAtNEQ }
-
-// GetEmailVerifiedAtIn returns BotWhereInput.EmailVerifiedAtIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAtIn() []time.Time { return v.EmailVerifiedAtIn }
-
-// GetEmailVerifiedAtNotIn returns BotWhereInput.EmailVerifiedAtNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAtNotIn() []time.Time { return v.EmailVerifiedAtNotIn }
-
-// GetEmailVerifiedAtGT returns BotWhereInput.EmailVerifiedAtGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAtGT() *time.Time { return v.EmailVerifiedAtGT }
-
-// GetEmailVerifiedAtGTE returns BotWhereInput.EmailVerifiedAtGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAtGTE() *time.Time { return v.EmailVerifiedAtGTE }
-
-// GetEmailVerifiedAtLT returns BotWhereInput.EmailVerifiedAtLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAtLT() *time.Time { return v.EmailVerifiedAtLT }
-
-// GetEmailVerifiedAtLTE returns BotWhereInput.EmailVerifiedAtLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetEmailVerifiedAtLTE() *time.Time { return v.EmailVerifiedAtLTE }
-
 // GetEmailVerifiedAtIsNil returns BotWhereInput.EmailVerifiedAtIsNil, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetEmailVerifiedAtIsNil() *bool { return v.EmailVerifiedAtIsNil }
 
 // GetEmailVerifiedAtNotNil returns BotWhereInput.EmailVerifiedAtNotNil, and is useful for accessing the field via an interface.
 func (v *BotWhereInput) GetEmailVerifiedAtNotNil() *bool { return v.EmailVerifiedAtNotNil }
-
-// GetLastActiveAt returns BotWhereInput.LastActiveAt, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAt() *time.Time { return v.LastActiveAt }
-
-// GetLastActiveAtNEQ returns BotWhereInput.LastActiveAtNEQ, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAtNEQ() *time.Time { return v.LastActiveAtNEQ }
-
-// GetLastActiveAtIn returns BotWhereInput.LastActiveAtIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAtIn() []time.Time { return v.LastActiveAtIn }
-
-// GetLastActiveAtNotIn returns BotWhereInput.LastActiveAtNotIn, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAtNotIn() []time.Time { return v.LastActiveAtNotIn }
-
-// GetLastActiveAtGT returns BotWhereInput.LastActiveAtGT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAtGT() *time.Time { return v.LastActiveAtGT }
-
-// GetLastActiveAtGTE returns BotWhereInput.LastActiveAtGTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAtGTE() *time.Time { return v.LastActiveAtGTE }
-
-// GetLastActiveAtLT returns BotWhereInput.LastActiveAtLT, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAtLT() *time.Time { return v.LastActiveAtLT }
-
-// GetLastActiveAtLTE returns BotWhereInput.LastActiveAtLTE, and is useful for accessing the field via an interface.
-func (v *BotWhereInput) GetLastActiveAtLTE() *time.Time { return v.LastActiveAtLTE }
 
 // ClearProfileResponse is returned by ClearProfile on success.
 type ClearProfileResponse struct {
@@ -1873,141 +1377,23 @@ type MailWhereInput struct {
 	And []MailWhereInput `json:"and"`
 	Or  []MailWhereInput `json:"or"`
 	// id field predicates
-	Id      *string  `json:"id"`
-	IdNEQ   *string  `json:"idNEQ"`
-	IdIn    []string `json:"idIn"`
-	IdNotIn []string `json:"idNotIn"`
-	IdGT    *string  `json:"idGT"`
-	IdGTE   *string  `json:"idGTE"`
-	IdLT    *string  `json:"idLT"`
-	IdLTE   *string  `json:"idLTE"`
-	// created_at field predicates
-	CreatedAt      *time.Time  `json:"createdAt"`
-	CreatedAtNEQ   *time.Time  `json:"createdAtNEQ"`
-	CreatedAtIn    []time.Time `json:"createdAtIn"`
-	CreatedAtNotIn []time.Time `json:"createdAtNotIn"`
-	CreatedAtGT    *time.Time  `json:"createdAtGT"`
-	CreatedAtGTE   *time.Time  `json:"createdAtGTE"`
-	CreatedAtLT    *time.Time  `json:"createdAtLT"`
-	CreatedAtLTE   *time.Time  `json:"createdAtLTE"`
+	Id           *string    `json:"id"`
+	CreatedAtGTE *time.Time `json:"createdAtGTE"`
+	CreatedAtLT  *time.Time `json:"createdAtLT"`
 	// kind field predicates
-	Kind      *MailKind  `json:"kind"`
-	KindNEQ   *MailKind  `json:"kindNEQ"`
-	KindIn    []MailKind `json:"kindIn"`
-	KindNotIn []MailKind `json:"kindNotIn"`
-	// address_hint field predicates
-	AddressHint             *string  `json:"addressHint"`
-	AddressHintNEQ          *string  `json:"addressHintNEQ"`
-	AddressHintIn           []string `json:"addressHintIn"`
-	AddressHintNotIn        []string `json:"addressHintNotIn"`
-	AddressHintGT           *string  `json:"addressHintGT"`
-	AddressHintGTE          *string  `json:"addressHintGTE"`
-	AddressHintLT           *string  `json:"addressHintLT"`
-	AddressHintLTE          *string  `json:"addressHintLTE"`
-	AddressHintContains     *string  `json:"addressHintContains"`
-	AddressHintHasPrefix    *string  `json:"addressHintHasPrefix"`
-	AddressHintHasSuffix    *string  `json:"addressHintHasSuffix"`
-	AddressHintEqualFold    *string  `json:"addressHintEqualFold"`
-	AddressHintContainsFold *string  `json:"addressHintContainsFold"`
+	Kind                    *MailKind `json:"kind"`
+	AddressHintContainsFold *string   `json:"addressHintContainsFold"`
 	// bot_id field predicates
-	BotID       *string  `json:"botID"`
-	BotIDNEQ    *string  `json:"botIDNEQ"`
-	BotIDIn     []string `json:"botIDIn"`
-	BotIDNotIn  []string `json:"botIDNotIn"`
-	BotIDIsNil  *bool    `json:"botIDIsNil"`
-	BotIDNotNil *bool    `json:"botIDNotNil"`
-	// reference field predicates
-	Reference       *string  `json:"reference"`
-	ReferenceNEQ    *string  `json:"referenceNEQ"`
-	ReferenceIn     []string `json:"referenceIn"`
-	ReferenceNotIn  []string `json:"referenceNotIn"`
-	ReferenceGT     *string  `json:"referenceGT"`
-	ReferenceGTE    *string  `json:"referenceGTE"`
-	ReferenceLT     *string  `json:"referenceLT"`
-	ReferenceLTE    *string  `json:"referenceLTE"`
-	ReferenceIsNil  *bool    `json:"referenceIsNil"`
-	ReferenceNotNil *bool    `json:"referenceNotNil"`
-	// expires_at field predicates
-	ExpiresAt       *time.Time  `json:"expiresAt"`
-	ExpiresAtNEQ    *time.Time  `json:"expiresAtNEQ"`
-	ExpiresAtIn     []time.Time `json:"expiresAtIn"`
-	ExpiresAtNotIn  []time.Time `json:"expiresAtNotIn"`
-	ExpiresAtGT     *time.Time  `json:"expiresAtGT"`
-	ExpiresAtGTE    *time.Time  `json:"expiresAtGTE"`
-	ExpiresAtLT     *time.Time  `json:"expiresAtLT"`
-	ExpiresAtLTE    *time.Time  `json:"expiresAtLTE"`
-	ExpiresAtIsNil  *bool       `json:"expiresAtIsNil"`
-	ExpiresAtNotNil *bool       `json:"expiresAtNotNil"`
-	// sent_at field predicates
-	SentAt       *time.Time  `json:"sentAt"`
-	SentAtNEQ    *time.Time  `json:"sentAtNEQ"`
-	SentAtIn     []time.Time `json:"sentAtIn"`
-	SentAtNotIn  []time.Time `json:"sentAtNotIn"`
-	SentAtGT     *time.Time  `json:"sentAtGT"`
-	SentAtGTE    *time.Time  `json:"sentAtGTE"`
-	SentAtLT     *time.Time  `json:"sentAtLT"`
-	SentAtLTE    *time.Time  `json:"sentAtLTE"`
-	SentAtIsNil  *bool       `json:"sentAtIsNil"`
-	SentAtNotNil *bool       `json:"sentAtNotNil"`
-	// refused_at field predicates
-	RefusedAt       *time.Time  `json:"refusedAt"`
-	RefusedAtNEQ    *time.Time  `json:"refusedAtNEQ"`
-	RefusedAtIn     []time.Time `json:"refusedAtIn"`
-	RefusedAtNotIn  []time.Time `json:"refusedAtNotIn"`
-	RefusedAtGT     *time.Time  `json:"refusedAtGT"`
-	RefusedAtGTE    *time.Time  `json:"refusedAtGTE"`
-	RefusedAtLT     *time.Time  `json:"refusedAtLT"`
-	RefusedAtLTE    *time.Time  `json:"refusedAtLTE"`
-	RefusedAtIsNil  *bool       `json:"refusedAtIsNil"`
-	RefusedAtNotNil *bool       `json:"refusedAtNotNil"`
-	// expired_at field predicates
-	ExpiredAt       *time.Time  `json:"expiredAt"`
-	ExpiredAtNEQ    *time.Time  `json:"expiredAtNEQ"`
-	ExpiredAtIn     []time.Time `json:"expiredAtIn"`
-	ExpiredAtNotIn  []time.Time `json:"expiredAtNotIn"`
-	ExpiredAtGT     *time.Time  `json:"expiredAtGT"`
-	ExpiredAtGTE    *time.Time  `json:"expiredAtGTE"`
-	ExpiredAtLT     *time.Time  `json:"expiredAtLT"`
-	ExpiredAtLTE    *time.Time  `json:"expiredAtLTE"`
-	ExpiredAtIsNil  *bool       `json:"expiredAtIsNil"`
-	ExpiredAtNotNil *bool       `json:"expiredAtNotNil"`
-	// counted_at field predicates
-	CountedAt       *time.Time  `json:"countedAt"`
-	CountedAtNEQ    *time.Time  `json:"countedAtNEQ"`
-	CountedAtIn     []time.Time `json:"countedAtIn"`
-	CountedAtNotIn  []time.Time `json:"countedAtNotIn"`
-	CountedAtGT     *time.Time  `json:"countedAtGT"`
-	CountedAtGTE    *time.Time  `json:"countedAtGTE"`
-	CountedAtLT     *time.Time  `json:"countedAtLT"`
-	CountedAtLTE    *time.Time  `json:"countedAtLTE"`
-	CountedAtIsNil  *bool       `json:"countedAtIsNil"`
-	CountedAtNotNil *bool       `json:"countedAtNotNil"`
-	// attempts field predicates
-	Attempts      *int  `json:"attempts"`
-	AttemptsNEQ   *int  `json:"attemptsNEQ"`
-	AttemptsIn    []int `json:"attemptsIn"`
-	AttemptsNotIn []int `json:"attemptsNotIn"`
-	AttemptsGT    *int  `json:"attemptsGT"`
-	AttemptsGTE   *int  `json:"attemptsGTE"`
-	AttemptsLT    *int  `json:"attemptsLT"`
-	AttemptsLTE   *int  `json:"attemptsLTE"`
-	// last_error field predicates
-	LastError             *string  `json:"lastError"`
-	LastErrorNEQ          *string  `json:"lastErrorNEQ"`
-	LastErrorIn           []string `json:"lastErrorIn"`
-	LastErrorNotIn        []string `json:"lastErrorNotIn"`
-	LastErrorGT           *string  `json:"lastErrorGT"`
-	LastErrorGTE          *string  `json:"lastErrorGTE"`
-	LastErrorLT           *string  `json:"lastErrorLT"`
-	LastErrorLTE          *string  `json:"lastErrorLTE"`
-	LastErrorContains     *string  `json:"lastErrorContains"`
-	LastErrorHasPrefix    *string  `json:"lastErrorHasPrefix"`
-	LastErrorHasSuffix    *string  `json:"lastErrorHasSuffix"`
-	LastErrorEqualFold    *string  `json:"lastErrorEqualFold"`
-	LastErrorContainsFold *string  `json:"lastErrorContainsFold"`
-	// bot edge predicates
-	HasBot     *bool           `json:"hasBot"`
-	HasBotWith []BotWhereInput `json:"hasBotWith"`
+	BotID                 *string         `json:"botID"`
+	SentAtIsNil           *bool           `json:"sentAtIsNil"`
+	SentAtNotNil          *bool           `json:"sentAtNotNil"`
+	RefusedAtIsNil        *bool           `json:"refusedAtIsNil"`
+	RefusedAtNotNil       *bool           `json:"refusedAtNotNil"`
+	ExpiredAtIsNil        *bool           `json:"expiredAtIsNil"`
+	ExpiredAtNotNil       *bool           `json:"expiredAtNotNil"`
+	AttemptsGT            *int            `json:"attemptsGT"`
+	LastErrorContainsFold *string         `json:"lastErrorContainsFold"`
+	HasBotWith            []BotWhereInput `json:"hasBotWith"`
 }
 
 // GetNot returns MailWhereInput.Not, and is useful for accessing the field via an interface.
@@ -2022,98 +1408,14 @@ func (v *MailWhereInput) GetOr() []MailWhereInput { return v.Or }
 // GetId returns MailWhereInput.Id, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetId() *string { return v.Id }
 
-// GetIdNEQ returns MailWhereInput.IdNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetIdNEQ() *string { return v.IdNEQ }
-
-// GetIdIn returns MailWhereInput.IdIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetIdIn() []string { return v.IdIn }
-
-// GetIdNotIn returns MailWhereInput.IdNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetIdNotIn() []string { return v.IdNotIn }
-
-// GetIdGT returns MailWhereInput.IdGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetIdGT() *string { return v.IdGT }
-
-// GetIdGTE returns MailWhereInput.IdGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetIdGTE() *string { return v.IdGTE }
-
-// GetIdLT returns MailWhereInput.IdLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetIdLT() *string { return v.IdLT }
-
-// GetIdLTE returns MailWhereInput.IdLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetIdLTE() *string { return v.IdLTE }
-
-// GetCreatedAt returns MailWhereInput.CreatedAt, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCreatedAt() *time.Time { return v.CreatedAt }
-
-// GetCreatedAtNEQ returns MailWhereInput.CreatedAtNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCreatedAtNEQ() *time.Time { return v.CreatedAtNEQ }
-
-// GetCreatedAtIn returns MailWhereInput.CreatedAtIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCreatedAtIn() []time.Time { return v.CreatedAtIn }
-
-// GetCreatedAtNotIn returns MailWhereInput.CreatedAtNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCreatedAtNotIn() []time.Time { return v.CreatedAtNotIn }
-
-// GetCreatedAtGT returns MailWhereInput.CreatedAtGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCreatedAtGT() *time.Time { return v.CreatedAtGT }
-
 // GetCreatedAtGTE returns MailWhereInput.CreatedAtGTE, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetCreatedAtGTE() *time.Time { return v.CreatedAtGTE }
 
 // GetCreatedAtLT returns MailWhereInput.CreatedAtLT, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetCreatedAtLT() *time.Time { return v.CreatedAtLT }
 
-// GetCreatedAtLTE returns MailWhereInput.CreatedAtLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCreatedAtLTE() *time.Time { return v.CreatedAtLTE }
-
 // GetKind returns MailWhereInput.Kind, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetKind() *MailKind { return v.Kind }
-
-// GetKindNEQ returns MailWhereInput.KindNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetKindNEQ() *MailKind { return v.KindNEQ }
-
-// GetKindIn returns MailWhereInput.KindIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetKindIn() []MailKind { return v.KindIn }
-
-// GetKindNotIn returns MailWhereInput.KindNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetKindNotIn() []MailKind { return v.KindNotIn }
-
-// GetAddressHint returns MailWhereInput.AddressHint, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHint() *string { return v.AddressHint }
-
-// GetAddressHintNEQ returns MailWhereInput.AddressHintNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintNEQ() *string { return v.AddressHintNEQ }
-
-// GetAddressHintIn returns MailWhereInput.AddressHintIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintIn() []string { return v.AddressHintIn }
-
-// GetAddressHintNotIn returns MailWhereInput.AddressHintNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintNotIn() []string { return v.AddressHintNotIn }
-
-// GetAddressHintGT returns MailWhereInput.AddressHintGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintGT() *string { return v.AddressHintGT }
-
-// GetAddressHintGTE returns MailWhereInput.AddressHintGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintGTE() *string { return v.AddressHintGTE }
-
-// GetAddressHintLT returns MailWhereInput.AddressHintLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintLT() *string { return v.AddressHintLT }
-
-// GetAddressHintLTE returns MailWhereInput.AddressHintLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintLTE() *string { return v.AddressHintLTE }
-
-// GetAddressHintContains returns MailWhereInput.AddressHintContains, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintContains() *string { return v.AddressHintContains }
-
-// GetAddressHintHasPrefix returns MailWhereInput.AddressHintHasPrefix, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintHasPrefix() *string { return v.AddressHintHasPrefix }
-
-// GetAddressHintHasSuffix returns MailWhereInput.AddressHintHasSuffix, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintHasSuffix() *string { return v.AddressHintHasSuffix }
-
-// GetAddressHintEqualFold returns MailWhereInput.AddressHintEqualFold, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAddressHintEqualFold() *string { return v.AddressHintEqualFold }
 
 // GetAddressHintContainsFold returns MailWhereInput.AddressHintContainsFold, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetAddressHintContainsFold() *string { return v.AddressHintContainsFold }
@@ -2121,134 +1423,11 @@ func (v *MailWhereInput) GetAddressHintContainsFold() *string { return v.Address
 // GetBotID returns MailWhereInput.BotID, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetBotID() *string { return v.BotID }
 
-// GetBotIDNEQ returns MailWhereInput.BotIDNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetBotIDNEQ() *string { return v.BotIDNEQ }
-
-// GetBotIDIn returns MailWhereInput.BotIDIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetBotIDIn() []string { return v.BotIDIn }
-
-// GetBotIDNotIn returns MailWhereInput.BotIDNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetBotIDNotIn() []string { return v.BotIDNotIn }
-
-// GetBotIDIsNil returns MailWhereInput.BotIDIsNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetBotIDIsNil() *bool { return v.BotIDIsNil }
-
-// GetBotIDNotNil returns MailWhereInput.BotIDNotNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetBotIDNotNil() *bool { return v.BotIDNotNil }
-
-// GetReference returns MailWhereInput.Reference, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReference() *string { return v.Reference }
-
-// GetReferenceNEQ returns MailWhereInput.ReferenceNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceNEQ() *string { return v.ReferenceNEQ }
-
-// GetReferenceIn returns MailWhereInput.ReferenceIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceIn() []string { return v.ReferenceIn }
-
-// GetReferenceNotIn returns MailWhereInput.ReferenceNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceNotIn() []string { return v.ReferenceNotIn }
-
-// GetReferenceGT returns MailWhereInput.ReferenceGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceGT() *string { return v.ReferenceGT }
-
-// GetReferenceGTE returns MailWhereInput.ReferenceGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceGTE() *string { return v.ReferenceGTE }
-
-// GetReferenceLT returns MailWhereInput.ReferenceLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceLT() *string { return v.ReferenceLT }
-
-// GetReferenceLTE returns MailWhereInput.ReferenceLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceLTE() *string { return v.ReferenceLTE }
-
-// GetReferenceIsNil returns MailWhereInput.ReferenceIsNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceIsNil() *bool { return v.ReferenceIsNil }
-
-// GetReferenceNotNil returns MailWhereInput.ReferenceNotNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetReferenceNotNil() *bool { return v.ReferenceNotNil }
-
-// GetExpiresAt returns MailWhereInput.ExpiresAt, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAt() *time.Time { return v.ExpiresAt }
-
-// GetExpiresAtNEQ returns MailWhereInput.ExpiresAtNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtNEQ() *time.Time { return v.ExpiresAtNEQ }
-
-// GetExpiresAtIn returns MailWhereInput.ExpiresAtIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtIn() []time.Time { return v.ExpiresAtIn }
-
-// GetExpiresAtNotIn returns MailWhereInput.ExpiresAtNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtNotIn() []time.Time { return v.ExpiresAtNotIn }
-
-// GetExpiresAtGT returns MailWhereInput.ExpiresAtGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtGT() *time.Time { return v.ExpiresAtGT }
-
-// GetExpiresAtGTE returns MailWhereInput.ExpiresAtGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtGTE() *time.Time { return v.ExpiresAtGTE }
-
-// GetExpiresAtLT returns MailWhereInput.ExpiresAtLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtLT() *time.Time { return v.ExpiresAtLT }
-
-// GetExpiresAtLTE returns MailWhereInput.ExpiresAtLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtLTE() *time.Time { return v.ExpiresAtLTE }
-
-// GetExpiresAtIsNil returns MailWhereInput.ExpiresAtIsNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtIsNil() *bool { return v.ExpiresAtIsNil }
-
-// GetExpiresAtNotNil returns MailWhereInput.ExpiresAtNotNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiresAtNotNil() *bool { return v.ExpiresAtNotNil }
-
-// GetSentAt returns MailWhereInput.SentAt, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAt() *time.Time { return v.SentAt }
-
-// GetSentAtNEQ returns MailWhereInput.SentAtNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAtNEQ() *time.Time { return v.SentAtNEQ }
-
-// GetSentAtIn returns MailWhereInput.SentAtIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAtIn() []time.Time { return v.SentAtIn }
-
-// GetSentAtNotIn returns MailWhereInput.SentAtNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAtNotIn() []time.Time { return v.SentAtNotIn }
-
-// GetSentAtGT returns MailWhereInput.SentAtGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAtGT() *time.Time { return v.SentAtGT }
-
-// GetSentAtGTE returns MailWhereInput.SentAtGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAtGTE() *time.Time { return v.SentAtGTE }
-
-// GetSentAtLT returns MailWhereInput.SentAtLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAtLT() *time.Time { return v.SentAtLT }
-
-// GetSentAtLTE returns MailWhereInput.SentAtLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetSentAtLTE() *time.Time { return v.SentAtLTE }
-
 // GetSentAtIsNil returns MailWhereInput.SentAtIsNil, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetSentAtIsNil() *bool { return v.SentAtIsNil }
 
 // GetSentAtNotNil returns MailWhereInput.SentAtNotNil, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetSentAtNotNil() *bool { return v.SentAtNotNil }
-
-// GetRefusedAt returns MailWhereInput.RefusedAt, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAt() *time.Time { return v.RefusedAt }
-
-// GetRefusedAtNEQ returns MailWhereInput.RefusedAtNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAtNEQ() *time.Time { return v.RefusedAtNEQ }
-
-// GetRefusedAtIn returns MailWhereInput.RefusedAtIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAtIn() []time.Time { return v.RefusedAtIn }
-
-// GetRefusedAtNotIn returns MailWhereInput.RefusedAtNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAtNotIn() []time.Time { return v.RefusedAtNotIn }
-
-// GetRefusedAtGT returns MailWhereInput.RefusedAtGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAtGT() *time.Time { return v.RefusedAtGT }
-
-// GetRefusedAtGTE returns MailWhereInput.RefusedAtGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAtGTE() *time.Time { return v.RefusedAtGTE }
-
-// GetRefusedAtLT returns MailWhereInput.RefusedAtLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAtLT() *time.Time { return v.RefusedAtLT }
-
-// GetRefusedAtLTE returns MailWhereInput.RefusedAtLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetRefusedAtLTE() *time.Time { return v.RefusedAtLTE }
 
 // GetRefusedAtIsNil returns MailWhereInput.RefusedAtIsNil, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetRefusedAtIsNil() *bool { return v.RefusedAtIsNil }
@@ -2256,131 +1435,17 @@ func (v *MailWhereInput) GetRefusedAtIsNil() *bool { return v.RefusedAtIsNil }
 // GetRefusedAtNotNil returns MailWhereInput.RefusedAtNotNil, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetRefusedAtNotNil() *bool { return v.RefusedAtNotNil }
 
-// GetExpiredAt returns MailWhereInput.ExpiredAt, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAt() *time.Time { return v.ExpiredAt }
-
-// GetExpiredAtNEQ returns MailWhereInput.ExpiredAtNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAtNEQ() *time.Time { return v.ExpiredAtNEQ }
-
-// GetExpiredAtIn returns MailWhereInput.ExpiredAtIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAtIn() []time.Time { return v.ExpiredAtIn }
-
-// GetExpiredAtNotIn returns MailWhereInput.ExpiredAtNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAtNotIn() []time.Time { return v.ExpiredAtNotIn }
-
-// GetExpiredAtGT returns MailWhereInput.ExpiredAtGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAtGT() *time.Time { return v.ExpiredAtGT }
-
-// GetExpiredAtGTE returns MailWhereInput.ExpiredAtGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAtGTE() *time.Time { return v.ExpiredAtGTE }
-
-// GetExpiredAtLT returns MailWhereInput.ExpiredAtLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAtLT() *time.Time { return v.ExpiredAtLT }
-
-// GetExpiredAtLTE returns MailWhereInput.ExpiredAtLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetExpiredAtLTE() *time.Time { return v.ExpiredAtLTE }
-
 // GetExpiredAtIsNil returns MailWhereInput.ExpiredAtIsNil, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetExpiredAtIsNil() *bool { return v.ExpiredAtIsNil }
 
 // GetExpiredAtNotNil returns MailWhereInput.ExpiredAtNotNil, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetExpiredAtNotNil() *bool { return v.ExpiredAtNotNil }
 
-// GetCountedAt returns MailWhereInput.CountedAt, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAt() *time.Time { return v.CountedAt }
-
-// GetCountedAtNEQ returns MailWhereInput.CountedAtNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtNEQ() *time.Time { return v.CountedAtNEQ }
-
-// GetCountedAtIn returns MailWhereInput.CountedAtIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtIn() []time.Time { return v.CountedAtIn }
-
-// GetCountedAtNotIn returns MailWhereInput.CountedAtNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtNotIn() []time.Time { return v.CountedAtNotIn }
-
-// GetCountedAtGT returns MailWhereInput.CountedAtGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtGT() *time.Time { return v.CountedAtGT }
-
-// GetCountedAtGTE returns MailWhereInput.CountedAtGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtGTE() *time.Time { return v.CountedAtGTE }
-
-// GetCountedAtLT returns MailWhereInput.CountedAtLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtLT() *time.Time { return v.CountedAtLT }
-
-// GetCountedAtLTE returns MailWhereInput.CountedAtLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtLTE() *time.Time { return v.CountedAtLTE }
-
-// GetCountedAtIsNil returns MailWhereInput.CountedAtIsNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtIsNil() *bool { return v.CountedAtIsNil }
-
-// GetCountedAtNotNil returns MailWhereInput.CountedAtNotNil, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetCountedAtNotNil() *bool { return v.CountedAtNotNil }
-
-// GetAttempts returns MailWhereInput.Attempts, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAttempts() *int { return v.Attempts }
-
-// GetAttemptsNEQ returns MailWhereInput.AttemptsNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAttemptsNEQ() *int { return v.AttemptsNEQ }
-
-// GetAttemptsIn returns MailWhereInput.AttemptsIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAttemptsIn() []int { return v.AttemptsIn }
-
-// GetAttemptsNotIn returns MailWhereInput.AttemptsNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAttemptsNotIn() []int { return v.AttemptsNotIn }
-
 // GetAttemptsGT returns MailWhereInput.AttemptsGT, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetAttemptsGT() *int { return v.AttemptsGT }
 
-// GetAttemptsGTE returns MailWhereInput.AttemptsGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAttemptsGTE() *int { return v.AttemptsGTE }
-
-// GetAttemptsLT returns MailWhereInput.AttemptsLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAttemptsLT() *int { return v.AttemptsLT }
-
-// GetAttemptsLTE returns MailWhereInput.AttemptsLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetAttemptsLTE() *int { return v.AttemptsLTE }
-
-// GetLastError returns MailWhereInput.LastError, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastError() *string { return v.LastError }
-
-// GetLastErrorNEQ returns MailWhereInput.LastErrorNEQ, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorNEQ() *string { return v.LastErrorNEQ }
-
-// GetLastErrorIn returns MailWhereInput.LastErrorIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorIn() []string { return v.LastErrorIn }
-
-// GetLastErrorNotIn returns MailWhereInput.LastErrorNotIn, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorNotIn() []string { return v.LastErrorNotIn }
-
-// GetLastErrorGT returns MailWhereInput.LastErrorGT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorGT() *string { return v.LastErrorGT }
-
-// GetLastErrorGTE returns MailWhereInput.LastErrorGTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorGTE() *string { return v.LastErrorGTE }
-
-// GetLastErrorLT returns MailWhereInput.LastErrorLT, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorLT() *string { return v.LastErrorLT }
-
-// GetLastErrorLTE returns MailWhereInput.LastErrorLTE, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorLTE() *string { return v.LastErrorLTE }
-
-// GetLastErrorContains returns MailWhereInput.LastErrorContains, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorContains() *string { return v.LastErrorContains }
-
-// GetLastErrorHasPrefix returns MailWhereInput.LastErrorHasPrefix, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorHasPrefix() *string { return v.LastErrorHasPrefix }
-
-// GetLastErrorHasSuffix returns MailWhereInput.LastErrorHasSuffix, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorHasSuffix() *string { return v.LastErrorHasSuffix }
-
-// GetLastErrorEqualFold returns MailWhereInput.LastErrorEqualFold, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetLastErrorEqualFold() *string { return v.LastErrorEqualFold }
-
 // GetLastErrorContainsFold returns MailWhereInput.LastErrorContainsFold, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetLastErrorContainsFold() *string { return v.LastErrorContainsFold }
-
-// GetHasBot returns MailWhereInput.HasBot, and is useful for accessing the field via an interface.
-func (v *MailWhereInput) GetHasBot() *bool { return v.HasBot }
 
 // GetHasBotWith returns MailWhereInput.HasBotWith, and is useful for accessing the field via an interface.
 func (v *MailWhereInput) GetHasBotWith() []BotWhereInput { return v.HasBotWith }
@@ -2612,13 +1677,14 @@ var AllPostKind = []PostKind{
 
 // PostRow includes the GraphQL fields of Post requested by the fragment PostRow.
 type PostRow struct {
-	Id         string           `json:"id"`
-	CreatedAt  time.Time        `json:"createdAt"`
-	Kind       PostKind         `json:"kind"`
-	Visibility PostVisibility   `json:"visibility"`
-	Title      string           `json:"title"`
-	DeletedAt  *time.Time       `json:"deletedAt"`
-	Author     PostRowAuthorBot `json:"author"`
+	Id         string         `json:"id"`
+	CreatedAt  time.Time      `json:"createdAt"`
+	Kind       PostKind       `json:"kind"`
+	Visibility PostVisibility `json:"visibility"`
+	// Empty if the post is private: reviewPost shows it.
+	Title     string           `json:"title"`
+	DeletedAt *time.Time       `json:"deletedAt"`
+	Author    PostRowAuthorBot `json:"author"`
 }
 
 // GetId returns PostRow.Id, and is useful for accessing the field via an interface.
