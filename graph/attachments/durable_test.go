@@ -161,6 +161,18 @@ func TestDiskThatCannotSync(t *testing.T) {
 	}
 }
 
+// The disk of a server asks the kernel to sync, which refuses a pipe and a folder of /proc.
+func TestTheDiskSyncs(t *testing.T) {
+	t.Parallel()
+	reader, writer, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, errors.Join(reader.Close(), writer.Close())) })
+	var disk attachments.LocalDisk
+	require.ErrorIs(t, disk.SyncFile(writer), syscall.EINVAL)
+	require.ErrorIs(t, disk.SyncFolder("/proc"), syscall.EINVAL)
+	require.NoError(t, disk.SyncFolder(t.TempDir()))
+}
+
 type noSync struct{}
 
 func (noSync) SyncFile(*os.File) error { return nil }

@@ -11,3 +11,6 @@ const (
 
 // PublishedKey is the place of a public copy in the store.
 var PublishedKey = publishedKey
+
+// LocalDisk is the disk of a server.
+type LocalDisk = localDisk

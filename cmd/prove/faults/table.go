@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -184,10 +183,6 @@ var table = []Fault{
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the files", func(context.Context) error { return s.Bed.Files.ReadOnly(false) }, injected(s.Bed.Files.ReadOnly(true))
 		}},
-	{Name: "power-lost", Meaning: "the machine of the servers and of the file store loses power: files lose what was not synced", Length: time.Second, AsRoot: true,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			return "servers and files", func(ctx context.Context) error { return startAll(ctx, s) }, loseBoth(s)
-		}},
 	{Name: "database-full", Database: Alone, Meaning: "the database has no space left", Length: 6 * time.Second, AsRoot: true, Failover: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the database", func(ctx context.Context) error {
@@ -222,16 +217,6 @@ func restartAll(ctx context.Context, s *Scene) error {
 		}
 	}
 	return nil
-}
-
-// loseBoth ends all servers at once and then loses what the file store has not synced.
-func loseBoth(s *Scene) error {
-	var ending sync.WaitGroup
-	for _, server := range s.Bed.Servers {
-		ending.Go(server.Kill)
-	}
-	ending.Wait()
-	return injected(s.Bed.Files.LosePower())
 }
 
 // startAll starts all servers.

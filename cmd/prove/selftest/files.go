@@ -17,15 +17,6 @@ var files = []Row{
 		Old: "bytes.Equal(r.SHA256, f.sha256)", New: "bytes.Equal(r.SHA256[:0], f.sha256[:0])",
 	},
 	{
-		Name: "file-not-synced", Promise: "A file that was answered survives a loss of power (§11).", File: "graph/attachments/store.go",
-		Old: "SyncFile(f *os.File) error { return f.Sync() }", New: "SyncFile(*os.File) error { return nil }", Faults: "power-lost",
-	},
-	{
-		Name: "file-name-not-synced", Promise: "The name of a file that was answered survives a loss of power (§11).",
-		File: "graph/attachments/store.go",
-		Old:  "return errors.Join(folder.Sync(), folder.Close())", New: "return folder.Close()", Faults: "power-lost",
-	},
-	{
 		Name: "file-budget-race", Promise: "The storage budget holds for uploads at once (§8).", File: "graph/attachments/attachments.sql",
 		Old: "SELECT FROM storage_usage WHERE agent_id = :everyone FOR UPDATE;", New: "SELECT FROM storage_usage WHERE agent_id = :everyone;",
 	},

@@ -17,45 +17,6 @@ import (
 type Disk struct {
 	folder  string
 	mounted bool
-	// lossy lies over it, at the folder that others use, so that it can lose power. If it is nil, unlossy is the reason.
-	lossy   *forgetful
-	unlossy error
-}
-
-// newLossyDisk makes a disk that can lose power and shows it at the folder, unless file systems in user space cannot be mounted.
-func newLossyDisk(folder string, size int64) (*Disk, error) {
-	if size == 0 || os.Geteuid() != 0 {
-		d, err := newDisk(folder, size)
-		if d != nil {
-			d.unlossy = errNoDisk
-		}
-		return d, err
-	}
-	below := folder + ".disk"
-	d, err := newDisk(below, size)
-	if err != nil {
-		return d, err
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return d, err
-	}
-	if d.lossy, d.unlossy = mountForgetful(folder, below); d.unlossy == nil {
-		return d, nil
-	}
-	d.lossy = nil
-	plain, err := newDisk(folder, size)
-	if plain != nil {
-		plain.unlossy = d.unlossy
-	}
-	return plain, errors.Join(err, d.close())
-}
-
-// LosePower loses what programs wrote and did not sync. No program may have a file open.
-func (d *Disk) LosePower() error {
-	if d.lossy == nil {
-		return fmt.Errorf("losing power: %w", d.unlossy)
-	}
-	return d.lossy.lose()
 }
 
 // newDisk makes the folder and, where this process is root, mounts a file system of that many bytes there, or none for 0.
@@ -126,22 +87,7 @@ func (d *Disk) ReadOnly(on bool) error {
 	}
 }
 
-// unmountTimeout is how long close waits for the file system that forgets to end. A program that was started in a mount namespace of
-// its own meanwhile may hold a copy of it; then it ends with this process.
-const unmountTimeout = 10 * time.Second
-
 func (d *Disk) close() error {
-	if d.lossy != nil {
-		ended := make(chan error, 1)
-		go func() { ended <- d.lossy.server.Unmount() }()
-		select {
-		case err := <-ended:
-			if err != nil {
-				return err
-			}
-		case <-time.After(unmountTimeout):
-		}
-	}
 	if !d.mounted {
 		return nil
 	}

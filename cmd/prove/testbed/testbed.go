@@ -84,7 +84,7 @@ func (b *Bed) start(ctx context.Context) (err error) {
 	if err := b.startDatabase(ctx); err != nil {
 		return fmt.Errorf("the database: %w", err)
 	}
-	if b.Files, err = newLossyDisk(b.Data(), b.diskSize(filesSize)); err != nil {
+	if b.Files, err = newDisk(b.Data(), b.diskSize(filesSize)); err != nil {
 		return fmt.Errorf("the file store: %w", err)
 	}
 	if b.Mail, err = newMailServer(); err != nil {
