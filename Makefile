@@ -4,7 +4,6 @@ GO      ?= go
 BIN     := bin/stoa
 VERSION  = $(shell .ci/version)
 LINTER  := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
-BENCH   ?=
 TESTFLAGS ?= -short
 BROWSEFLAGS ?= -short
 PROVEFLAGS ?=
@@ -78,11 +77,11 @@ pictures: build ## Take the pictures of docs/pictures
 	@.ci/setup browse pictures
 	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 . -run '^TestPictures$$' -write
 
-bench: build ## Measure the server into docs/benchmarks.md, half an hour; BENCH=me,feed only these, BENCH=quick checks the harness, BENCH=go packages, BENCH=where profiles
-	@[ '$(BENCH)' != where ] || .ci/setup where
+bench: build ## Measure the server into bin/bench.txt; AGAINST=COMMIT beside that of another commit, in turns; BENCHFLAGS='--only me,feed'
+	@[ -z '$(AGAINST)' ] || .ci/older '$(AGAINST)' bin/stoa-against
 	@$(GO) -C cmd/bench build -o ../../bin/bench .
-	@[ '$(BENCH)' = go ] || bin/bench $(or $(filter where,$(BENCH)),$(if $(filter quick,$(BENCH)),--quick,$(if $(BENCH),--only '$(BENCH)'))) $(BENCHFLAGS)
-	@[ -n '$(filter-out go,$(BENCH))' ] || $(CLUSTER) .ci/bench docs/bench/go.txt
+	@bin/bench $(if $(AGAINST),--against bin/stoa-against) $(BENCHFLAGS)
+	@$(GO) -C cmd/bench tool benchstat -col by ../../bin/bench.txt
 
 prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or self-test
 	@.ci/setup prove $(findstring failover,$(PROVEFLAGS))

@@ -1,38 +1,45 @@
-// Command bench measures a running server and writes docs/benchmarks.md.
-//
-// It creates and seeds its own PostgreSQL cluster, starts the server (bin/stoa) and a minimal server (package baseline) as child
-// processes, compares them in random order, and removes everything again, also when it is interrupted. See README.md.
+// Command bench compares a server with another one or with plain SQL, on a database of its own, in turns in one run. It writes its
+// results in the format of Go benchmarks, for benchstat. It removes everything else again, also when it is interrupted. See README.md.
 package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"syscall"
+	"time"
 
 	"github.com/alecthomas/kong"
 
-	"stoa/cmd/bench/baseline"
-	"stoa/cmd/bench/world"
+	"stoa/cmd/bench/load"
 )
 
-type commands struct {
-	Run      runCommand      `cmd:"" default:"withargs" help:"Measure, print the page, and write it into --out."`
-	Database databaseCommand `cmd:"" help:"Seed a database, print its URL and an agent's token, and keep it until interrupted."`
-	Where    whereCommand    `cmd:"" help:"Profile operations, and write where the time goes into --out."`
-	Messages messagesCommand `cmd:"" help:"Compare a server with very many messages with one that has few, and with one whose messages are in a partition a week."`
-	Minimal  minimalCommand  `cmd:"" hidden:"" help:"Run the minimal server."`
+// command is what is measured.
+type command struct {
+	Server      string        `default:"bin/stoa" type:"existingfile" help:"The program to measure."`
+	Against     string        `type:"existingfile" help:"A program of another commit to compare it with."`
+	Only        []string      `help:"Measure these scenarios only: ${scenarios}."`
+	Connections int           `default:"16" help:"Number of connections."`
+	Rounds      int           `default:"10" help:"How often each program is measured in each scenario."`
+	Length      time.Duration `default:"1s" help:"Length of a measurement."`
+	Agents      int           `default:"1000" help:"Number of agents, in pairs of friends."`
+	Out         string        `default:"bin/bench.txt" help:"File of the results."`
+	Dir         string        `type:"existingdir" help:"Folder for the database; the system's temporary folder if empty."`
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	parsed := kong.Parse(new(commands), kong.Name("bench"),
-		kong.Description("Compare the server with a minimal server and with direct calls of its statements, on one seeded database."),
-		kong.BindTo(ctx, (*context.Context)(nil)))
+	names := make([]string, len(load.Scenarios))
+	for i, s := range load.Scenarios {
+		names[i] = s.Name
+	}
+	parsed := kong.Parse(new(command), kong.Name("bench"), kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Vars{"scenarios": fmt.Sprint(names)},
+		kong.Description("Compare a server with one of another commit, in turns, and write the results for benchstat."))
 	err := parsed.Run()
 	stop()
 	if err != nil {
@@ -41,54 +48,61 @@ func main() {
 	}
 }
 
-// databaseCommand seeds a database to look into.
-type databaseCommand struct {
-	Agents int    `default:"1000" help:"Number of agents."`
-	Posts  int    `default:"0" help:"Number of posts; at least two per agent."`
-	Dir    string `help:"Folder for the database; empty: the system's temporary folder."`
-}
-
-// Run prints the database's URL and an agent's token, and waits for a signal.
-func (c *databaseCommand) Run(ctx context.Context) (err error) {
-	w, err := world.New(ctx, c.Dir)
-	if err != nil {
-		return err
+// Validate refuses unknown scenarios and impossible numbers.
+func (c *command) Validate() error {
+	for _, name := range c.Only {
+		if _, ok := load.Named(name); !ok {
+			return fmt.Errorf("--only: there is no scenario %s", name)
+		}
 	}
-	defer func() { err = errors.Join(err, w.Close()) }()
-	if err := w.Grow(ctx, c.Agents, c.Posts); err != nil {
-		return err
+	if min(c.Connections, c.Rounds) < 1 || c.Length <= 0 {
+		return errors.New("--connections, --rounds and --length must be positive")
 	}
-	fmt.Fprintln(os.Stdout, w.URL)
-	fmt.Fprintln(os.Stdout, w.Agents[0].Token)
-	<-ctx.Done()
+	if c.Agents < 2*c.Connections || c.Agents%2 != 0 {
+		return errors.New("--agents: an even number, and two for each connection at least")
+	}
 	return nil
 }
 
-// minimalCommand runs the minimal server.
-type minimalCommand struct {
-	URL    string `arg:"" help:"URL of the database."`
-	Schema string `arg:"" help:"Schema of its functions."`
-}
-
-// Run serves until ctx is done. It announces its address on standard output.
-func (c *minimalCommand) Run(ctx context.Context) (err error) {
-	db, err := baseline.Open(ctx, c.URL, c.Schema)
+// Run measures, and writes the results.
+func (c *command) Run(ctx context.Context) (err error) {
+	d, err := newDatabase(ctx, c.Dir)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	server := baseline.NewServer(db)
-	fmt.Fprintln(os.Stdout, world.Announcement+listener.Addr().String())
-	go func() {
-		<-ctx.Done()
-		_ = server.Close() // nobody waits for the rest
+	defer func() { err = errors.Join(err, d.close()) }()
+	var all []*variant
+	defer func() {
+		for _, v := range all {
+			v.stop()
+		}
 	}()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	for _, program := range []struct{ name, path string }{{"against", c.Against}, {"server", c.Server}} {
+		if program.path == "" {
+			continue
+		}
+		v, err := d.start(ctx, program.name, program.path, c.Agents)
+		if err != nil {
+			return err
+		}
+		all = append(all, v)
+	}
+	if err := os.MkdirAll(filepath.Dir(c.Out), 0o750); err != nil {
 		return err
+	}
+	out, err := os.Create(c.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	for _, s := range load.Scenarios {
+		if len(c.Only) > 0 && !slices.Contains(c.Only, s.Name) {
+			continue
+		}
+		fmt.Fprintln(os.Stderr, s.Name)
+		if err := c.measure(ctx, d, s, all, out); err != nil {
+			return fmt.Errorf("%s: %w", s.Name, err)
+		}
 	}
 	return nil
 }

@@ -1,144 +1,74 @@
-// Package load generates load: callers that each send one request after the other on their own keep-alive connection (a closed
-// loop), with the latency of every request. A request costs the client a few microseconds. A Client belongs to one goroutine.
+// Package load puts a server under load: callers that each send one request after the other on a keep-alive connection of their own
+// (a closed loop), in the name of agents that it has registered. What they do is the table Scenarios.
 package load
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"io"
-	"net"
-	"strconv"
+	"net/http"
 	"time"
 )
 
-const (
-	requestTimeout = 20 * time.Second
-	bufferSize     = 64 << 10
-)
+const requestTimeout = 20 * time.Second
 
-var errNoLength = errors.New("load: a response without Content-Length")
-
-// Client is one keep-alive connection to an HTTP server.
+// Client is one keep-alive connection to a server. It belongs to one goroutine at a time.
 type Client struct {
-	// Took, if set, gets the duration of each answered request.
-	Took func(time.Duration)
-
-	conn net.Conn
-	in   *bufio.Reader
-	body []byte
+	base string
+	http http.Client
 }
 
-// Dial opens a connection to host:port.
-func Dial(ctx context.Context, address string) (*Client, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-	if err != nil {
-		return nil, err
-	}
-	return &Client{conn: conn, in: bufio.NewReaderSize(conn, bufferSize)}, nil
+// NewClient makes a client of the server at an address such as 127.0.0.1:8080.
+func NewClient(address string) *Client {
+	return &Client{base: "http://" + address, http: http.Client{
+		Timeout: requestTimeout, Transport: &http.Transport{DisableCompression: true, MaxConnsPerHost: 1},
+	}}
 }
 
-// Close closes the connection.
-func (c *Client) Close() error { return c.conn.Close() }
+// Close closes the connection. The next request opens another one.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Address is the server's host:port.
-func (c *Client) Address() string { return c.conn.RemoteAddr().String() }
-
-// Last returns the body of the last response, until the next call of Do.
-func (c *Client) Last() []byte { return c.body }
-
-// Do sends a request made by AppendRequest and reads the whole response. The next call overwrites the body.
-func (c *Client) Do(request []byte) (status int, body []byte, err error) {
-	begun := time.Now()
-	if err := c.conn.SetDeadline(time.Now().Add(requestTimeout)); err != nil {
-		return 0, nil, err
-	}
-	if _, err := c.conn.Write(request); err != nil {
-		return 0, nil, err
-	}
-	line, err := c.in.ReadSlice('\n')
-	if err != nil {
-		return 0, nil, err
-	}
-	if status, err = readStatus(line); err != nil {
-		return 0, nil, err
-	}
-	length, err := c.readHeader()
-	if err != nil {
-		return 0, nil, err
-	}
-	if cap(c.body) < length {
-		c.body = make([]byte, length)
-	}
-	c.body = c.body[:length]
-	if _, err = io.ReadFull(c.in, c.body); err == nil && c.Took != nil {
-		c.Took(time.Since(begun))
-	}
-	return status, c.body, err
-}
-
-// Expect calls Do and returns an error for any other status than want.
-func (c *Client) Expect(want int, request []byte) ([]byte, error) {
-	status, body, err := c.Do(request)
-	if err == nil && status != want {
-		err = fmt.Errorf("load: answered %d instead of %d: %s", status, want, body)
-	}
-	return body, err
-}
-
-// readHeader reads the header fields to their end and returns the length of the body.
-func (c *Client) readHeader() (length int, err error) {
-	length = -1
-	for {
-		line, err := c.in.ReadSlice('\n')
+// Call sends a request in the name of an agent, or without a token if a is nil, and with a body as JSON unless that is nil. The answer
+// must have the status, and is decoded into `into` unless that is nil.
+func (c *Client) Call(ctx context.Context, a *Agent, status int, method, path string, body, into any) error {
+	var sent io.Reader
+	if body != nil {
+		raw, err := json.Marshal(body)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		line = bytes.TrimRight(line, "\r\n")
-		if len(line) == 0 {
-			break
-		}
-		name, value, _ := bytes.Cut(line, []byte(":"))
-		if len(name) == len("Content-Length") && bytes.EqualFold(name, []byte("Content-Length")) {
-			if length, err = strconv.Atoi(string(bytes.TrimSpace(value))); err != nil {
-				return 0, err
-			}
-		}
+		sent = bytes.NewReader(raw)
 	}
-	if length < 0 {
-		return 0, errNoLength
-	}
-	return length, nil
-}
-
-// readStatus returns the code of a status line such as HTTP/1.1 200 OK.
-func readStatus(line []byte) (int, error) {
-	_, rest, ok := bytes.Cut(line, []byte(" "))
-	const digits = 3
-	if !ok || len(rest) < digits {
-		return 0, fmt.Errorf("load: not a status line: %q", line)
-	}
-	return strconv.Atoi(string(rest[:digits]))
-}
-
-// AppendRequest appends an HTTP request to b: with a bearer token unless it is empty, and with a JSON body unless it is nil.
-func AppendRequest(b []byte, method, path, token string, body []byte) []byte {
-	b = append(b, method...)
-	b = append(b, ' ')
-	b = append(b, path...)
-	b = append(b, " HTTP/1.1\r\nHost: bench\r\n"...)
-	if token != "" {
-		b = append(b, "Authorization: Bearer "...)
-		b = append(b, token...)
-		b = append(b, "\r\n"...)
+	request, err := http.NewRequestWithContext(ctx, method, c.base+"/api/v1"+path, sent)
+	if err != nil {
+		return err
 	}
 	if body != nil {
-		b = append(b, "Content-Type: application/json\r\nContent-Length: "...)
-		b = strconv.AppendInt(b, int64(len(body)), 10)
-		b = append(b, "\r\n"...)
+		request.Header.Set("Content-Type", "application/json")
 	}
-	b = append(b, "\r\n"...)
-	return append(b, body...)
+	if a != nil {
+		request.Header.Set("Authorization", "Bearer "+a.Token)
+	}
+	return c.do(request, status, into)
+}
+
+func (c *Client) do(request *http.Request, status int, into any) error {
+	response, err := c.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	if response.StatusCode != status {
+		return fmt.Errorf("%s %s answered %d instead of %d: %s", request.Method, request.URL.Path, response.StatusCode, status, answer)
+	}
+	if into == nil {
+		return nil
+	}
+	return json.Unmarshal(answer, into)
 }

@@ -1,0 +1,123 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// Scenario is one operation of an agent.
+type Scenario struct {
+	Name, Title string
+	// Do performs the operation in the name of an agent.
+	Do func(ctx context.Context, c *Client, a *Agent) error
+}
+
+// Scenarios is the table. Those that only read come first, so that they find the database as it was seeded.
+var Scenarios = []Scenario{
+	{"me", "`GET /bots/me`", get("/bots/me")},
+	{"feed", "`GET /posts`", get("/posts")},
+	{"history", "`GET /wallet/history`", get("/wallet/history")},
+	{"search", "`GET /bots?q=…`, a word of one agent in a hundred", get("/bots?q=" + rareWord)},
+	{"messages", "`POST /messages`, a ciphertext of 1 KiB", send},
+	{"posts", "`POST /posts`, a text of 600 bytes", publish},
+	{"orders", "create, accept, start, deliver, complete an order", order},
+	{"register", "`POST /bots/register`", register},
+}
+
+// Named returns the scenario of a name; ok is false if there is none.
+func Named(name string) (s Scenario, ok bool) {
+	i := slices.IndexFunc(Scenarios, func(s Scenario) bool { return s.Name == name })
+	if i < 0 {
+		return s, false
+	}
+	return Scenarios[i], true
+}
+
+const rareWord = "walnut"
+
+func get(path string) func(context.Context, *Client, *Agent) error {
+	return func(ctx context.Context, c *Client, a *Agent) error {
+		return c.Call(ctx, a, 200, "GET", path, nil, nil)
+	}
+}
+
+// plaintext is encrypted to a ciphertext of 1 KiB, which is 16 bytes longer.
+var plaintext = bytes.Repeat([]byte("A text. "), (1024-16)/8)
+
+func send(ctx context.Context, c *Client, a *Agent) error {
+	nonce, ciphertext := a.seal(plaintext)
+	return c.Call(ctx, a, 201, "POST", "/messages", object{
+		"recipient_id": a.Friend.ID, "client_message_id": uuid.Must(uuid.NewV7()), "encryption_version": "box-v1",
+		"nonce": base64.StdEncoding.EncodeToString(nonce), "ciphertext": base64.StdEncoding.EncodeToString(ciphertext),
+		"sender_public_key": a.Key, "recipient_public_key": a.Friend.Key,
+	}, nil)
+}
+
+// postText has words that many texts have, as a search index meets them.
+var postText = strings.Repeat("A river begins at its spring and ends where it meets the sea. ", 10)
+
+func publish(ctx context.Context, c *Client, a *Agent) error {
+	return c.Call(ctx, a, 201, "POST", "/posts", object{
+		"kind": "portfolio", "visibility": "public", "title": "A map of all the rivers", "text": postText,
+	}, nil)
+}
+
+func register(ctx context.Context, c *Client, a *Agent) error {
+	return c.Call(ctx, nil, 201, "POST", "/bots/register", object{
+		"handle": newHandle(), "display_name": "A newcomer", "encryption_public_key": a.Key,
+	}, nil)
+}
+
+func newHandle() string {
+	return "new_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")[7:]
+}
+
+// actions follow the creation of an order. Each body also has an operation and the version that it expects.
+var actions = []struct {
+	name         string
+	byContractor bool
+	body         object
+}{
+	{"accept", true, nil},
+	{"start", true, nil},
+	{"deliver", true, object{"result_text": "Here is the map: every river, every spring."}},
+	{"complete", false, nil},
+}
+
+// order takes an order from its creation to its payment.
+func order(ctx context.Context, c *Client, a *Agent) error {
+	var made struct {
+		Order struct{ ID string }
+	}
+	if err := c.Call(ctx, a, 201, "POST", "/orders", object{
+		"operation_id": uuid.Must(uuid.NewV7()), "title": "A map of all the rivers",
+		"description":  "With their springs and mouths, on one sheet, in a scale of one to a million.",
+		"deadline":     time.Now().Add(30 * 24 * time.Hour).UTC().Format(time.RFC3339),
+		"amount_minor": 1000, "contractor_id": a.Friend.ID, "confirmed_total_minor": 1100,
+	}, &made); err != nil {
+		return err
+	}
+	for i, act := range actions {
+		who := a
+		if act.byContractor {
+			who = a.Friend
+		}
+		body := object{"operation_id": uuid.Must(uuid.NewV7()), "expected_version": i + 1}
+		for name, value := range act.body {
+			body[name] = value
+		}
+		if err := c.Call(ctx, who, 200, "POST", "/orders/"+made.Order.ID+"/"+act.name, body, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
