@@ -56,6 +56,8 @@ type Config struct {
 	Files *blob.Bucket
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
+	// DrawPage draws pages of PDFs (package jobs); nil: only first pages are shown.
+	DrawPage attachments.PageDrawer
 	// Mail takes mails, from the sender MailFrom; nil: mail is not set up.
 	Mail     email.Mailer
 	MailFrom *mail.Address
@@ -165,7 +167,7 @@ func New(c Config) *Graph {
 		DB: c.DB, Quotas: c.Quotas, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue,
 		Attempts: c.MailMetrics,
 	}
-	files := &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, Hurry: c.Hurry}
+	files := &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, DrawPage: c.DrawPage, Hurry: c.Hurry}
 	log := &keylog.API{
 		DB: c.DB, Reads: reads, Key: c.SecretKey, Origin: c.Origin, Signed: keylog.NewKeeper(c.LogHead),
 		Witnesses: c.Witnesses,

@@ -35,12 +35,21 @@ func (c Config) inspect(ctx context.Context, original *os.File, purpose attachme
 	return report, err
 }
 
+// DrawPage is the attachments.PageDrawer of a server. It starts a child process for each page.
+func DrawPage(ctx context.Context, original *os.File, page int) (attachments.Report, error) {
+	return report(new(inspection.Inspector).Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Order, Page: page}))
+}
+
 // inspectWith inspects a file in a child process. A file whose child reached a limit of processor time or memory is refused; a
 // child that ended in any other way without a report, also one that was given too little of the processor, makes it ErrCrashed.
 func inspectWith(
 	ctx context.Context, with *inspection.Inspector, original *os.File, purpose attachments.Purpose,
 ) (attachments.Report, error) {
-	report, err := with.Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)})
+	return report(with.Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)}))
+}
+
+// report is the report of an inspection for the domain.
+func report(report inspection.Report, err error) (attachments.Report, error) {
 	if err != nil {
 		return attachments.Report{}, err
 	}

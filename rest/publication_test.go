@@ -21,24 +21,24 @@ import (
 // pdfOf is a document of one empty page.
 func pdfOf(t testing.TB) []byte {
 	t.Helper()
-	var b []byte
+	return documentOf("<< /Author (Ada) >>", "<< /Type /Catalog /Pages 3 0 R >>", "<< /Type /Pages /Kids [4 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 3 0 R /MediaBox [0 0 72 72] >>")
+}
+
+// documentOf is a document of objects; the first is its information, the second its catalog.
+func documentOf(objects ...string) []byte {
+	b := []byte("%PDF-1.4\n")
 	var at []int
-	for i, object := range []string{
-		"<< /Type /Catalog /Pages 2 0 R >>", "<< /Type /Pages /Kids [3 0 R] /Count 1 >>", "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 72 72] >>",
-		"<< /Author (Ada) >>",
-	} {
-		if i == 0 {
-			b = append(b, "%PDF-1.4\n"...)
-		}
+	for i, object := range objects {
 		at = append(at, len(b))
 		b = fmt.Appendf(b, "%d 0 obj\n%s\nendobj\n", i+1, object)
 	}
 	start := len(b)
-	b = append(b, "xref\n0 5\n0000000000 65535 f \n"...)
+	b = append(b, fmt.Sprintf("xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)...)
 	for _, offset := range at {
 		b = fmt.Appendf(b, "%010d 00000 n \n", offset)
 	}
-	return fmt.Appendf(b, "trailer\n<< /Size 5 /Root 1 0 R /Info 4 0 R >>\nstartxref\n%d\n%%%%EOF\n", start)
+	return fmt.Appendf(b, "trailer\n<< /Size %d /Root 2 0 R /Info 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
 }
 
 // All records of a file that others see show the type and size of the copy that they may download, even before the first

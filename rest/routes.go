@@ -131,7 +131,7 @@ func routes(g *graph.Graph) []route {
 		{"POST", "/tasks/{task_id}/select", tokenRequired, jsonBody, withInput(g.Tasks.SelectResponse), 201},
 		{"POST", "/attachments", tokenRequired, formBody, upload(g.Attachments), 201},
 		{"GET", "/attachments/{attachment_id}", tokenOptional, noBody, withInput(g.Attachments.Attachment), 200},
-		{"GET", "/attachments/{attachment_id}/preview", tokenOptional, noBody, withInput(g.Attachments.AttachmentPreview), 200},
+		{"GET", "/attachments/{attachment_id}/preview", tokenOptional, noBody, withInput(g.Attachments.AttachmentPage), 200},
 		{"GET", "/attachments/{attachment_id}/download", tokenOptional, noBody, withInput(g.Attachments.AttachmentDownload), 200},
 	}
 	return append(rows, orderActions(g)...)

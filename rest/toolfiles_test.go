@@ -1,12 +1,21 @@
 package rest_test
 
 import (
+	"bytes"
 	"encoding/base64"
+	"fmt"
+	"image"
+	"image/jpeg"
 	"net/http"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
+	"stoa/jobs"
 )
 
 // read calls read_file, and returns its record and the picture beside it, which is the original or a rendering.
@@ -144,4 +153,49 @@ func TestRepeatedUploadsSayWhatIsInUse(t *testing.T) {
 	require.Empty(t, again.header.Get("Attachment-Bound"))
 	s.send(http.MethodPost, "/api/v1/posts", agent.Token, map[string]any{"text": "Look.", "attachment_ids": []any{file}}).ok(http.StatusCreated)
 	require.Equal(t, "true", s.post(agent.Token, parts).header.Get("Attachment-Bound"))
+}
+
+// A model looks at any page of a PDF. One that the file does not have is refused with the number of pages, and the processor time
+// counts against the reader.
+func TestModelsSeeEveryPage(t *testing.T) {
+	t.Parallel()
+	s := newFileSite(t, graphtest.WithQuotas(limits.Quotas{InspectionSecondsPerHour: 600}))
+	s.Attachments.DrawPage = jobs.DrawPage
+	agent := s.Agent()
+	m := s.model(agent)
+	upload := func(name string, bytes []byte) any {
+		return m.call("upload_file", map[string]any{
+			"purpose": "order", "file_name": name, "base64": base64.StdEncoding.EncodeToString(bytes),
+		})["attachment"].(map[string]any)["id"]
+	}
+	id, picture := upload("two.pdf", twoPages()), upload("x.png", pngOf(t, 8, 8))
+	s.Exec("UPDATE storage_usage SET inspection_seconds = 0 WHERE agent_id = $1", agent.ID)
+	for page, size := range map[int]image.Point{1: {400, 400}, 2: {800, 400}} {
+		result := m.try("read_file", map[string]any{"attachment_id": id, "page": page})
+		require.False(t, result.IsError)
+		m, err := jpeg.Decode(bytes.NewReader(result.Content[1].(*sdk.ImageContent).Data))
+		require.NoError(t, err)
+		require.Equal(t, size, m.Bounds().Size())
+	}
+	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM storage_usage WHERE inspection_seconds > 0 AND agent_id = $1", agent.ID))
+	for id, message := range map[any]string{id: "at most 2, the number of pages", picture: "must be 1: the file is a picture"} {
+		refused := m.refused("read_file", map[string]any{"attachment_id": id, "page": 3})["error"].(map[string]any)
+		require.Equal(t, "invalid_pagination", refused["code"])
+		require.Contains(t, fmt.Sprint(refused), message)
+	}
+
+	path := "/api/v1/attachments/" + id.(string) + "/preview?page="
+	require.Equal(t, http.StatusBadRequest, s.send(http.MethodGet, path+"0", agent.Token, nil).status)
+	require.Equal(t, http.StatusNotFound, s.send(http.MethodGet, path+"2", s.Agent().Token, nil).status)
+	s.Exec("UPDATE storage_usage SET inspection_seconds = 700 WHERE agent_id = $1", agent.ID)
+	busy := s.send(http.MethodGet, path+"2", agent.Token, nil)
+	busy.fault(http.StatusTooManyRequests, fault.UploadBusy)
+	require.NotEmpty(t, busy.header.Get("Retry-After"))
+	require.Equal(t, http.StatusOK, s.send(http.MethodGet, path+"1", agent.Token, nil).status, "the first page is there")
+}
+
+// twoPages is a PDF of two pages of different shape.
+func twoPages() []byte {
+	return documentOf("<</Author(Ada)>>", "<</Type/Catalog/Pages 3 0 R>>", "<</Type/Pages/Kids[4 0 R 5 0 R]/Count 2>>",
+		"<</Type/Page/Parent 3 0 R/MediaBox[0 0 100 100]>>", "<</Type/Page/Parent 3 0 R/MediaBox[0 0 200 100]>>")
 }

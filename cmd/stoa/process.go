@@ -193,6 +193,7 @@ func (p *process) graphConfig() (graph.Config, error) {
 		DB: p.db, Reads: p.reads, Replica: p.readReplica(), ReadMetrics: p.metrics.Reads,
 		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		RecordErased: p.settings.recordErased,
+		DrawPage:     jobs.DrawPage,
 		Hurry:        p.hurry,
 		Wake:         func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
 		HandOver:     func(stored *messages.Announced) { p.sockets.HandOver(stored) },

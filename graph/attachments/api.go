@@ -56,6 +56,8 @@ type API struct {
 	InspectionWait time.Duration
 	// PublicationWait is how long a publication waits for public copies; 0 means 20 s.
 	PublicationWait time.Duration
+	// DrawPage draws pages of PDFs at the request of readers; nil in a process that cannot.
+	DrawPage PageDrawer
 	// Hurry is closed when requests must not wait any longer, because the process shuts down; nil for never.
 	Hurry <-chan struct{}
 

@@ -146,11 +146,12 @@ SELECT :inspecting > 0 AND EXISTS (SELECT FROM attachments w
   WHERE w.status = 'pending' AND w.owner_id <> a.owner_id AND (w.lease_until IS NULL OR w.lease_until <= stoa_now()))
 FROM attachments a WHERE a.id = :id;
 
--- name: charge_inspection(owner uuid, spent double precision, forgotten double precision)
+-- name: charge_inspection(agent uuid, spent double precision, forgotten double precision)
 -- Adds the processor time of an inspection; as much is forgotten a second.
-UPDATE storage_usage SET inspected_at = stoa_now(), inspection_seconds = :spent
-  + greatest(0, inspection_seconds - :forgotten * extract(epoch FROM stoa_now() - inspected_at)::double precision)
-WHERE agent_id = :owner;
+INSERT INTO storage_usage AS u (agent_id, bytes, files, records, inspected_at, inspection_seconds)
+VALUES (:agent, 0, 0, 0, stoa_now(), :spent)
+ON CONFLICT (agent_id) DO UPDATE SET inspected_at = stoa_now(), inspection_seconds = :spent
+  + greatest(0, u.inspection_seconds - :forgotten * extract(epoch FROM stoa_now() - u.inspected_at)::double precision);
 
 -- name: displace_inspection(agent uuid, lease_seconds double precision)
 -- Gives up the youngest upload that waits of the agent with most of them, several at least. What is left of it is a reservation that

@@ -93,7 +93,7 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 	defer func() { err = errors.Join(err, original.Close()) }()
 	report, err := inspect(ctx, original, held.Purpose)
 	if err != nil {
-		return errors.Join(err, a.charge(ctx, held, report))
+		return errors.Join(err, a.charge(ctx, held.Owner, report))
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
 	var preview object
@@ -102,7 +102,7 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 			return err
 		}
 	}
-	if err := a.charge(ctx, held, report); err != nil {
+	if err := a.charge(ctx, held.Owner, report); err != nil {
 		return err
 	}
 	if !report.Accepted {
@@ -112,12 +112,12 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 }
 
 // charge adds the processor time of an inspection to the agent's.
-func (a *API) charge(ctx context.Context, held *lease, report Report) error {
+func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error {
 	if report.Processor == 0 {
 		return nil
 	}
 	return retryUnavailable(ctx, func(ctx context.Context) error {
-		_, err := a.DB.SQL.ExecContext(ctx, chargeInspection.Text, held.Owner, report.Processor.Seconds(), forgotten(a.Quotas))
+		_, err := a.DB.SQL.ExecContext(ctx, chargeInspection.Text, agent, report.Processor.Seconds(), forgotten(a.Quotas))
 		return err
 	})
 }

@@ -70,10 +70,10 @@ func (a *API) makeCopy(ctx context.Context, held *lease, inspect Inspector) (siz
 	defer func() { err = errors.Join(err, original.Close()) }()
 	report, err := inspect(ctx, original, publication)
 	if err != nil {
-		return 0, "", errors.Join(err, a.charge(ctx, held, report))
+		return 0, "", errors.Join(err, a.charge(ctx, held.Owner, report))
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
-	if err := a.charge(ctx, held, report); err != nil {
+	if err := a.charge(ctx, held.Owner, report); err != nil {
 		return 0, "", err
 	}
 	if !report.Accepted {

@@ -1,6 +1,7 @@
 package attachments
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -103,6 +104,8 @@ type File struct {
 
 	store *blob.Bucket
 	key   string
+	// made holds the bytes of a file that was made for one answer and is not stored.
+	made []byte
 }
 
 // StoredFile returns a file whose bytes are an object of the store that is no upload. about has its other fields.
@@ -113,6 +116,9 @@ func StoredFile(store *blob.Bucket, key string, about File) *File {
 
 // Open returns a reader of the bytes from offset on. not_found when they are gone, service_unavailable when the store is away.
 func (f *File) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
+	if f.made != nil {
+		return io.NopCloser(bytes.NewReader(f.made[offset:])), nil
+	}
 	reader, err := f.store.NewRangeReader(ctx, f.key, offset, -1, nil)
 	if gcerrors.Code(err) == gcerrors.NotFound {
 		return nil, fault.Wrap(fault.NotFound, err)

@@ -20,6 +20,8 @@ const Subcommand = "inspect-file"
 // request is the line before the file on the child's standard input. A child that was started ahead waits for it.
 type request struct {
 	Purpose Purpose `json:"purpose"`
+	// Page of a PDF to draw; 0 for all that the purpose makes.
+	Page int `json:"page"`
 	// Size is how many bytes follow.
 	Size int64 `json:"size"`
 }
@@ -48,7 +50,7 @@ const (
 func Main(args []string, with Renderer) int { return child(args, steps, inspection{with}.file) }
 
 // child is Main with other steps and another inspection, for tests of the confinement.
-func child(args []string, steps []step, inspect func([]byte, Purpose) (response, error)) int {
+func child(args []string, steps []step, inspect func([]byte, request) (response, error)) int {
 	err := serve(args, steps, inspect)
 	switch {
 	case err == nil:
@@ -61,7 +63,7 @@ func child(args []string, steps []step, inspect func([]byte, Purpose) (response,
 }
 
 // serve does the child's work; an error is the machine's fault.
-func serve(args []string, steps []step, inspect func([]byte, Purpose) (response, error)) error {
+func serve(args []string, steps []step, inspect func([]byte, request) (response, error)) error {
 	c, err := parseChildConfig(args)
 	if err != nil {
 		return err
@@ -88,7 +90,7 @@ func serve(args []string, steps []step, inspect func([]byte, Purpose) (response,
 			return err
 		}
 	}
-	r, err := inspect(file, asked.Purpose)
+	r, err := inspect(file, asked)
 	var refused refusal
 	switch {
 	case errors.As(err, &refused):

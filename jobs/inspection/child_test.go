@@ -99,15 +99,15 @@ func strike(with syscall.Signal) {
 }
 
 // attackOr inspects a file, but a purpose that names an attack runs it.
-func attackOr(with Renderer, file []byte, p Purpose) (response, error) {
-	if attack := attacks[string(p)]; attack != nil {
+func attackOr(with Renderer, file []byte, asked request) (response, error) {
+	if attack := attacks[string(asked.Purpose)]; attack != nil {
 		attack()
 		os.Exit(0)
 	}
-	if p == hostile {
+	if asked.Purpose == hostile {
 		return breakOut(file)
 	}
-	return inspection{with}.file(file, p)
+	return inspection{with}.file(file, asked)
 }
 
 // endings are how the attacks end that do not end as Completed.
@@ -167,7 +167,7 @@ func TestStopped(t *testing.T) {
 	done := make(chan result, 1)
 	original := file(t, jpegOf(t, plain(8, 8, red)))
 	go func() {
-		report, err := p.inspect(t.Context(), original, Avatar)
+		report, err := p.inspect(t.Context(), Request{Original: original, Purpose: Avatar})
 		done <- result{report, err}
 	}()
 	require.Eventually(t, func() bool { // all is sent

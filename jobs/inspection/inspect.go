@@ -22,13 +22,14 @@ type inspection struct{ Renderer }
 
 // file inspects a file: our own scan first, then the libraries. It writes what the purpose makes, the preview or the published
 // version, into the working folder. A refusal is the file's fault; any other error is the machine's.
-func (i inspection) file(file []byte, p Purpose) (response, error) {
+func (i inspection) file(file []byte, asked request) (response, error) {
+	p := asked.Purpose
 	r, err := sniff(file, p)
 	if err != nil {
 		return r, err
 	}
 	if r.MediaType == PDF {
-		r.Pages, err = i.pdf(file, p)
+		r.Pages, err = i.pdf(file, asked)
 	} else {
 		r.Width, r.Height, err = i.image(file, r.MediaType, p)
 	}
@@ -105,8 +106,9 @@ func (i inspection) image(file []byte, t MediaType, p Purpose) (width, height in
 }
 
 // pdf makes what the purpose asks for and returns an accepted PDF's number of pages. Whatever the purpose, the file must be one
-// that can be rewritten: a verdict does not depend on whether a file becomes public.
-func (i inspection) pdf(file []byte, p Purpose) (pages int, err error) {
+// that can be rewritten: a verdict does not depend on whether a file becomes public. A request for one page of an accepted file does
+// not rewrite it again.
+func (i inspection) pdf(file []byte, asked request) (pages int, err error) {
 	if err := scanPDF(file); err != nil {
 		return 0, err
 	}
@@ -120,9 +122,9 @@ func (i inspection) pdf(file []byte, p Purpose) (pages int, err error) {
 	if pages, err = document.pages(); err != nil {
 		return 0, err
 	}
-	made := purposes[p].makes
+	made := purposes[asked.Purpose].makes
 	if made == previewName {
-		shown, err := i.JPEG(Source{File: file, Type: PDF}, previewSide, previewRoom)
+		shown, err := i.JPEG(Source{File: file, Type: PDF, Page: asked.Page}, previewSide, previewRoom)
 		if err != nil {
 			return 0, refusedUndecodable
 		}
@@ -132,6 +134,9 @@ func (i inspection) pdf(file []byte, p Purpose) (pages int, err error) {
 		if err := write(previewName, shown.File); err != nil {
 			return 0, err
 		}
+	}
+	if asked.Page > 0 {
+		return pages, nil
 	}
 	written, err := document.published()
 	if err == nil && made == publishedName {

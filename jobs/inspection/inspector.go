@@ -78,7 +78,7 @@ func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessStat
 		if err != nil {
 			return Report{}, nil, err
 		}
-		report, err := p.inspect(ctx, r.Original, r.Purpose)
+		report, err := p.inspect(ctx, r)
 		if errors.Is(err, errRefused) {
 			if _, err := r.Original.Seek(0, io.SeekStart); err != nil {
 				return Report{}, nil, err

@@ -117,19 +117,19 @@ func (p *process) close() error {
 }
 
 // send sends the child its request and the file. It is no error if the child ends before it has read everything.
-func (p *process) send(original *os.File, purpose Purpose) error {
-	info, err := original.Stat()
+func (p *process) send(r Request) error {
+	info, err := r.Original.Stat()
 	if err != nil {
 		return err
 	}
 	size := min(info.Size(), maxFile+1)
-	line, err := json.Marshal(request{Purpose: purpose, Size: size})
+	line, err := json.Marshal(request{Purpose: r.Purpose, Page: r.Page, Size: size})
 	if err != nil {
 		return err
 	}
 	_, err = p.stdin.Write(append(line, '\n'))
 	if err == nil {
-		_, err = io.CopyN(p.stdin, original, size)
+		_, err = io.CopyN(p.stdin, r.Original, size)
 	}
 	if err = errors.Join(err, p.stdin.Close()); errors.Is(err, unix.EPIPE) {
 		return nil
@@ -232,14 +232,16 @@ type Request struct {
 	Original *os.File
 	// Purpose of the upload.
 	Purpose Purpose
+	// Page of a PDF to draw, as the report's Preview; 0 for the whole inspection.
+	Page int
 	// Scratch is an existing folder in which the inspection makes its own folder, for Report.Remove to delete; empty means the
 	// system's folder for temporary files.
 	Scratch string
 }
 
 // inspect lets the child inspect a file and takes over what it made. It closes the child unless the report needs its folder.
-func (p *process) inspect(ctx context.Context, original *os.File, purpose Purpose) (Report, error) {
-	report, err := p.exchange(ctx, original, purpose)
+func (p *process) inspect(ctx context.Context, r Request) (Report, error) {
+	report, err := p.exchange(ctx, r)
 	if err != nil {
 		return Report{}, errors.Join(err, p.close())
 	}
@@ -247,11 +249,11 @@ func (p *process) inspect(ctx context.Context, original *os.File, purpose Purpos
 }
 
 // exchange sends the file, waits for the response and makes the report.
-func (p *process) exchange(ctx context.Context, original *os.File, purpose Purpose) (Report, error) {
+func (p *process) exchange(ctx context.Context, r Request) (Report, error) {
 	limited, cancel := context.WithTimeout(ctx, wallTime)
 	defer cancel()
 	sent := make(chan error, 1)
-	go func() { sent <- p.send(original, purpose) }()
+	go func() { sent <- p.send(r) }()
 	sendErr := p.wait(limited, sent)
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
@@ -264,7 +266,7 @@ func (p *process) exchange(ctx context.Context, original *os.File, purpose Purpo
 		return Report{}, sendErr
 	}
 	report := Report{folder: p.folder, Processor: p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()}
-	if report.Ending = p.ending(purpose); report.Ending != Completed {
+	if report.Ending = p.ending(r.Purpose); report.Ending != Completed {
 		report.Reason = refusedLimits.Error()
 		return report, p.folder.clear()
 	}
@@ -275,7 +277,7 @@ func (p *process) exchange(ctx context.Context, original *os.File, purpose Purpo
 	report.MediaType, report.Reason = answer.MediaType, answer.Reason
 	if answer.Accepted {
 		var err error
-		if report, err = collect(report, answer, purpose); err != nil {
+		if report, err = collect(report, answer, r.Purpose); err != nil {
 			return Report{}, err
 		}
 	}

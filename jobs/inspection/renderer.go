@@ -3,7 +3,7 @@ package inspection
 // Renderer makes the previews and copies of a file that passed the scan. Package render is the only one: it links libvips, which
 // the server must not, so the program that starts the child passes it to Main.
 type Renderer interface {
-	// JPEG makes a JPEG on white, without metadata, of an image or a PDF's first page: upright, in sRGB, no side longer than
+	// JPEG makes a JPEG on white, without metadata, of an image or a PDF's page: upright, in sRGB, no side longer than
 	// longest. A graphic that would take more than room is encoded as a photograph.
 	JPEG(s Source, longest int, room func(width, height int) int) (Rendered, error)
 	// PNG makes a PNG without metadata of a PNG: upright, in sRGB, no side longer than longest, with all its colours.
@@ -14,6 +14,8 @@ type Renderer interface {
 type Source struct {
 	File []byte
 	Type MediaType
+	// Page of a PDF, from 1 on; 0 is the first, too.
+	Page int
 	// Colours of a PNG without a profile; nil if it says nothing that counts.
 	Colours *Colours
 }

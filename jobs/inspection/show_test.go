@@ -161,6 +161,35 @@ func TestPage(t *testing.T) {
 	require.Equal(t, 1, again.Pages)
 }
 
+// TestPages: a request for a page draws it, and nothing else is made; a page that is not there is refused.
+func TestPages(t *testing.T) {
+	t.Parallel()
+	document := pdfOf("", "<</Type/Catalog/Pages 2 0 R>>", "<</Type/Pages/Kids[3 0 R 4 0 R]/Count 2>>",
+		"<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 5 0 R>>", "<</Type/Page/Parent 2 0 R/MediaBox[0 0 100 400]/Contents 6 0 R>>",
+		stream("", []byte("1 0 0 rg 0 0 200 100 re f")), stream("", []byte("0 0 1 rg 0 0 100 400 re f")))
+	drawn := func(page int) Report {
+		report, _, err := new(Inspector).run(t.Context(), Request{Original: file(t, document), Purpose: Order, Page: page})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, report.Remove()) })
+		return report
+	}
+	for page, want := range map[int]struct {
+		colour color.RGBA
+		size   image.Point
+	}{0: {red, image.Pt(800, 400)}, 1: {red, image.Pt(800, 400)}, 2: {blue, image.Pt(256, 1024)}} {
+		report := drawn(page)
+		require.True(t, report.Accepted, report.Reason)
+		require.Equal(t, 2, report.Pages)
+		require.Empty(t, report.Published)
+		m := shown(t, report.Preview)
+		require.Equal(t, want.size, m.Bounds().Size())
+		near(t, want.colour, m, 100, 100)
+	}
+	beyond := drawn(3)
+	require.False(t, beyond.Accepted)
+	require.Equal(t, refusedUndecodable.Error(), beyond.Reason)
+}
+
 // TestProducts: each purpose makes one thing, and publication is the only one to make what is published.
 func TestProducts(t *testing.T) {
 	t.Parallel()

@@ -8,6 +8,7 @@ import (
 	"image/jpeg"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -19,10 +20,11 @@ const (
 	maxSide = 4096
 )
 
-// readFile reads the record of a file, and a picture of it: the file itself if models take it, or else its preview.
+// readFile reads the record of a file, and a picture of it: the file itself if models take it, or else its preview, or a page of a PDF.
 func (o *Options) readFile(ctx context.Context, raw json.RawMessage) (Answer, error) {
 	var in struct {
-		ID string `json:"attachment_id"`
+		ID   string `json:"attachment_id"`
+		Page int    `json:"page"`
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
 		return Answer{}, err
@@ -36,14 +38,18 @@ func (o *Options) readFile(ctx context.Context, raw json.RawMessage) (Answer, er
 	if record["available"] != true {
 		return answer, nil
 	}
-	if isPicture(record) {
+	if isPicture(record) && in.Page <= 1 {
 		file, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target + "/download"})
 		if err != nil || file.Status != http.StatusOK {
 			return file, err
 		}
 		return withPicture(record, "original", file, file.Body), nil
 	}
-	preview, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target + "/preview"})
+	target += "/preview"
+	if in.Page != 0 {
+		target += "?page=" + strconv.Itoa(in.Page)
+	}
+	preview, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: target})
 	if err != nil || preview.Status != http.StatusOK {
 		return preview, err
 	}

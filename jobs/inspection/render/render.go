@@ -20,7 +20,7 @@ const maxScale = 4.0
 
 var white = bimg.Color{R: 255, G: 255, B: 255}
 
-// JPEG implements inspection.Renderer: the file, or a PDF's first page, as a JPEG on white in sRGB.
+// JPEG implements inspection.Renderer: the file, or a PDF's page, as a JPEG on white in sRGB.
 func (Renderer) JPEG(s inspection.Source, longest int, room func(width, height int) int) (inspection.Rendered, error) {
 	p, err := look(s, longest)
 	if err != nil {
@@ -50,6 +50,7 @@ func look(s inspection.Source, longest int) (p picture, err error) {
 		return p, err
 	}
 	p = picture{Source: s}
+	setPage(s.Page)
 	if p.meta, err = bimg.Metadata(s.File); err != nil {
 		return p, err
 	}

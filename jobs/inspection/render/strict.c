@@ -47,6 +47,8 @@ static int load(VipsObject *object)
 	load->fail_on = classes[opened].fail_on;
 	if (strict_load.scale > 0)
 		g_object_set(object, "scale", strict_load.scale, NULL);
+	if (strict_load.page > 0)
+		g_object_set(object, "page", strict_load.page, NULL);
 	if (classes[opened].build(object))
 		return -1;
 	strict_load.pages = vips_image_get_n_pages(load->out);

@@ -43,6 +43,9 @@ func open(t inspection.MediaType) error {
 // setScale sets how many times larger than at 72 dpi the pages are that are loaded from now on.
 func setScale(scale float64) { state().scale = C.double(scale) }
 
+// setPage sets which page of a PDF is loaded from now on; 0 and 1 are the first.
+func setPage(page int) { state().page = C.int(max(0, page-1)) }
+
 // setColours sets what a PNG says of its colours; nil says nothing.
 func setColours(c *inspection.Colours) {
 	state().gamma = 0

@@ -4,5 +4,5 @@
 enum strict_loader { STRICT_JPEG, STRICT_PNG, STRICT_PDF, STRICT_OWN };
 int strict_open(enum strict_loader loader);
 
-/* scale, gamma and points are for the next load, 0 for none; pages and warned are what it found. */
-extern struct strict_load { double scale, gamma, points[8]; int pages, warned; } strict_load;
+/* scale, page (from 0 on), gamma and points are for the next load, 0 for none; pages and warned are what it found. */
+extern struct strict_load { double scale, gamma, points[8]; int page, pages, warned; } strict_load;

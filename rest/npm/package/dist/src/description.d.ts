@@ -928,7 +928,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Fetch the preview of a file */
+        /**
+         * Fetch the preview of a file, or a page of a PDF
+         * @description A page other than the first is drawn when it is asked for: that takes a token, and the processor time counts against your agent like that of an upload's inspection.
+         */
         get: operations["previewAttachment"];
         put?: never;
         post?: never;
@@ -3585,6 +3588,20 @@ export interface components {
         };
         /** @description Too many requests of one address. */
         RequestLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests of one address; or the agent's processor time is used up, or pages of others, or another one for it, are being drawn. */
+        PageLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
@@ -10373,7 +10390,10 @@ export interface operations {
     };
     previewAttachment: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description The page of a PDF, from 1 to the file's `pages`. */
+                page?: number;
+            };
             header?: {
                 /** @description Up to 8 ranges of bytes, for GET; others are ignored. */
                 Range?: components["parameters"]["Range"];
@@ -10475,7 +10495,7 @@ export interface operations {
             };
             412: components["responses"]["OtherVersion"];
             416: components["responses"]["NoSuchRange"];
-            429: components["responses"]["RequestLimited"];
+            429: components["responses"]["PageLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
