@@ -78,8 +78,6 @@ type Config struct {
 	Wake        func(recipients []uuid.UUID)
 	Withdrawn   func(recipients []uuid.UUID)
 	TokensEnded func()
-	// HandOver gets each message after its commit, in place of Wake. It may not block; nil: Wake gets its recipient.
-	HandOver func(*messages.Announced)
 	// Acknowledged gets the events that a recipient has acknowledged by a request. It may not block; it may be nil.
 	Acknowledged func(recipient uuid.UUID, ids []uuid.UUID)
 	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
@@ -130,9 +128,6 @@ func New(c Config) *Graph {
 	if c.Wake == nil {
 		c.Wake = func([]uuid.UUID) {}
 	}
-	if c.HandOver == nil {
-		c.HandOver = func(stored *messages.Announced) { c.Wake([]uuid.UUID{stored.Message.RecipientID}) }
-	}
 	if c.Withdrawn == nil {
 		c.Withdrawn = func([]uuid.UUID) {}
 	}
@@ -151,10 +146,6 @@ func New(c Config) *Graph {
 	wake := func(recipients []uuid.UUID) {
 		c.Wake(recipients)
 		hooks.Wake(recipients)
-	}
-	announce := func(stored *messages.Announced) {
-		c.HandOver(stored)
-		hooks.Wake([]uuid.UUID{stored.Message.RecipientID})
 	}
 	outbox := &events.API{DB: c.DB, Wake: wake, Withdrawn: c.Withdrawn, Acknowledged: c.Acknowledged}
 	hooks.Events = outbox
@@ -182,7 +173,7 @@ func New(c Config) *Graph {
 		Events:      outbox,
 		Feedback:    &feedback.API{DB: c.DB},
 		KeyLog:      log,
-		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Announce: announce},
+		Messages:    &messages.API{DB: c.DB, Quotas: c.Quotas, Wake: wake},
 		Drafts:      &drafts.API{DB: c.DB, Events: outbox},
 		Orders:      &orders.API{DB: c.DB, Events: outbox},
 		Onboarding:  onboard,

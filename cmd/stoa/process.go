@@ -14,7 +14,6 @@ import (
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph"
-	"stoa/graph/messages"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/metrics"
@@ -196,7 +195,6 @@ func (p *process) graphConfig() (graph.Config, error) {
 		DrawPage:     jobs.DrawPage,
 		Hurry:        p.hurry,
 		Wake:         func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
-		HandOver:     func(stored *messages.Announced) { p.sockets.HandOver(stored) },
 		Withdrawn:    func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
 		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { p.sockets.Acknowledged(recipient, ids) },
 		TokensEnded:  func() { p.sockets.TokensEnded() },

@@ -4,8 +4,7 @@
 // recipient acknowledges it, at most 90 days. After the commit the recipients are woken; a wake-up may be lost without losing an
 // event, because sessions read their recipient's rows and a job wakes again (WakeWaiting). Delivery is at least once, in the
 // order of the sequence and always under the same event id; an event whose transaction commits late is sent when it becomes
-// visible (Horizon). An event of a message carries the message's record as it is at delivery. A message that was stored just now is
-// handed to sessions of its recipient on the same process with its event (OfMessage), which then need not read it.
+// visible (Horizon). An event of a message carries the message's record as it is at delivery.
 //
 // An acknowledged event is gone. The id itself proves that it belonged to an event of the agent (package eventid).
 //

@@ -12,6 +12,8 @@ import (
 	"context"
 	"embed"
 
+	"github.com/google/uuid"
+
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
@@ -38,8 +40,8 @@ const Version = "box-v1"
 type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
-	// Announce is called with a message after its commit. It must not block.
-	Announce func(*Announced)
+	// Wake is called with the recipient of a message that was stored. It may not block.
+	Wake func(recipients []uuid.UUID)
 }
 
 // expiryBatch is how many messages one statement deletes: at 16 KiB each, a few megabytes of log.

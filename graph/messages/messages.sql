@@ -1,10 +1,6 @@
--- name: send(sender uuid, message uuid, event uuid, recipient uuid, client_message_id uuid, nonce bytea, ciphertext bytea, encryption_version text, sender_public_key bytea, recipient_public_key bytea, retention_seconds double precision, limit_name text, quota integer, span_seconds double precision, max_before bigint)
+-- name: send(sender uuid, message uuid, event uuid, recipient uuid, client_message_id uuid, nonce bytea, ciphertext bytea, encryption_version text, sender_public_key bytea, recipient_public_key bytea, retention_seconds double precision, limit_name text, quota integer, span_seconds double precision)
 -- The whole send of an envelope that is well-formed. verdict is `accepted`, `repeated` or the code of the fault that refuses it.
--- sequence is that of the event, which was the last one that this session drew; before are those of the recipient's oldest events,
--- as they were when the statement began.
-SELECT verdict, id, contact_id, created_at, expires_at, remaining, reset_after,
-  CASE WHEN verdict = 'accepted' THEN currval('event_sequence') END AS sequence,
-  stoa_first_events(:recipient, :max_before) AS before
+SELECT verdict, id, contact_id, created_at, expires_at, remaining, reset_after
 FROM stoa_send(:message, :event,
   ROW(:sender, :recipient, :client_message_id, :nonce, :ciphertext, :encryption_version, :sender_public_key,
     :recipient_public_key)::message_envelope,

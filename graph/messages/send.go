@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/eventid"
@@ -32,22 +31,6 @@ type answer struct {
 	ExpiresAt  sql.Null[time.Time] `db:"expires_at"`
 	Remaining  sql.Null[int]       `db:"remaining"`
 	ResetAfter sql.Null[float64]   `db:"reset_after"`
-	// Sequence is that of the event; null if nothing was stored.
-	Sequence sql.Null[int64] `db:"sequence"`
-	Before   pq.Int64Array   `db:"before"`
-}
-
-// MaxBefore bounds the events that are listed in Announced.
-const MaxBefore = 16
-
-// Announced is a message that has just been stored, with its event.
-type Announced struct {
-	EventID  uuid.UUID
-	Sequence int64
-	// Before are the sequences of the recipient's oldest unacknowledged events when the message was stored, MaxBefore at most: all that
-	// was answered before is among them. They have to be sent before it.
-	Before  []int64
-	Message *Card
 }
 
 // SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical
@@ -81,7 +64,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		CreatedAt: s.CreatedAt.V, ExpiresAt: s.ExpiresAt.V,
 	}
 	if s.Verdict == accepted {
-		a.Announce(&Announced{EventID: s.eventID, Sequence: s.Sequence.V, Before: s.Before, Message: stored})
+		a.Wake([]uuid.UUID{s.recipientID})
 	}
 	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: s.Verdict == repeated}}, Message: stored}, nil
 }
@@ -100,7 +83,7 @@ type sending struct {
 func (a *API) store(ctx context.Context, sender uuid.UUID, s *sending) error {
 	return a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error { return rows.Scan(db.Targets(&s.answer)...) }, send.Text,
 		sender, s.messageID, s.eventID, s.recipientID, s.clientMessageID, s.nonce, s.ciphertext, Version, s.senderKey, s.recipientKey,
-		Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds(), MaxBefore)
+		Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds())
 }
 
 // noteLimit notes what is left of the limit of messages, and returns rate_limited over it.

@@ -11,9 +11,6 @@ func (h *Hub) NoteActivity(ctx context.Context) { h.noteActivity(ctx) }
 // Fetched is how often sessions have read events.
 func (h *Hub) Fetched() int64 { return h.counts.fetched.Load() }
 
-// Alone reports whether there is no other process.
-func (h *Hub) Alone() bool { return h.queue.isAlone() }
-
 // Horizon is the sequence up to which every event is visible.
 func (h *Hub) Horizon() int64 { return h.horizon.Load() }
 

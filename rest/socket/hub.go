@@ -34,7 +34,6 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/events"
-	"stoa/graph/messages"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/web"
 )
@@ -169,22 +168,6 @@ func (h *Hub) Run(ctx context.Context) error {
 func (h *Hub) Wake(recipients []uuid.UUID) {
 	h.scheduleFor(recipients, pending{fetch: true})
 	h.queue.add(wordWake, recipients)
-}
-
-// HandOver gives a message that was stored just now to the sessions of its recipient on this process, and notifies the others. It does
-// not block. While there are other processes, or many events before it, the sessions read it.
-func (h *Hub) HandOver(stored *messages.Announced) {
-	recipient := []uuid.UUID{stored.Message.RecipientID}
-	if len(h.siblings(recipient[0])) > 0 {
-		work := pending{fetch: true}
-		if h.queue.isAlone() && len(stored.Before) < messages.MaxBefore {
-			if e, err := events.OfMessage(stored); err == nil { // else reading it says what is wrong
-				work = pending{next: &handed{e, stored.Before}}
-			}
-		}
-		h.scheduleFor(recipient, work)
-	}
-	h.queue.add(wordWake, recipient)
 }
 
 // Withdrawn notifies sessions, on this process and the others, that events of their agents have been deleted. It does not block.

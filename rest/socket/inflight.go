@@ -52,14 +52,6 @@ func (f *inflight) holds(id uuid.UUID) bool { return find(f.pending, id) >= 0 }
 // received reports whether the connection has been sent an event, settled or not.
 func (f *inflight) received(id uuid.UUID) bool { return f.holds(id) || find(f.settled, id) >= 0 }
 
-// receivedAll reports whether the connection has been sent all events of the given sequences, settled or not.
-func (f *inflight) receivedAll(sequences []int64) bool {
-	return !slices.ContainsFunc(sequences, func(sequence int64) bool {
-		same := func(s sent) bool { return s.sequence == sequence }
-		return !slices.ContainsFunc(f.pending, same) && !slices.ContainsFunc(f.settled, same)
-	})
-}
-
 // behind counts the events in flight with a sequence larger than the given one.
 func (f *inflight) behind(sequence int64) (n int) {
 	for _, s := range f.pending {

@@ -72,13 +72,6 @@ func (q *peerQueue) setAlone(alone bool) {
 	q.alone = alone
 }
 
-// isAlone reports whether there is no other process.
-func (q *peerQueue) isAlone() bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.alone
-}
-
 // take empties the queue into statements.
 func (q *peerQueue) take(process int32) []string {
 	q.mu.Lock()

@@ -21,7 +21,7 @@ type model struct {
 	t         *rapid.T
 	processes []*process
 	agent     *graphtest.Agent
-	// friend writes to the agent, if a process is alone; messages are the versions that stand for its messages.
+	// friend writes to the agent; messages are the versions that stand for its messages.
 	friend   *graphtest.Agent
 	messages map[string]int
 	// The events so far have the versions 1 to told.
@@ -44,7 +44,7 @@ type modelConn struct {
 
 func (m *model) tell() {
 	p := m.processes[rapid.IntRange(0, len(m.processes)-1).Draw(m.t, "on")]
-	if m.friend != nil && rapid.Bool().Draw(m.t, "a message") {
+	if rapid.Bool().Draw(m.t, "a message") {
 		m.told++
 		in := graphtest.Envelope(m.friend, m.agent)
 		m.messages[*in.ClientMessageID] = m.told
@@ -180,20 +180,7 @@ func (m *model) end() {
 func TestEventsComeAtLeastOnceInOrderAndNeverAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
-	h.check(t, h.process(), h.process())
-}
-
-// The same where messages are handed over.
-func TestOfAProcessThatIsAlone(t *testing.T) {
-	t.Parallel()
-	h := newCluster(t)
-	p := h.process()
-	p.alone()
-	h.check(t, p)
-}
-
-func (h *cluster) check(t *testing.T, processes ...*process) {
-	t.Helper()
+	processes := []*process{h.process(), h.process()}
 	stop := make(chan struct{})
 	defer close(stop)
 	go func() { // the deliver job
@@ -208,14 +195,11 @@ func (h *cluster) check(t *testing.T, processes ...*process) {
 	}()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := &model{
-			t: rt, processes: processes, agent: h.Agent(), messages: map[string]int{}, received: map[int]bool{}, asked: map[int]bool{},
-			answered: map[int]bool{},
+			t: rt, processes: processes, agent: h.Agent(), friend: h.Agent(), messages: map[string]int{}, received: map[int]bool{},
+			asked: map[int]bool{}, answered: map[int]bool{},
 		}
-		if len(processes) == 1 {
-			m.friend = h.Agent()
-			h.Befriend(m.friend, m.agent)
-			h.Exec("DELETE FROM events WHERE recipient_id = $1", m.agent.ID)
-		}
+		h.Befriend(m.friend, m.agent)
+		h.Exec("DELETE FROM events WHERE recipient_id = $1", m.agent.ID)
 		rt.Repeat(map[string]func(*rapid.T){
 			"tell":  func(rt *rapid.T) { m.t = rt; m.tell() },
 			"open":  func(rt *rapid.T) { m.t = rt; m.open() },

@@ -20,7 +20,6 @@ import (
 	"stoa/graph"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
-	"stoa/graph/messages"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/slack"
@@ -80,7 +79,6 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	g := graph.New(graph.Config{
 		DB: h.DB, TokenTTL: 720 * time.Hour,
 		Wake:         func(recipients []uuid.UUID) { hub.Wake(recipients) },
-		HandOver:     func(stored *messages.Announced) { hub.HandOver(stored) },
 		Withdrawn:    func(recipients []uuid.UUID) { hub.Withdrawn(recipients) },
 		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { hub.Acknowledged(recipient, ids) },
 		TokensEnded:  func() { hub.TokensEnded() },
@@ -123,12 +121,6 @@ func (h *cluster) process(settings ...func(*socket.Config)) *process {
 func (p *process) linked() {
 	p.t.Helper()
 	require.Eventually(p.t, func() bool { return p.hub.Stats().Linked }, slack.TestWait, time.Millisecond)
-}
-
-// alone waits until the process knows that there is no other.
-func (p *process) alone() {
-	p.t.Helper()
-	require.Eventually(p.t, p.hub.Alone, slack.TestWait, time.Millisecond)
 }
 
 // withoutPings is for tests that write to the connection beneath the library's: its answer to a ping leaves a deadline there.

@@ -23,8 +23,6 @@ const (
 
 // pending is the work of a session's write pump.
 type pending struct {
-	// next is the only event that was not there before, if it need not be read.
-	next *handed
 	// fetch: there may be events that were not there before.
 	fetch bool
 	// more: the events behind the current position are to be read.
@@ -35,21 +33,7 @@ type pending struct {
 	acks    []uuid.UUID
 }
 
-// handed is an event that was not read, with the sequences of those that have to be sent before it.
-type handed struct {
-	events.Queued
-
-	before []int64
-}
-
 func (p *pending) add(more pending) {
-	switch {
-	case !p.reads():
-		p.next = more.next
-	case more.reads():
-		p.readNext()
-		more.readNext()
-	}
 	p.fetch = p.fetch || more.fetch
 	p.more = p.more || more.more
 	p.recheck = p.recheck || more.recheck
@@ -57,13 +41,7 @@ func (p *pending) add(more pending) {
 	p.acks = append(p.acks, more.acks...)
 }
 
-// readNext has the next event read with others.
-func (p *pending) readNext() {
-	p.fetch = p.fetch || p.next != nil
-	p.next = nil
-}
-
-func (p *pending) reads() bool { return p.next != nil || p.fetch || p.more || p.recheck }
+func (p *pending) reads() bool { return p.fetch || p.more || p.recheck }
 
 // waits reports whether reading events is all there is to do, which has to wait while the window is full.
 func (p *pending) waits() bool { return p.reads() && !p.recheck && !p.ping && len(p.acks) == 0 }
@@ -73,12 +51,6 @@ func (p *pending) empty() bool { return !p.reads() && !p.ping && len(p.acks) == 
 // schedule adds work and starts the write pump if it is not running, unless all of the work has to wait for room in the window.
 func (s *session) schedule(work pending) {
 	s.mu.Lock()
-	if s.pumping || s.blocked { // it would be held in memory for long
-		work.readNext()
-	}
-	if work.next != nil {
-		s.loading, s.settledWhileLoading = true, nil
-	}
 	s.pending.add(work)
 	start := !s.pumping && s.closing == nil && !(s.blocked && s.pending.waits())
 	if start {
@@ -117,7 +89,6 @@ func (s *session) writePump() {
 		}
 		s.hub.warnLimited("event socket cannot read or acknowledge", err)
 		s.mu.Lock()
-		work.readNext()
 		work.add(s.pending)
 		s.pending = work
 		s.mu.Unlock()
@@ -145,10 +116,6 @@ func (s *session) do(work *pending) error {
 		}
 		work.ping = false
 	}
-	if work.next != nil && s.sendNext(work.next) {
-		work.next = nil
-	}
-	work.readNext()
 	if work.reads() {
 		if err := s.deliver(*work); err != nil {
 			return err
@@ -156,30 +123,6 @@ func (s *session) do(work *pending) error {
 		work.fetch, work.more, work.recheck = false, false, false
 	}
 	return nil
-}
-
-// sendNext sends the next event without reading it, and reports whether nothing has to be read. It can if the session has sent all
-// events before, has room for one, and may hold it in memory.
-func (s *session) sendNext(e *handed) bool {
-	permit := s.hub.tryChunk()
-	if permit == nil {
-		return false
-	}
-	defer permit.release()
-	s.mu.Lock()
-	if s.position.passing || !s.inflight.receivedAll(e.before) {
-		s.mu.Unlock()
-		return false
-	}
-	s.unsent, s.dropped = []events.Queued{e.Queued}, false
-	s.mu.Unlock()
-	slow := time.AfterFunc(slowClient, permit.release)
-	defer slow.Stop()
-	done := s.sendAll()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.loading, s.settledWhileLoading, s.unsent = false, nil, nil
-	return done || s.closing != nil
 }
 
 // acknowledge deletes events and then answers, each ack once. Those that are settled already are only answered.
@@ -379,16 +322,6 @@ type chunkPermit struct {
 func (h *Hub) acquireChunk() *chunkPermit {
 	h.chunks <- struct{}{}
 	return &chunkPermit{chunks: h.chunks}
-}
-
-// tryChunk returns a permit, or nil if it had to wait for one.
-func (h *Hub) tryChunk() *chunkPermit {
-	select {
-	case h.chunks <- struct{}{}:
-		return &chunkPermit{chunks: h.chunks}
-	default:
-		return nil
-	}
 }
 
 func (p *chunkPermit) release() { p.once.Do(func() { <-p.chunks }) }
