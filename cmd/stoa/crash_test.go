@@ -132,8 +132,8 @@ func TestKilledUnderLoad(t *testing.T) {
 			return p.confirmedMessages.Load() < minConfirmed || p.confirmedOperations.Load() < minConfirmed
 		})
 	}, "too few requests were confirmed")
-	first.signal(syscall.SIGKILL)
 	killCluster(t, first.data)
+	first.signal(syscall.SIGKILL)
 	busy.Wait()
 
 	second := startServer(t, append([]string{"STOA_DATA_DIR=" + first.data}, noLimits...)...)

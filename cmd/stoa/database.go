@@ -34,14 +34,14 @@ func (s databaseSettings) requireDatabase() error {
 
 // locateDatabase returns the URL of the database: the one that was set, or that of the private cluster, which it starts. It makes
 // a cluster if the data folder has none, so commands other than serve call requireDatabase first. The cluster is nil if a URL was
-// set; otherwise the caller must stop it.
-func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger) (string, *cluster.Cluster, error) {
+// set; otherwise the caller must stop it. ended is called if its database ends before.
+func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger, ended func(error)) (string, *cluster.Cluster, error) {
 	if s.DatabaseURL != "" {
 		return spreadHosts(s.DatabaseURL), nil, nil
 	}
 	var private *cluster.Cluster
 	err := whileStarting(log, func() (err error) {
-		private, err = cluster.Start(ctx, cluster.Config{DataDir: s.DataDir, Logger: log})
+		private, err = cluster.Start(ctx, cluster.Config{DataDir: s.DataDir, Logger: log, Ended: ended})
 		return err
 	})
 	if err != nil {
@@ -56,8 +56,9 @@ func (s databaseSettings) withDatabase(log *slog.Logger, act func(ctx context.Co
 	if err := errors.Join(s.actAsOwner(), s.requireDatabase()); err != nil {
 		return err
 	}
-	ctx := contextUntilSignal(log)
-	address, private, err := s.locateDatabase(ctx, log)
+	ctx, end := context.WithCancelCause(contextUntilSignal(log))
+	defer end(nil)
+	address, private, err := s.locateDatabase(ctx, log, end)
 	if err != nil {
 		return err
 	}

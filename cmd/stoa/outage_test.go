@@ -102,6 +102,19 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 	require.Zero(t, early.waitExit())
 }
 
+// A server whose private database dies ends and names the reason. Its next start finds everything.
+func TestPrivateDatabaseDies(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, "STOA_DATA_DIR="+migratedData(t))
+	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	require.NoError(t, err)
+	killCluster(t, s.data)
+	require.Equal(t, exitFailure, s.waitExit())
+	require.Contains(t, s.log.String(), "signal: killed")
+	again := startServer(t, "STOA_DATA_DIR="+s.data)
+	require.NoError(t, ada.On(again.client()).Get(t.Context(), "/bots/me", new(any)))
+}
+
 // A server whose migration needs a table in long use delays no client: it gives way and tries again.
 func TestTableInUseAtStart(t *testing.T) {
 	t.Parallel()

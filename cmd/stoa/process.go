@@ -33,6 +33,8 @@ type process struct {
 	draining atomic.Bool
 	// hurry is closed during the shutdown, when requests that still wait must be answered.
 	hurry chan struct{}
+	// fail ends the context of start and wait with an error.
+	fail context.CancelCauseFunc
 
 	secretKey []byte
 	mail      *mailSetup // nil: mail is not set up
@@ -60,8 +62,8 @@ type process struct {
 }
 
 // newProcess returns a process that has started nothing yet.
-func newProcess(settings *settings, log *slog.Logger) *process {
-	return &process{settings: settings, log: log, hurry: make(chan struct{}), signInCodes: server.NewSignInCodes()}
+func newProcess(settings *settings, log *slog.Logger, fail context.CancelCauseFunc) *process {
+	return &process{settings: settings, log: log, hurry: make(chan struct{}), fail: fail, signInCodes: server.NewSignInCodes()}
 }
 
 // start opens the parts. The listeners come first: while the process waits for the database, health answers and everything else
@@ -134,7 +136,7 @@ func (p *process) start(ctx context.Context) error {
 
 // openDatabase starts the private cluster where no database is set, migrates the database, and opens its pools.
 func (p *process) openDatabase(ctx context.Context) (err error) {
-	if p.databaseURL, p.private, err = p.settings.locateDatabase(ctx, p.log); err != nil {
+	if p.databaseURL, p.private, err = p.settings.locateDatabase(ctx, p.log, p.fail); err != nil {
 		return err
 	}
 	if err := migrateDatabase(ctx, p.directURL(), p.log); err != nil {

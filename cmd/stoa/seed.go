@@ -49,14 +49,15 @@ func (c *seedCommand) Run(out io.Writer) error {
 		return err
 	}
 	log := c.logger(os.Stderr)
-	ctx := contextUntilSignal(log)
+	ctx, fail := context.WithCancelCause(contextUntilSignal(log))
+	defer fail(nil)
 	p := newProcess(&settings{
 		databaseSettings: c.databaseSettings, fileSettings: c.fileSettings, secretSettings: c.secretSettings,
 		operatorSettings: operatorSettings{OperatorListen: "127.0.0.1:0"},
 		listenSettings:   listenSettings{Listen: "127.0.0.1:0"},
 		// Uploads are inspected by this process, if no server runs beside it.
 		Roles: []string{"api", "jobs"}, TokenTTL: 30 * 24 * time.Hour,
-	}, log)
+	}, log, fail)
 	err := p.start(ctx)
 	switch {
 	case err != nil:

@@ -30,8 +30,9 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 	if err := inspection.CloseMemory(); err != nil {
 		return err
 	}
-	ctx := contextUntilSignal(log)
-	p := newProcess(&c.settings, log)
+	ctx, fail := context.WithCancelCause(contextUntilSignal(log))
+	defer fail(nil)
+	p := newProcess(&c.settings, log, fail)
 	err := p.start(ctx)
 	if err == nil {
 		log.Info("serving", "url", p.origin(), "address", p.public.Address(), "operator_address", p.operator.Address(),
@@ -43,8 +44,10 @@ func (c *serveCommand) Run(parsed *kong.Context) error {
 		}
 		err = p.wait(ctx)
 	}
-	if ctx.Err() != nil {
+	if cause := context.Cause(ctx); errors.Is(cause, context.Canceled) {
 		err = nil // a start that a signal cut short has not failed
+	} else if cause != nil {
+		err = cause
 	}
 	return errors.Join(err, p.stop(context.Background()))
 }

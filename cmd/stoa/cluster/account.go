@@ -3,91 +3,112 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/user"
+	"path/filepath"
 	"strconv"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
-// account runs the PostgreSQL programs and owns the cluster's folder.
-type account struct {
-	uid, gid uint32
-	other    bool // not the account of this process, which then is root
-}
-
-// unprivileged are the accounts root looks for when neither folder names one.
-var unprivileged = []string{"postgres", "nobody"}
-
-// chooseAccount keeps the owner of an existing cluster. For a new one root takes
-// the owner of the data folder, unless that is root itself or an account
-// without a name (initdb insists on one), and else an unprivileged account.
-func chooseAccount(data, folder string) (account, error) {
-	own := uint32(os.Geteuid())
+// chooseAccount returns the account that runs the PostgreSQL programs and owns the cluster's folder, or nil for that of this
+// process. Root takes the owner of an existing cluster. For a new one it takes the owner of the data folder, unless that is root
+// itself or an account without a name (initdb insists on one), and else postgres or nobody.
+func chooseAccount(data, folder string) (*syscall.Credential, error) {
 	owner, err := ownerOf(folder)
-	switch exists := err == nil; {
-	case !exists && !errors.Is(err, fs.ErrNotExist):
-		return account{}, err
-	case own != 0 && exists && owner.uid != own:
-		return account{}, fmt.Errorf("%s belongs to uid %d: start the server as that account or as root", folder, owner.uid)
-	case own != 0:
-		return account{uid: own, gid: uint32(os.Getegid())}, nil
-	case exists && owner.uid == 0:
-		return account{}, fmt.Errorf("%s belongs to root, which PostgreSQL refuses to run as: give it to an unprivileged account (chown -R)", folder)
-	case exists:
-		return owner, nil
+	exists := !errors.Is(err, fs.ErrNotExist)
+	if own := os.Geteuid(); own != 0 {
+		if exists && err == nil && int(owner.Uid) != own {
+			err = fmt.Errorf("%s belongs to uid %d: start the server as that account or as root", folder, owner.Uid)
+		}
+		if exists && err != nil {
+			return nil, err
+		}
+		return nil, nil
 	}
-	if owner, err = ownerOf(data); err != nil {
-		return account{}, err
-	}
-	if _, err := user.LookupId(strconv.FormatUint(uint64(owner.uid), 10)); err == nil && owner.uid != 0 {
-		return owner, nil
-	}
-	for _, name := range unprivileged {
-		if found, err := user.Lookup(name); err == nil {
-			return parseAccount(found)
+	if !exists {
+		if owner, err = ownerOf(data); err == nil && (owner.Uid == 0 || !hasName(owner.Uid)) {
+			return unprivileged()
 		}
 	}
-	return account{}, fmt.Errorf("started as root, but there is no account to run PostgreSQL as: create one of %q", unprivileged)
+	if err == nil && owner.Uid == 0 {
+		err = fmt.Errorf("%s belongs to root, which PostgreSQL refuses to run as: give it to an unprivileged account (chown -R)", folder)
+	}
+	return owner, err
 }
 
-func ownerOf(path string) (account, error) {
+func hasName(uid uint32) bool {
+	_, err := user.LookupId(strconv.FormatUint(uint64(uid), 10))
+	return err == nil
+}
+
+func unprivileged() (*syscall.Credential, error) {
+	for _, name := range []string{"postgres", "nobody"} {
+		if found, err := user.Lookup(name); err == nil {
+			uid, uidErr := strconv.ParseUint(found.Uid, 10, 32)
+			gid, gidErr := strconv.ParseUint(found.Gid, 10, 32)
+			return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, errors.Join(uidErr, gidErr)
+		}
+	}
+	return nil, errors.New("started as root, but there is no account to run PostgreSQL as: create the account postgres")
+}
+
+// ownerOf returns the owner of a folder. A child that becomes it drops its supplementary groups.
+func ownerOf(path string) (*syscall.Credential, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
-		return account{}, err
+		return nil, err
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || !info.IsDir() {
-		return account{}, fmt.Errorf("%s is not a folder", path)
+		return nil, fmt.Errorf("%s is not a folder", path)
 	}
-	return account{uid: stat.Uid, gid: stat.Gid, other: true}, nil
+	return &syscall.Credential{Uid: stat.Uid, Gid: stat.Gid}, nil
 }
 
-func parseAccount(found *user.User) (account, error) {
-	uid, err := strconv.ParseUint(found.Uid, 10, 32)
-	if err != nil {
-		return account{}, fmt.Errorf("uid of %s: %w", found.Username, err)
-	}
-	gid, err := strconv.ParseUint(found.Gid, 10, 32)
-	if err != nil {
-		return account{}, fmt.Errorf("gid of %s: %w", found.Username, err)
-	}
-	return account{uid: uint32(uid), gid: uint32(gid), other: true}, nil
-}
-
-// credential returns the user that a child must become, or nil to keep the present one. Its supplementary groups are dropped.
-func (a account) credential() *syscall.Credential {
-	if !a.other {
+// chown gives a file that this process made to the account, so that a server started as that account later can use it too.
+func chown(f *os.File, to *syscall.Credential) error {
+	if to == nil {
 		return nil
 	}
-	return &syscall.Credential{Uid: a.uid, Gid: a.gid}
+	return f.Chown(int(to.Uid), int(to.Gid))
 }
 
-// adopt gives a file that this process made to the account, so that a server
-// started as that account later can use it too.
-func (a account) chown(f *os.File) error {
-	if !a.other {
-		return nil
+const logLimit = 8 << 20 // bytes of postgres.log before it becomes postgres.log.1
+
+// logFile is postgres.log. When it is full it takes the place of the former postgres.log.1.
+type logFile struct {
+	path    string
+	account *syscall.Credential
+	file    *os.File
+	size    int64
+}
+
+// openLog refuses a symbolic link: root may be writing into another's folder.
+func (c *Cluster) openLog() (*logFile, error) {
+	l := &logFile{path: filepath.Join(c.data, "postgres.log"), account: c.account}
+	return l, l.open()
+}
+
+func (l *logFile) open() (err error) {
+	if l.file, err = os.OpenFile(l.path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|unix.O_NOFOLLOW, 0o600); err != nil {
+		return err
 	}
-	return f.Chown(int(a.uid), int(a.gid))
+	l.size, err = l.file.Seek(0, io.SeekEnd)
+	return errors.Join(err, chown(l.file, l.account))
+}
+
+// Write implements io.Writer.
+func (l *logFile) Write(p []byte) (int, error) {
+	if l.size > logLimit {
+		if err := errors.Join(l.file.Close(), os.Rename(l.path, l.path+".1"), l.open()); err != nil {
+			return 0, err
+		}
+	}
+	n, err := l.file.Write(p)
+	l.size += int64(n)
+	return n, err
 }

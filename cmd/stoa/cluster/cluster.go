@@ -1,41 +1,27 @@
-// Package cluster runs the private PostgreSQL cluster of a server that was
-// given no STOA_DATABASE_URL (§11).
+// Package cluster runs the private PostgreSQL cluster of a server that was given no STOA_DATABASE_URL (§11).
 //
 // The data folder holds:
 //
 //	postgres/             the cluster itself, 0700, owned by the account that runs it
 //	postgres.new-*/       a cluster being initialised; renamed to postgres/ when complete
 //	postgres.pgpass       the password of the role stoa, 0600, owned by the same account
-//	postgres.log, .log.1  what the database says, bounded in size
-//	postgres.users.lock   held shared by every server process that uses the cluster
-//	postgres.start.lock   held exclusively while someone starts or stops the database
+//	postgres.log, .log.1  what the database logs, bounded in size
 //
 // Invariants:
 //   - postgres/ exists only complete: with the role and the database stoa in it.
-//   - The directory postgres/ is locked (flock) by the running database. The
-//     postmaster inherits the locked descriptor and hands it to each of its
-//     children, so a free lock proves that no process of the cluster is left,
-//     whatever a stale postmaster.pid says.
-//   - Who listens on the socket inside postgres/ is the postmaster of this
-//     folder: the kernel reports its pid, so that no recorded pid is trusted.
-//   - There is no TCP listener, and the superuser cannot log in. The role stoa
-//     logs in through a socket that only the owner of the folder and root can
-//     reach, with a password (SCRAM) that is made with the cluster.
-//     Clusters of versions without one get it at their next start.
+//   - The directory postgres/ is locked (flock) by the running database, whose processes inherit the locked descriptor. A free
+//     lock proves that none of them is left, whatever a stale postmaster.pid holds.
+//   - There is no TCP listener, and the superuser cannot log in. The role stoa logs in through a socket that only the owner of
+//     the folder and root can reach, with a password (SCRAM) that is made with the cluster.
 //
-// PostgreSQL refuses to run as root. Started as root, the package runs it as an
-// unprivileged account, which need not be able to traverse the folders above
-// the cluster: the programs are handed the open directory and work on
-// /proc/self/fd/3.
+// PostgreSQL refuses to run as root. Started as root, the package runs it as an unprivileged account, which need not be able to
+// traverse the folders above the cluster: the programs are handed the open directory and work on /proc/self/fd/3.
 //
-// Concurrency: any number of server processes, and any number of Clusters in
-// one process, may share a data folder. The first starts the database, the
-// others adopt it, and the last to stop takes it down.
+// Concurrency: the first process that starts on a data folder runs the database as its child, which ends with it even if it is
+// killed. Other processes, such as a backup beside the server, use it until then.
 //
-// Failure: a database that dies is started again by the supervisor of whichever
-// process notices first. A server that dies leaves the database running; the
-// next one adopts it. Nothing here protects a folder on a network file system
-// or one shared between machines.
+// Failure: a database that dies is not started again. Config.Ended is called, the server ends, and its next start recovers the
+// database. Nothing here protects a folder on a network file system or one shared between machines.
 package cluster
 
 import (
@@ -44,50 +30,50 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"stoa/graph/platform/db"
 )
 
 // Config says where the cluster lives and how safe it must be (§11).
 type Config struct {
-	// DataDir is STOA_DATA_DIR; it is created, 0700, where it is missing. An
-	// existing one keeps its mode.
+	// DataDir is STOA_DATA_DIR; it is created with mode 0700 if it is missing. An existing one keeps its mode.
 	DataDir string
-	// Logger receives starts, stops and restarts; nil means slog.Default().
+	// Logger receives starts and stops; nil means slog.Default().
 	Logger *slog.Logger
-	// Volatile gives up durability (fsync, full_page_writes and
-	// synchronous_commit off) for speed. For tests only: a crash of the machine
-	// destroys the cluster.
+	// Ended is called at most once, from another goroutine, if the database ends before Stop. It may be nil.
+	Ended func(error)
+	// Volatile gives up durability (fsync, full_page_writes and synchronous_commit off) for speed. For tests only: a crash of the
+	// machine destroys the cluster.
 	Volatile bool
-	// TestRole makes the role a superuser, lets it and every role it creates log
-	// in to all databases, and allows more connections at once. For tests only;
-	// it counts when the cluster is initialised.
+	// TestRole makes the role a superuser, lets it and every role it creates log in to all databases, and allows more connections
+	// at once. For tests only; it counts when the cluster is initialised.
 	TestRole bool
 }
 
-// Cluster is one server process's hold on the cluster of a data folder. Its
-// methods may be called from any goroutine.
+// Cluster is the database of a data folder, run by this process or by another one. Its methods may be called from any goroutine.
 type Cluster struct {
 	config Config
 	log    *slog.Logger
 	data   string // absolute
 	folder string // data/postgres
+	link   string // leads to folder if its path is not fit for a socket; else empty
 
+	account  *syscall.Credential // that PostgreSQL runs as; nil for that of this process
 	programs programs
-	account  account
-	users    *os.File // postgres.users.lock, locked shared
-	socket   socket
+	dir      *os.File  // folder, if another process runs the database
+	database *database // nil if another process runs it
 
-	password     string
-	passwordMade bool // by this process, and not yet given to the role
-
-	postmaster *postmaster // the supervisor's until done is closed
-	cancel     context.CancelFunc
-	done       chan struct{}
-
-	stop    sync.Once
-	stopErr error
+	stopping, watched chan struct{} // closed by Stop and at the end of watch
+	stop              sync.Once
+	stopErr           error
 }
 
 // ErrNoCluster says that a data folder has no cluster.
@@ -107,47 +93,84 @@ func Exists(dataDir string) error {
 	return err
 }
 
-// Start initialises the cluster unless the data folder has one, starts or
-// adopts its database, waits until it answers, and keeps it alive until Stop.
-// The caller must call Stop. ctx bounds the start alone; once it is done, Start
-// ends what it began and returns its error. Other errors: ErrNoPrograms, a data
-// folder that cannot be written or belongs to another account, and the last
-// lines of a PostgreSQL program that failed (§11).
+// Start initialises the cluster unless the data folder has one, starts its database unless another process runs it, and waits
+// until it answers. The caller must call Stop. ctx bounds the start alone; once it is done, Start ends what it began and returns
+// its error. Other errors: ErrNoPrograms, a data folder that cannot be written or belongs to another account, one that another
+// process keeps locked, and the last lines of a PostgreSQL program that failed (§11).
 func Start(ctx context.Context, config Config) (*Cluster, error) {
 	data, err := filepath.Abs(config.DataDir)
 	if err != nil {
 		return nil, fmt.Errorf("cluster: data folder: %w", err)
 	}
-	c := &Cluster{config: config, log: config.Logger, data: data, folder: filepath.Join(data, "postgres")}
+	c := &Cluster{
+		config: config, log: config.Logger, data: data, folder: filepath.Join(data, "postgres"),
+		stopping: make(chan struct{}), watched: make(chan struct{}),
+	}
 	if c.log == nil {
 		c.log = slog.Default()
 	}
 	if err := c.open(ctx); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	life, cancel := context.WithCancel(context.Background())
-	c.cancel, c.done = cancel, make(chan struct{})
-	go c.supervise(life)
+	go c.watch()
 	return c, nil
 }
 
-// URL is the address of the database stoa for the role stoa, for lib/pq, pgx
-// and libpq alike. It names the file with the password and holds no secret. It
-// stays the same across restarts of the database and is of use only to the
-// account that owns the data folder, and to root.
-func (c *Cluster) URL() string { return c.socket.url(c.passwordPath()) }
-
-// Stop gives up this process's hold. The last process out shuts the database
-// down, ending open transactions, and waits; others leave it running. When ctx
-// is done first, the database is stopped the hard way (it recovers at its next
-// start) and an error is returned. Further calls return the same result (§11).
+// Stop shuts the database down if this process runs it, ending open transactions, and waits. When ctx is done first, the database
+// is stopped the hard way (it recovers at its next start) and an error is returned. Further calls return the same result (§11).
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.stop.Do(func() {
-		c.cancel()
-		<-c.done
-		if err := c.close(ctx); err != nil {
-			c.stopErr = fmt.Errorf("cluster: %w", err)
+		close(c.stopping)
+		<-c.watched
+		if c.database == nil {
+			c.stopErr = c.dir.Close()
+			return
 		}
+		c.stopErr = c.database.shutdown(ctx)
+		if c.link != "" {
+			_ = os.Remove(c.link) // one that stays does no harm
+		}
+		c.log.Info("database stopped", "folder", c.folder)
 	})
 	return c.stopErr
+}
+
+// URL is the address of the database stoa for the role stoa, for lib/pq, pgx and libpq alike. It names the file with the password
+// and holds no secret. It stays the same across restarts and is of use only to the owner of the data folder, and to root.
+func (c *Cluster) URL() string {
+	host := c.folder
+	if c.link != "" {
+		host = c.link
+	}
+	query := url.Values{"host": {host}, "port": {port}, "sslmode": {"disable"}, "passfile": {c.passwordPath()}}
+	return (&url.URL{Scheme: "postgres", User: url.User(role), Path: "/" + role, RawQuery: db.EncodeParameters(query)}).String()
+}
+
+const (
+	port       = "5432" // only part of the socket's name
+	socketFile = ".s.PGSQL." + port
+	longest    = 107 // bytes of a path that fit into a socket address
+)
+
+// placeLink makes a symbolic link with a short name to a folder whose path is too long for a socket or has a comma, which
+// separates hosts. It replaces a link that is neither ours nor root's, or that leads elsewhere.
+func (c *Cluster) placeLink() error {
+	var stat unix.Stat_t
+	if len(filepath.Join(c.folder, socketFile)) <= longest && !strings.Contains(c.folder, ",") {
+		return nil
+	}
+	if c.link == "" {
+		if err := unix.Stat(c.folder, &stat); err != nil {
+			return fmt.Errorf("%s: %w", c.folder, err)
+		}
+		c.link = filepath.Join("/tmp", fmt.Sprintf("stoa-%x-%x", stat.Dev, stat.Ino))
+	}
+	err := unix.Lstat(c.link, &stat)
+	if target, _ := os.Readlink(c.link); err == nil && target == c.folder && (stat.Uid == 0 || int(stat.Uid) == os.Geteuid()) {
+		return nil
+	}
+	if err := os.Remove(c.link); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return os.Symlink(c.folder, c.link)
 }

@@ -2,8 +2,11 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
+	_ "embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,16 +16,21 @@ const (
 	unfinished = "postgres.new-" // prefix of a cluster that is being initialised
 	superuser  = "postgres"      // owns the system catalogues; cannot log in
 	role       = "stoa"          // role and database
-)
 
-// locales in order of preference. Both sort by code point; C knows the case of
-// ASCII letters only.
-var locales = []string{"C.UTF-8", "C"}
+	settingsFile = "stoa.conf"   // written at each start, so that a newer server brings its settings along
+	tuningFile   = "tuning.conf" // the operator's own; overrides what may be overridden
+	hbaFile      = "pg_hba.conf" // who may log in
+
+	// passwordFile is in the data folder, mode 0600. It holds one line in the format of libpq's password file, which lib/pq and pgx
+	// read as well (parameter passfile), so that URL contains no secret.
+	passwordFile = "postgres.pgpass"
+)
 
 // initialise makes the cluster if it does not exist. It is built beside its place and renamed when complete, so that an
 // interruption at any moment leaves nothing that could be taken for a cluster. Leftovers of earlier ones go.
 func (c *Cluster) initialise(ctx context.Context) error {
-	leftovers, _ := filepath.Glob(filepath.Join(escapeGlob(c.data), unfinished+"*")) // the pattern is well formed
+	escaped := strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(c.data)
+	leftovers, _ := filepath.Glob(filepath.Join(escaped, unfinished+"*")) // the pattern is well formed
 	for _, leftover := range leftovers {
 		if err := os.RemoveAll(leftover); err != nil {
 			c.log.Warn("cannot remove an unfinished cluster", "folder", leftover, "error", err)
@@ -32,21 +40,14 @@ func (c *Cluster) initialise(ctx context.Context) error {
 		return nil
 	}
 	c.log.Info("initialising the database, which takes some seconds", "folder", c.folder)
-	var err error
-	for _, locale := range locales {
-		if err = c.build(ctx, locale); err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "locale") {
-			break
-		}
-		c.log.Warn("this machine does not know the locale", "locale", locale)
-	}
-	if err != nil {
+	if err := c.build(ctx); err != nil {
 		return fmt.Errorf("initialise %s: %w", c.folder, err)
 	}
 	c.log.Info("database initialised", "folder", c.folder, "version", c.programs.major)
 	return nil
 }
 
-func (c *Cluster) build(ctx context.Context, locale string) (err error) {
+func (c *Cluster) build(ctx context.Context) (err error) {
 	path, err := os.MkdirTemp(c.data, unfinished+"*")
 	if err != nil {
 		return err
@@ -61,46 +62,47 @@ func (c *Cluster) build(ctx context.Context, locale string) (err error) {
 		return err
 	}
 	defer dir.Close()
-	if err := c.account.chown(dir); err != nil {
+	if err := chown(dir, c.account); err != nil {
 		return err
 	}
-	if err := runToEnd(ctx, c.command(ctx, dir, "initdb", c.initdbArgs(locale)...)); err != nil {
-		return err
-	}
-	if err := c.writeSettings(path, true); err != nil {
-		return err
-	}
-	if err := c.createRole(ctx, dir); err != nil {
-		return err
-	}
-	if err := os.Rename(path, c.folder); err != nil {
-		return err
-	}
-	return syncFolder(c.data)
-}
-
-func (c *Cluster) initdbArgs(locale string) []string {
 	args := []string{
-		"-D", folderInChild, "--username=" + superuser, "--auth=reject", "--encoding=UTF8", "--locale=" + locale,
+		"-D", folderInChild, "--username=" + superuser, "--auth=reject", "--encoding=UTF8", "--locale=C.UTF-8",
 		"--data-checksums", "--no-instructions",
 	}
 	if c.config.Volatile {
 		args = append(args, "--no-sync")
 	}
-	return args
-}
-
-// createRole makes role and database.
-func (c *Cluster) createRole(ctx context.Context, dir *os.File) error {
-	options := "LOGIN PASSWORD '" + c.password + "'"
+	if err := run(ctx, c.command(ctx, dir, "initdb", args...)); err != nil {
+		return err
+	}
+	for name, text := range map[string]string{
+		"postgresql.conf": "include = '" + settingsFile + "'\n", settingsFile: c.config.settings(), hbaFile: c.config.hbaText(),
+		tuningFile: "# Your own settings. They count from the next start of the database.\n",
+	} {
+		if err := c.replace(path, name, text); err != nil {
+			return err
+		}
+	}
+	options, password := "LOGIN", rand.Text()
 	if c.config.TestRole {
-		options += " SUPERUSER"
+		options = "LOGIN SUPERUSER"
 	}
-	err := c.asSuperuser(ctx, dir, fmt.Sprintf("CREATE ROLE %[1]s %[2]s;\nCREATE DATABASE %[1]s OWNER %[1]s;\n", role, options))
-	if err == nil {
-		c.passwordMade = false
+	const roleAndDatabase = "CREATE ROLE %[1]s %[2]s PASSWORD '%[3]s';\nCREATE DATABASE %[1]s OWNER %[1]s;\n"
+	statements := fmt.Sprintf(roleAndDatabase, role, options, password)
+	if err := c.asSuperuser(ctx, dir, statements); err != nil {
+		return err
 	}
-	return err
+	if err := c.replace(c.data, passwordFile, passwordLine(password)); err != nil {
+		return err
+	}
+	if err := os.Rename(path, c.folder); err != nil {
+		return err
+	}
+	parent, err := os.Open(c.data)
+	if err != nil {
+		return err
+	}
+	return errors.Join(parent.Sync(), parent.Close())
 }
 
 // asSuperuser runs statements, one a line, in single-user mode, because the superuser cannot log in. They go through standard
@@ -108,17 +110,71 @@ func (c *Cluster) createRole(ctx context.Context, dir *os.File) error {
 func (c *Cluster) asSuperuser(ctx context.Context, dir *os.File, statements string) error {
 	cmd := c.command(ctx, dir, "postgres", "--single", "-D", folderInChild, "-c", "exit_on_error=on", "postgres")
 	cmd.Stdin = strings.NewReader(statements)
-	return runToEnd(ctx, cmd)
+	return run(ctx, cmd)
 }
 
-func syncFolder(path string) error {
-	dir, err := os.Open(path)
+func (c *Cluster) passwordPath() string { return filepath.Join(c.data, passwordFile) }
+
+func passwordLine(password string) string { return "*:*:*:" + role + ":" + password + "\n" }
+
+// restorePassword gives the role a new password if the file with its password is lost, or if a version without passwords made the
+// cluster. No database runs on the folder, whose flock is held. The file comes last, so an interrupted change is repeated.
+func (c *Cluster) restorePassword(ctx context.Context, dir *os.File) error {
+	if _, err := os.Stat(c.passwordPath()); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	password := rand.Text()
+	if err := c.asSuperuser(ctx, dir, fmt.Sprintf("ALTER ROLE %s PASSWORD '%s';\n", role, password)); err != nil {
+		return fmt.Errorf("set the database's password: %w", err)
+	}
+	if err := c.replace(c.folder, hbaFile, c.config.hbaText()); err != nil {
+		return err
+	}
+	return c.replace(c.data, passwordFile, passwordLine(password))
+}
+
+// hbaText is the text of pg_hba.conf.
+func (c Config) hbaText() string {
+	who := role + " " + role // database and user
+	if c.TestRole {
+		who = "all all"
+	}
+	return "# Written by stoa. The password is in " + passwordFile + " in the data folder.\nlocal " + who + " scram-sha-256\n"
+}
+
+//go:embed stoa.conf
+var commonSettings string
+
+// settings is the text of stoa.conf.
+func (c Config) settings() string {
+	text, durable := commonSettings, "on"
+	if c.TestRole { // no database of a test lives long enough to be vacuumed
+		text += "max_connections = 400\nautovacuum = off\n"
+	}
+	if c.Volatile {
+		durable = "off"
+	}
+	return text + fmt.Sprintf("fsync = %[1]s\nfull_page_writes = %[1]s\nsynchronous_commit = %[1]s\n", durable)
+}
+
+// replace puts a file of the account's in place in one step. The folder is another account's: nothing is followed out of it.
+func (c *Cluster) replace(folder, name, text string) error {
+	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
-}
-
-func escapeGlob(path string) string {
-	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+	defer root.Close()
+	temporary := name + ".new"
+	if err := root.Remove(temporary); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := root.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, chown(f, c.account), f.Close()); err != nil {
+		return err
+	}
+	return root.Rename(temporary, name)
 }

@@ -9,30 +9,31 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTrimLog(t *testing.T) {
+// A full log takes the place of the one before it.
+func TestLogIsBounded(t *testing.T) {
 	t.Parallel()
 	c := &Cluster{data: t.TempDir()}
-	require.NoError(t, c.trimLog(100), "no log yet")
-	j, err := c.openLog()
+	path := filepath.Join(c.data, "postgres.log")
+	log, err := c.openLog()
 	require.NoError(t, err)
-	defer j.Close()
-	for _, text := range []string{strings.Repeat("first\n", 20), strings.Repeat("second\n", 20)} {
-		_, err = j.WriteString(text)
+	for _, full := range []string{"first", "second"} {
+		for range logLimit/1000 + 1 {
+			_, err := log.Write([]byte(strings.Repeat("x", 1000)))
+			require.NoError(t, err)
+		}
+		_, err = log.Write([]byte(full))
 		require.NoError(t, err)
-		require.NoError(t, c.trimLog(100))
-		moved, err := os.ReadFile(c.logPath() + ".1")
+		text, err := os.ReadFile(path)
 		require.NoError(t, err)
-		require.Equal(t, text, string(moved))
+		require.Equal(t, full, string(text))
 	}
-	_, err = j.WriteString("short\n")
+	info, err := os.Stat(path + ".1")
 	require.NoError(t, err)
-	require.NoError(t, c.trimLog(100))
-	left, err := os.ReadFile(c.logPath())
-	require.NoError(t, err)
-	require.Equal(t, "short\n", string(left), "an open log goes on at its beginning")
+	require.Less(t, info.Size(), int64(logLimit+2000))
+	require.NoError(t, log.file.Close())
 
-	require.NoError(t, os.Remove(c.logPath()))
-	require.NoError(t, os.Symlink("elsewhere", c.logPath()))
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Symlink("elsewhere", path))
 	_, err = c.openLog()
 	require.Error(t, err)
 }

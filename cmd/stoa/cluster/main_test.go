@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -42,9 +43,6 @@ func TestMain(m *testing.M) {
 
 // parallelTests bounds the databases that run at once: most of a test is waiting for them.
 const parallelTests = "6"
-
-// began is when this program began.
-var began = time.Now()
 
 // templateFolder holds the folder that initialised copies.
 var templateFolder string
@@ -96,7 +94,7 @@ type server struct {
 
 // spawn runs a server process as the given account, or as the test's own. The
 // binary is handed over open, since another account cannot reach its path.
-func spawn(t *testing.T, folder string, as *account) *server {
+func spawn(t *testing.T, folder string, as *syscall.Credential) *server {
 	t.Helper()
 	binary, err := os.Open("/proc/self/exe")
 	require.NoError(t, err)
@@ -113,7 +111,7 @@ func spawn(t *testing.T, folder string, as *account) *server {
 	cmd.ExtraFiles = []*os.File{binary}
 	cmd.Dir = "/"
 	if as != nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as.credential()}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: as}
 	}
 	require.NoError(t, cmd.Start())
 	s := &server{Cmd: cmd, out: out, in: in}
@@ -201,18 +199,23 @@ const flushed = "&synchronous_commit=on"
 // pidOf is the pid of the folder's postmaster by its own record.
 func pidOf(t *testing.T, folder string) int {
 	t.Helper()
-	r, ok := readPIDFile(filepath.Join(folder, "postgres", "postmaster.pid"))
-	require.True(t, ok, "no postmaster.pid in %s", folder)
-	return r.pid
+	text, err := os.ReadFile(filepath.Join(folder, "postgres", "postmaster.pid"))
+	require.NoError(t, err)
+	first, _, _ := strings.Cut(string(text), "\n")
+	pid, err := strconv.Atoi(first)
+	require.NoError(t, err)
+	return pid
 }
 
 // isStopped reports whether no process of the folder's cluster is left. A process that another test starts at this moment has
 // inherited the folder's lock until it runs its own program, so callers wait for it.
 func isStopped(t *testing.T, folder string) bool {
 	t.Helper()
-	dir, free, err := openFolder(filepath.Join(folder, "postgres"))
+	dir, err := os.Open(filepath.Join(folder, "postgres"))
 	require.NoError(t, err)
-	require.NoError(t, dir.Close())
+	defer dir.Close()
+	free, err := tryLock(dir)
+	require.NoError(t, err)
 	return free
 }
 
@@ -223,11 +226,13 @@ func unfinishedIn(t *testing.T, folder string) []string {
 	return found
 }
 
-func nobody(t *testing.T) account {
+func nobody(t *testing.T) *syscall.Credential {
 	t.Helper()
 	found, err := user.Lookup("nobody")
 	require.NoError(t, err)
-	a, err := parseAccount(found)
+	uid, err := strconv.Atoi(found.Uid)
 	require.NoError(t, err)
-	return a
+	gid, err := strconv.Atoi(found.Gid)
+	require.NoError(t, err)
+	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }

@@ -3,7 +3,6 @@ package cluster
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,12 +25,11 @@ func TestFindPrograms(t *testing.T) {
 	fifteen := fakeSet(t, filepath.Join(dir, "15", "bin"), "15.18 (Debian 15.18-0+deb12u1)")
 	hundred := fakeSet(t, filepath.Join(dir, "100", "bin"), "100beta1")
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "101", "bin"), 0o755)) // clients only
-	here := searchPaths{config: filepath.Join(dir, "pg_config"), folders: []string{filepath.Join(dir, "*", "bin")}}
-	nowhere := searchPaths{config: filepath.Join(dir, "pg_config")}
+	here, nowhere := []string{filepath.Join(dir, "*", "bin")}, []string(nil)
 
 	for _, row := range []struct {
 		name   string
-		places searchPaths
+		places []string
 		path   string
 		wanted int
 		found  programs
@@ -46,7 +44,7 @@ func TestFindPrograms(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Setenv("PATH", row.path)
-			found, err := row.places.find(t.Context(), row.wanted)
+			found, err := findPrograms(t.Context(), row.places, row.wanted)
 			require.Equal(t, row.found, found)
 			if row.says == nil {
 				require.NoError(t, err)
@@ -60,21 +58,9 @@ func TestFindPrograms(t *testing.T) {
 	}
 }
 
-func TestFindNumber(t *testing.T) {
+func TestMajorIn(t *testing.T) {
 	t.Parallel()
-	for _, row := range []struct {
-		s     string
-		which int
-		want  int
-	}{
-		{" 15.18 (Debian 15.18-0+deb12u1)", 0, 15},
-		{"17beta2", 0, 17},
-		{"15\n", 0, 15},
-		{"/usr/lib64/postgresql-16/bin", -1, 16},
-		{"/usr/lib/postgresql/9.6/bin", -1, 6},
-		{"none", 0, 0},
-		{strings.Repeat("9", 40), 0, 1<<63 - 1},
-	} {
-		require.Equal(t, row.want, findNumber(row.s, row.which), row.s)
+	for version, want := range map[string]int{"15.18 (Debian 15.18-0+deb12u1)": 15, "17beta2": 17, "15\n": 15, "9": 9, "none": 0, "": 0} {
+		require.Equal(t, want, majorIn(version), version)
 	}
 }

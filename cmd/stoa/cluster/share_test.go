@@ -2,38 +2,37 @@ package cluster
 
 import (
 	"context"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/graph/platform/slack"
 )
 
-// Clusters that start together share one database; it runs until the last stops.
+// Clusters that start together use one database, which the first of them runs. It ends with that one.
 func TestShared(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	other := spawn(t, folder, nil)
+	url := other.url(t)
+	ended := make(chan error, 3)
+	cfg := config(folder)
+	cfg.Ended = func(err error) { ended <- err }
 	var clusters [3]*Cluster
 	var group sync.WaitGroup
 	for i := range clusters {
 		group.Go(func() {
 			var err error
-			if clusters[i], err = Start(context.Background(), config(folder)); err != nil {
+			if clusters[i], err = Start(context.Background(), cfg); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	group.Wait()
 	require.False(t, t.Failed())
-	url := other.url(t)
 	for _, c := range clusters {
 		require.Equal(t, url, c.URL())
 	}
@@ -41,18 +40,32 @@ func TestShared(t *testing.T) {
 	pid := pidOf(t, folder)
 	stop(t, clusters[0])
 	require.NoError(t, db.PingContext(t.Context()))
-
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
-	eventually(t, func() bool { return db.PingContext(t.Context()) == nil && pidOf(t, folder) != pid }, "one of those left starts it again")
-	pid = pidOf(t, folder)
-	stop(t, clusters[1])
-	require.NoError(t, other.in.Close())
-	require.NoError(t, other.Wait())
-	require.NoError(t, db.PingContext(t.Context()))
 	require.Equal(t, pid, pidOf(t, folder))
 
+	require.NoError(t, other.in.Close())
+	require.NoError(t, other.Wait())
+	require.Error(t, <-ended)
+	require.Error(t, <-ended)
+	stop(t, clusters[1])
 	stop(t, clusters[2])
-	eventually(t, func() bool { return isStopped(t, folder) }, "the last one stops it")
+	require.True(t, isStopped(t, folder))
+}
+
+// A data folder that is locked by a process whose database does not answer is refused with its name.
+func TestLocked(t *testing.T) {
+	t.Parallel()
+	cfg := config(initialised(t, filepath.Join(t.TempDir(), "data")))
+	dir, err := os.Open(filepath.Join(cfg.DataDir, "postgres"))
+	require.NoError(t, err)
+	defer dir.Close()
+	held, err := tryLock(dir)
+	require.NoError(t, err)
+	require.True(t, held)
+	c := &Cluster{config: cfg, data: cfg.DataDir, folder: filepath.Join(cfg.DataDir, "postgres")}
+	c.dir, err = os.Open(c.folder)
+	require.NoError(t, err)
+	defer c.dir.Close()
+	require.ErrorContains(t, c.startOrShare(t.Context(), pollInterval), c.folder+" is locked by another process")
 }
 
 // A stop without time left ends the database the hard way and says so; nothing
@@ -82,33 +95,15 @@ func TestAccount(t *testing.T) {
 	require.NoError(t, err)
 	runs, err := ownerOf(filepath.Join("/proc", strconv.Itoa(pidOf(t, folder))))
 	require.NoError(t, err)
-	require.Equal(t, owner.uid, runs.uid)
-	require.NotZero(t, runs.uid)
+	require.Equal(t, owner.Uid, runs.Uid)
+	require.NotZero(t, runs.Uid)
 	if own := os.Geteuid(); own != 0 {
-		require.EqualValues(t, own, runs.uid)
+		require.EqualValues(t, own, runs.Uid)
 	}
 	session, err := syscall.Getpgid(pidOf(t, folder))
 	require.NoError(t, err)
 	require.NotEqual(t, syscall.Getpgrp(), session, "out of reach of the terminal's signals")
 	require.NoError(t, connect(t, c.URL()).PingContext(t.Context()))
-}
-
-// A descriptor that survives exec is not handed to the database. Not parallel:
-// it would be handed to any other program that starts meanwhile.
-func TestDescriptors(t *testing.T) { //nolint:paralleltest // see above
-	reader, writer, err := os.Pipe()
-	require.NoError(t, err)
-	defer reader.Close()
-	stray, err := syscall.Dup(int(writer.Fd())) // survives exec
-	require.NoError(t, err)
-	require.NoError(t, writer.Close())
-
-	require.NoError(t, reader.SetReadDeadline(time.Now().Add(slack.TestWait)))
-	c := start(t, config(initialised(t, filepath.Join(t.TempDir(), "data"))))
-	require.NoError(t, connect(t, c.URL()).PingContext(t.Context()))
-	require.NoError(t, syscall.Close(stray))
-	_, err = reader.Read(make([]byte, 1))
-	require.ErrorIs(t, err, io.EOF, "the database holds none of our descriptors")
 }
 
 // An ordinary account starts a cluster on its folder, root goes on with it, and
@@ -119,11 +114,10 @@ func TestOrdinaryAccountThenRoot(t *testing.T) {
 	folder, err := os.MkdirTemp("/tmp", "stoa-cluster-test-*") //nolint:usetesting // other accounts must reach it
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
-	var as *account
+	var as *syscall.Credential
 	if os.Geteuid() == 0 {
-		a := nobody(t)
-		as = &a
-		require.NoError(t, os.Chown(folder, int(a.uid), int(a.gid)))
+		as = nobody(t)
+		require.NoError(t, os.Chown(folder, int(as.Uid), int(as.Gid)))
 	}
 	use := func(s *server) {
 		execSQL(t, connect(t, s.url(t)), "CREATE TABLE IF NOT EXISTS kept ()")
