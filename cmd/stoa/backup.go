@@ -15,8 +15,7 @@ import (
 
 	"stoa/cmd/stoa/backup"
 	"stoa/cmd/stoa/cluster"
-	"stoa/cmd/stoa/installation"
-	"stoa/cmd/stoa/progress"
+	"stoa/cmd/stoa/secrets"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 )
@@ -91,9 +90,9 @@ func (s *databaseSettings) requireBackups() error {
 
 // shownProgress shows on standard error how many bytes are done; the caller calls the function that it returns.
 func shownProgress(what string, store *backup.Store) (end func()) {
-	work := progress.Start(os.Stderr, isTerminal(os.Stderr), what, progress.Unknown, true)
-	store.Progress = work.Add
-	return work.End
+	work := startProgress(os.Stderr, isTerminal(os.Stderr), what, unknownTotal, true)
+	store.Progress = work.add
+	return work.end
 }
 
 func (s databaseSettings) backupsFolder() string { return filepath.Join(s.DataDir, "backups") }
@@ -228,7 +227,7 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 			return err
 		}
 		if key != nil {
-			options.KeyFingerprint = installation.Fingerprint(key)
+			options.KeyFingerprint = secrets.Fingerprint(key)
 		}
 		defer shownProgress("restoring", &store)()
 		restored, err := store.Restore(ctx, options)
@@ -237,12 +236,12 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 		}
 		made := restored.MadeAt.Format(time.RFC3339)
 		fmt.Fprintf(out, "Backup %s is restored, as of %s.\n", restored.Name, made)
-		next, err := c.continueLog(ctx, store.Database, "a backup of "+made+" was restored", c.NewKey)
+		next, err := c.continueLog(ctx, store.Database, "a backup of "+made+" was restored")
 		if err != nil {
 			return fmt.Errorf("the key log: %w\nbegin a new epoch before a server starts: stoa log new-epoch", err)
 		}
 		if next != nil {
-			fmt.Fprintf(out, "Entries of the key log may be lost: it goes on as %s, with %d entries.\n", next.Origin, next.Size)
+			fmt.Fprintf(out, "The key log goes on as %s, with %d entries.\n", next.Origin, next.Size)
 		}
 		return nil
 	})
@@ -285,14 +284,14 @@ func (p *process) makeBackup(ctx context.Context) (*operator.Copy, error) {
 	return &operator.Copy{Name: made.Name, Files: made.Files, SizeBytes: made.SizeBytes()}, nil
 }
 
-// makeDailyBackup is the periodic job: it verifies a part of the backups and makes the next one.
+// makeDailyBackup is the periodic job.
 func (p *process) makeDailyBackup(ctx context.Context) error {
-	made, damaged, err := p.backups().Daily(ctx)
-	for _, d := range damaged {
-		p.log.ErrorContext(ctx, "a file of a backup is damaged", "backup", d.Backup, "path", d.Path, "reason", d.Reason)
-	}
+	made, err := p.backups().Daily(ctx)
 	if made != nil {
 		p.log.InfoContext(ctx, "backup made", "name", made.Name, "bytes", made.SizeBytes(), "files", made.Files)
+		if made.Repaired > 0 {
+			p.log.ErrorContext(ctx, "files of backups were damaged and are copied again: look after the disk", "files", made.Repaired)
+		}
 	}
 	if errors.Is(err, backup.ErrBusy) {
 		p.log.InfoContext(ctx, "another process is making the backup")

@@ -76,26 +76,14 @@ func (s databaseSettings) newEpoch(ctx context.Context, address, reason string) 
 	return next, nil
 }
 
-// continueLog begins a new epoch of the key log in a database that was restored, unless the greatest head that was signed shows
-// that it holds all that was signed, by the key that signs from now on. It returns the new head, or nil.
-func (s databaseSettings) continueLog(ctx context.Context, address, reason string, newKey bool) (*keylog.Head, error) {
-	signed, err := keylog.NewKeeper(s.logHead()).Greatest()
-	if err != nil {
-		return nil, err
-	}
-	var whole bool
-	err = usePool(s.directURL(address), func(pool *sql.DB) (err error) {
-		var exists bool
-		row := pool.QueryRowContext(ctx, "SELECT to_regclass('log_head') IS NOT NULL")
-		if err = row.Scan(&exists); err == nil && exists {
-			whole, err = keylog.Whole(ctx, pool, signed)
-			whole = whole && !newKey
-			return err
-		}
-		whole = true // of a version without a key log
-		return err
+// continueLog begins a new epoch of the key log in a database that was restored. It returns nil if the log has not begun, or if a
+// version without a key log made the database.
+func (s databaseSettings) continueLog(ctx context.Context, address, reason string) (*keylog.Head, error) {
+	var exists bool
+	err := usePool(s.directURL(address), func(pool *sql.DB) error {
+		return pool.QueryRowContext(ctx, "SELECT to_regclass('log_head') IS NOT NULL").Scan(&exists)
 	})
-	if err != nil || whole {
+	if err != nil || !exists {
 		return nil, err
 	}
 	return s.newEpoch(ctx, address, reason)

@@ -58,7 +58,7 @@ func head(t *testing.T, signed []byte, vkey string) tlog.Tree {
 }
 
 // A database that has lost entries which were signed answers 503 until the operator begins a new epoch; a restore begins it by
-// itself, unless nothing newer was signed.
+// itself, after every epoch that was signed.
 func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	nightly(t)
 	t.Parallel()
@@ -88,14 +88,11 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	logged(s, 1, 3)
 	run("backup")
 	stop(s)
-	require.NotContains(t, run("backup", "restore", "--replace"), "Entries", "nothing newer was signed")
-
 	s = start()
-	logged(s, 1, 3)
 	register(t, s)
 	logged(s, 1, 4)
 	stop(s)
-	require.Contains(t, run("backup", "restore", "--replace"), "it goes on as stoa.example/log/2, with 4 entries.")
+	require.Contains(t, run("backup", "restore", "--replace"), "The key log goes on as stoa.example/log/2, with 4 entries.")
 
 	s = start()
 	logged(s, 2, 4)
@@ -109,7 +106,7 @@ func TestARestoreDoesNotShrinkTheLog(t *testing.T) {
 	logged(s, 2, 5)
 	stop(s)
 
-	require.Contains(t, run("backup", "restore", "--replace"), "it goes on as stoa.example/log/3, with 4 entries.")
+	require.Contains(t, run("backup", "restore", "--replace"), "The key log goes on as stoa.example/log/3, with 4 entries.")
 
 	// As if another program had restored the database since.
 	file := filepath.Join(data, "log-head")

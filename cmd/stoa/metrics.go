@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 
-	"stoa/cmd/stoa/backup"
 	"stoa/graph"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/metrics"
@@ -36,10 +35,8 @@ func (p *process) backupMetrics(context.Context) ([]metrics.Value, error) {
 	made, damaged := metrics.Value{Row: metrics.BackupMade}, metrics.Value{Row: metrics.BackupDamagedFiles}
 	all, err := p.backups().List()
 	if err == nil && len(all) > 0 {
-		made.Value = float64(all[len(all)-1].MadeAt.Unix())
-		var files []backup.Damage
-		files, err = p.backups().Damaged()
-		damaged.Value = float64(len(files))
+		last := all[len(all)-1]
+		made.Value, damaged.Value = float64(last.MadeAt.Unix()), float64(last.Repaired)
 	}
 	return []metrics.Value{made, damaged}, err
 }

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stoa/cmd/stoa/progress"
 	"stoa/graph/platform/db"
 	"stoa/migrate"
 	"stoa/rest"
@@ -48,7 +47,7 @@ func (c *migrateCommand) Run(out io.Writer) error {
 
 // migrate shows on standard error how long it takes.
 func (c *migrateCommand) migrate(ctx context.Context, address string, log *slog.Logger) error {
-	defer progress.Start(os.Stderr, isTerminal(os.Stderr), "migrating", progress.Unknown, false).End()
+	defer startProgress(os.Stderr, isTerminal(os.Stderr), "migrating", unknownTotal, false).end()
 	return migrateDatabase(ctx, address, log)
 }
 

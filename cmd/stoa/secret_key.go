@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -12,7 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"stoa/cmd/stoa/installation"
+	"stoa/cmd/stoa/secrets"
 	"stoa/graph/email"
 )
 
@@ -97,7 +98,7 @@ func (s secretSettings) checkKey(dataDir string) error {
 // claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to none
 // yet gets it, and only for such a database a missing key is made. Processes that share the data folder share the key.
 func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.DB) ([]byte, error) {
-	recorded, err := installation.Recorded(ctx, pool)
+	recorded, err := secrets.Recorded(ctx, pool)
 	if err != nil {
 		return nil, explainDatabaseError(err)
 	}
@@ -110,9 +111,9 @@ func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.
 	if err != nil {
 		return nil, err
 	}
-	own := installation.Fingerprint(key)
+	own := secrets.Fingerprint(key)
 	if recorded == "" {
-		if recorded, err = installation.Record(ctx, pool, own); err != nil {
+		if recorded, err = secrets.Record(ctx, pool, own); err != nil {
 			return nil, explainDatabaseError(err)
 		}
 	}
@@ -124,7 +125,7 @@ func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.
 }
 
 // keyAdvice says what to do about a key that does not belong to the database.
-const keyAdvice = installation.Consequences + ". Put the right key there: it is in the data folder of the installation's other" +
+const keyAdvice = secrets.Consequences + ". Put the right key there: it is in the data folder of the installation's other" +
 	" processes, in secret.key of a backup made with --with-key, or where --secret-key-file led before. To go on with another key" +
 	" all the same: stoa key accept"
 
@@ -157,6 +158,69 @@ func (s secretSettings) putKey(dataDir string, key []byte) error {
 
 // keptPath is where putKey keeps the key that it replaces.
 func keptPath(path string, key []byte) string {
-	short := strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(installation.Fingerprint(key))
+	short := strings.NewReplacer("SHA256:", "", "/", "_", "+", "-").Replace(secrets.Fingerprint(key))
 	return path + "." + short[:8]
+}
+
+// keyCommand is about the key by which codes, links, secrets and signatures are derived (docs/running.md).
+type keyCommand struct {
+	Show   keyShowCommand   `cmd:"" default:"withargs" help:"Print the fingerprints of the installation's key and of the one that the database belongs to; exits 1 if they differ."`
+	Accept keyAcceptCommand `cmd:"" help:"Let the database belong to the installation's key from now on, and make one if there is none."`
+}
+
+// keySettings are those of commands that compare the key with the database.
+type keySettings struct {
+	databaseSettings
+	secretSettings
+	logSettings
+}
+
+// withDatabase calls act with a pool. A private cluster runs only meanwhile.
+func (s *keySettings) withDatabase(act func(context.Context, *sql.DB) error) error {
+	return s.databaseSettings.withDatabase(s.logger(os.Stderr), func(ctx context.Context, address string) error {
+		return usePool(s.directURL(address), func(pool *sql.DB) error { return act(ctx, pool) })
+	})
+}
+
+type keyShowCommand struct{ keySettings }
+
+// Run prints two lines, and returns an error unless they are the same.
+func (c *keyShowCommand) Run(out io.Writer) error {
+	return c.withDatabase(func(ctx context.Context, pool *sql.DB) error {
+		recorded, err := secrets.Recorded(ctx, pool)
+		if err != nil {
+			return explainDatabaseError(err)
+		}
+		key, err := c.knownKey(c.DataDir)
+		if err != nil {
+			return err
+		}
+		own := ""
+		if key != nil {
+			own = secrets.Fingerprint(key)
+		}
+		fmt.Fprintf(out, "database  %s\nkey       %s\n", cmp.Or(recorded, "none yet"), cmp.Or(own, "none in "+c.keyPath(c.DataDir)))
+		if recorded != "" && recorded != own {
+			return errors.New("the database belongs to another key; " + keyAdvice)
+		}
+		return nil
+	})
+}
+
+type keyAcceptCommand struct{ keySettings }
+
+// Run records the fingerprint. Servers that run go on with the key that they have read.
+func (c *keyAcceptCommand) Run(out io.Writer) error {
+	return c.withDatabase(func(ctx context.Context, pool *sql.DB) error {
+		key, err := c.readOrMakeKey(c.DataDir)
+		if err != nil {
+			return err
+		}
+		own := secrets.Fingerprint(key)
+		if err := secrets.Replace(ctx, pool, own); err != nil {
+			return explainDatabaseError(err)
+		}
+		_, err = fmt.Fprintf(out, "The database belongs to the key %s; start every server again.\n", own)
+		return err
+	})
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/installation"
+	"stoa/cmd/stoa/secrets"
 	"stoa/graph/graphtest"
 )
 
@@ -29,7 +29,7 @@ func TestSecretKey(t *testing.T) {
 	other, err := secretSettings{}.readOrMakeKey(t.TempDir())
 	require.NoError(t, err)
 	require.NotEqual(t, made, other)
-	require.NotEqual(t, installation.Fingerprint(made), installation.Fingerprint(other))
+	require.NotEqual(t, secrets.Fingerprint(made), secrets.Fingerprint(other))
 
 	given := filepath.Join(folder, "given")
 	require.ErrorContains(t, secretSettings{given}.checkKey(folder), "the installation's key: open")
@@ -143,7 +143,7 @@ func recordedKey(t *testing.T, address string) (found string) {
 	pool, err := sql.Open("postgres", address)
 	require.NoError(t, err)
 	defer pool.Close()
-	found, err = installation.Recorded(t.Context(), pool)
+	found, err = secrets.Recorded(t.Context(), pool)
 	require.NoError(t, err)
 	return found
 }

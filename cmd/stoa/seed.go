@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"stoa/cmd/stoa/progress"
 	"stoa/cmd/stoa/seed"
 	"stoa/jobs/inspection"
 )
@@ -64,9 +63,9 @@ func (c *seedCommand) Run(out io.Writer) error {
 	case c.Remove:
 		err = p.removeDemo(ctx, out)
 	default:
-		work := progress.Start(os.Stderr, isTerminal(os.Stderr), "seeding", seed.Steps(c.Agents), false)
-		err = p.fill(ctx, c.Agents, out, work.Add)
-		work.End()
+		work := startProgress(os.Stderr, isTerminal(os.Stderr), "seeding", seed.Steps(c.Agents), false)
+		err = p.fill(ctx, c.Agents, out, work.add)
+		work.end()
 		if err == nil {
 			_, err = fmt.Fprintln(out, "Each line is an agent's handle and bearer token.")
 		}

@@ -76,20 +76,3 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 	next.Size, next.Root = tree.size, root[:]
 	return &next, nil
 }
-
-// Whole reports whether the greatest head that was signed, nil if that is unknown, shows that the log of the database holds all
-// that was signed. Only operators' commands call it.
-func Whole(ctx context.Context, q db.Querier, signed *Head) (bool, error) {
-	present, err := db.All[Head](ctx, q, presentHead)
-	if err != nil || len(present) == 0 {
-		return err == nil, err
-	}
-	if signed == nil || signed.Epoch != present[0].Epoch {
-		return false, nil
-	}
-	err = continuing(ctx, q, *present[0], *signed)
-	if errors.Is(err, ErrBehind) || errors.Is(err, ErrForked) {
-		return false, nil
-	}
-	return err == nil, err
-}

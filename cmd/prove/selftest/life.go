@@ -16,7 +16,7 @@ var life = []Row{
 	},
 	{
 		Name: "restore-keeps-epoch", Promise: "After a restore the key log goes on, in its next epoch (§12.2).", File: "cmd/stoa/keylog.go",
-		Old: "whole = whole && !newKey", New: "whole = whole || !newKey", Faults: "restored",
+		Old: "if err != nil || !exists {", New: "if err != nil || exists {", Faults: "restored",
 	},
 	{
 		Name: "webhook-unsigned-time", Promise: "A delivery is signed with its id and time (§4.12).", File: "graph/webhooks/sign.go",

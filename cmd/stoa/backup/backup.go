@@ -1,14 +1,13 @@
 // Package backup makes backups of the database and the files in a folder, verifies and restores them (docs/running.md).
 //
-// A backup is a folder named by its start time: the database as pg_dump writes it, the files under their keys, checksums and a
-// manifest. It gets its name only when it is complete and on disk; a crash leaves a folder with another name, which the next
-// backup deletes. The database is read first, from one snapshot, and the files after it, so every file in the copy of the
-// database is there, unless it was deleted in between. Files never change under their key, so a backup may share files with the
-// one before by hard links. Backups that share files are a generation. The newest backup is never of the oldest one's
-// generation, so two backups hold two independent copies of the files.
+// A backup is a folder named by its start time: the database as pg_dump writes it, a list of the SHA-256 of everything, and a
+// manifest, which has the SHA-256 of the list. The bytes of files are in the folder pool beside it, under their SHA-256, and all
+// backups share them. A backup gets its name only when it is complete and on disk; a crash leaves a folder with another name,
+// which the next backup deletes. The database is read first, from one snapshot, and the files after it, so every file in the copy
+// of the database is there, unless it was deleted in between.
 //
-// Once a day a seventh of all files is compared with its checksum; a restore compares its whole backup. The next backup copies
-// a damaged file from the file store again.
+// Make compares what it shares with its checksum and copies a damaged file from the file store again; a restore compares the
+// whole backup before it changes anything.
 //
 // Processes that share the folder share its lock: one backup is made at a time. A backup is kept for seven days, the last one
 // for ever.
@@ -17,8 +16,13 @@ package backup
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,44 +30,48 @@ import (
 	"time"
 
 	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
 	"golang.org/x/sys/unix"
+
+	"stoa/cmd/stoa/secrets"
+	"stoa/graph/operator"
 )
 
 const (
-	// interval is how old the last backup must be for Daily to make another.
-	interval = 24 * time.Hour
-	// nameFormat is that of folders; their order is the order in which backups were made.
-	nameFormat = "2006-01-02T15-04-05.000Z"
-	// partial is the suffix of an unfinished backup's folder.
-	partial = ".partial"
+	interval   = 24 * time.Hour             // how old the last backup must be for Daily to make another
+	nameFormat = "2006-01-02T15-04-05.000Z" // of folders; their order is the order in which backups were made
+	partial    = ".partial"                 // suffix of an unfinished backup's folder
 )
 
-// ErrNoTables says that the database is not one of Stoa.
-var ErrNoTables = errors.New("the database is empty: it has no tables of Stoa, so there is nothing to back up")
-
-// ErrBusy says that another backup is being made or restored.
-var ErrBusy = errors.New("another backup is being made or restored")
+var (
+	// ErrNoTables says that the database is not one of Stoa.
+	ErrNoTables = errors.New("the database is empty: it has no tables of Stoa, so there is nothing to back up")
+	// ErrBusy says that another backup is being made or restored.
+	ErrBusy = errors.New("another backup is being made or restored")
+)
 
 // Store is a folder of backups, with the database and files that they are of.
 type Store struct {
-	// Folder holds the backups.
-	Folder string
-	// Database is the connection URL.
-	Database string
-	// Files is the file store.
-	Files *blob.Bucket
-	// Version of the program goes into the manifest.
-	Version string
+	Folder   string       // of the backups
+	Database string       // connection URL
+	Files    *blob.Bucket // the file store
+	Version  string       // of the program, for the manifest
 	// Key is the installation's key, which Make puts into the backup; nil leaves it out.
 	Key []byte
 	// Progress, unless nil, gets the size of each file that was copied or read.
 	Progress func(bytes int64)
 }
 
+func (s Store) progress(bytes int64) {
+	if s.Progress != nil {
+		s.Progress(bytes)
+	}
+}
+
 // List returns the complete backups, oldest first.
 func (s Store) List() ([]Manifest, error) {
 	entries, err := os.ReadDir(s.Folder)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var found []Manifest
@@ -72,7 +80,7 @@ func (s Store) List() ([]Manifest, error) {
 			continue
 		}
 		m, err := readManifest(filepath.Join(s.Folder, entry.Name()))
-		if errors.Is(err, os.ErrNotExist) {
+		if errors.Is(err, fs.ErrNotExist) {
 			continue // not a backup
 		}
 		if err != nil {
@@ -82,12 +90,6 @@ func (s Store) List() ([]Manifest, error) {
 	}
 	slices.SortFunc(found, func(a, b Manifest) int { return cmp.Compare(a.Name, b.Name) })
 	return found, nil
-}
-
-func (s Store) progress(bytes int64) {
-	if s.Progress != nil {
-		s.Progress(bytes)
-	}
 }
 
 // lock keeps other processes out until the returned function is called, or returns ErrBusy.
@@ -113,25 +115,215 @@ func (s Store) lock() (func(), error) {
 }
 
 // Daily makes a backup when the last one is a day old, or when no backup exists and the database is a day old; else it returns
-// nil. Before that it verifies a seventh of the files of all backups and returns those that are damaged.
-func (s Store) Daily(ctx context.Context) (*Manifest, []Damage, error) {
+// nil.
+func (s Store) Daily(ctx context.Context) (*Manifest, error) {
 	all, err := s.List()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	var since time.Time
 	if len(all) > 0 {
 		since = all[len(all)-1].MadeAt
 	} else if since, err = s.firstMigration(ctx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if time.Since(since) < interval {
-		return nil, nil, nil
+		return nil, nil //nolint:nilnil // the caller looks for nil
 	}
-	damaged, err := s.verifyDailyPart(ctx)
+	return s.Make(ctx)
+}
+
+// Make makes a backup now, and then deletes those that are too old. It returns ErrBusy while another is made or restored,
+// ErrNoTables for a database without tables, and *OtherKeyError if s.Key is not the one that the database belongs to. A backup
+// that fails leaves nothing but files in the pool, which the next one uses.
+func (s Store) Make(ctx context.Context) (*Manifest, error) {
+	unlock, err := s.lock()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	made, err := s.Make(ctx)
-	return made, damaged, err
+	defer unlock()
+	if err := s.removePartial(); err != nil {
+		return nil, err
+	}
+	before, err := s.List()
+	if err != nil {
+		return nil, err
+	}
+	empty, err := s.isEmpty(ctx)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now().UTC()
+	m := Manifest{Pool: true, Empty: empty, Name: now.Format(nameFormat), MadeAt: now, Version: s.Version}
+	folder := filepath.Join(s.Folder, m.Name)
+	if err := s.fill(ctx, folder+partial, &m, before); err != nil {
+		return nil, errors.Join(fmt.Errorf("the backup: %w", err), os.RemoveAll(folder+partial))
+	}
+	if err := os.Rename(folder+partial, folder); err != nil {
+		return nil, err
+	}
+	return &m, errors.Join(syncFileSystem(s.Folder), s.prune(append(before, m), now))
+}
+
+// removePartial removes what a crash left.
+func (s Store) removePartial() error {
+	entries, err := os.ReadDir(s.Folder)
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), partial) {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(s.Folder, entry.Name())))
+		}
+	}
+	return err
+}
+
+// fill writes the parts of a backup and syncs them.
+func (s Store) fill(ctx context.Context, folder string, m *Manifest, before []Manifest) (err error) {
+	if err := errors.Join(os.Mkdir(folder, 0o700), os.MkdirAll(s.poolFolder(), 0o700)); err != nil {
+		return err
+	}
+	dump := filepath.Join(folder, databaseFile)
+	if err := s.dump(ctx, dump); err != nil {
+		return err
+	}
+	if m.DatabaseBytes, m.DatabaseSHA256, err = digest(dump); err != nil {
+		return err
+	}
+	sums := checksums{databaseFile: m.DatabaseSHA256}
+	if err := s.copyFiles(ctx, m, before, sums); err != nil {
+		return err
+	}
+	if err := s.writeKey(ctx, folder, m, sums); err != nil {
+		return err
+	}
+	if m.ChecksumsSHA256, err = sums.write(folder); err != nil {
+		return err
+	}
+	return errors.Join(m.write(folder), syncFileSystem(folder))
+}
+
+// exportsPrefix is of the archives of agents in the file store (graph/exports), which end in days and must not outlive an
+// erasure.
+const exportsPrefix = "exports/"
+
+// copyFiles copies the file store into the pool, without the archives of agents, and adds the checksums to sums.
+func (s Store) copyFiles(ctx context.Context, m *Manifest, before []Manifest, sums checksums) error {
+	var known checksums // of the last backup: a file never changes under its key
+	if len(before) > 0 {
+		known, _ = s.checksumsOf(before[len(before)-1]) // without them all files are copied
+	}
+	for listed := s.Files.List(nil); ; {
+		object, err := listed.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		isFile := !object.IsDir && filepath.IsLocal(filepath.FromSlash(object.Key)) && !strings.ContainsRune(object.Key, '\n')
+		if !isFile || strings.HasPrefix(object.Key, exportsPrefix) {
+			continue
+		}
+		path := filesFolder + "/" + object.Key
+		sum := known[path]
+		if sum == "" || !s.pooled(sum, m) {
+			if sum, err = s.pool(ctx, object.Key); gcerrors.Code(err) == gcerrors.NotFound {
+				continue // deleted since it was listed
+			}
+			if err != nil {
+				return err
+			}
+		}
+		sums[path] = sum
+		m.Files++
+		m.FilesBytes += object.Size
+		s.progress(object.Size)
+	}
+}
+
+func (s Store) poolFolder() string { return filepath.Join(s.Folder, "pool") }
+
+// pooled reports whether the pool has the bytes of a checksum, undamaged.
+func (s Store) pooled(sum string, m *Manifest) bool {
+	_, found, err := digest(filepath.Join(s.poolFolder(), sum))
+	if err == nil && found != sum {
+		m.Repaired++
+	}
+	return err == nil && found == sum
+}
+
+// pool copies a file of the file store into the pool and returns its checksum.
+func (s Store) pool(ctx context.Context, key string) (sum string, err error) {
+	reader, err := s.Files.NewReader(ctx, key, nil)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, reader.Close()) }()
+	draft, err := os.CreateTemp(s.poolFolder(), "*"+partial) // 0600
+	if err != nil {
+		return "", err
+	}
+	defer os.Remove(draft.Name()) // it has another name if all went well
+	hash := sha256.New()
+	_, err = io.Copy(io.MultiWriter(draft, hash), reader)
+	if err = errors.Join(err, draft.Close()); err != nil {
+		return "", err
+	}
+	sum = hex.EncodeToString(hash.Sum(nil))
+	return sum, os.Rename(draft.Name(), filepath.Join(s.poolFolder(), sum))
+}
+
+// writeKey notes in the manifest which key the database belongs to, and puts that key into the folder of a backup if it is set.
+func (s Store) writeKey(ctx context.Context, folder string, m *Manifest, sums checksums) (err error) {
+	if m.KeyFingerprint, err = s.keyFingerprint(ctx); err != nil || s.Key == nil {
+		return err
+	}
+	own := secrets.Fingerprint(s.Key)
+	if m.KeyFingerprint != "" && m.KeyFingerprint != own {
+		return &OtherKeyError{Wanted: m.KeyFingerprint, Found: own}
+	}
+	path := filepath.Join(folder, keyFile)
+	if err := os.WriteFile(path, []byte(base64.StdEncoding.EncodeToString(s.Key)+"\n"), 0o600); err != nil {
+		return err
+	}
+	m.KeyFingerprint, m.HasKey = own, true
+	_, sums[keyFile], err = digest(path)
+	return err
+}
+
+// syncFileSystem waits until everything written to the file system of a folder is on disk.
+func syncFileSystem(folder string) error {
+	f, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return unix.Syncfs(int(f.Fd()))
+}
+
+// prune deletes backups that are too old, but never the last one, and then what no backup needs any more from the pool. It leaves
+// the pool alone while the list of a backup cannot be read.
+func (s Store) prune(all []Manifest, now time.Time) error {
+	needed := make(map[string]bool)
+	for i, m := range all {
+		if i < len(all)-1 && now.Sub(m.MadeAt) > operator.BackupRetention {
+			if err := os.RemoveAll(filepath.Join(s.Folder, m.Name)); err != nil {
+				return err
+			}
+			continue
+		}
+		sums, err := s.checksumsOf(m)
+		if err != nil {
+			return nil //nolint:nilerr // verification reports it
+		}
+		for _, sum := range sums {
+			needed[sum] = true
+		}
+	}
+	entries, err := os.ReadDir(s.poolFolder())
+	for _, entry := range entries {
+		if !needed[entry.Name()] {
+			err = errors.Join(err, os.Remove(filepath.Join(s.poolFolder(), entry.Name())))
+		}
+	}
+	return err
 }

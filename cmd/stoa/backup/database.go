@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/cmd/stoa/cluster"
+	"stoa/cmd/stoa/secrets"
 	"stoa/graph/platform/db"
 )
 
@@ -35,11 +37,17 @@ func (s Store) isEmpty(ctx context.Context) (bool, error) {
 // undefinedTable is PostgreSQL's error code for a table that does not exist.
 const undefinedTable = "42P01"
 
-// serverVersion returns the major version of the server.
-func (s Store) serverVersion(ctx context.Context) (int, error) {
-	var number int
-	err := s.query(ctx, "SELECT current_setting('server_version_num')::int / 10000", &number)
-	return number, err
+func (s Store) keyFingerprint(ctx context.Context) (found string, err error) {
+	err = s.withPool(func(pool *sql.DB) error {
+		found, err = secrets.Recorded(ctx, pool)
+		return err
+	})
+	return found, err
+}
+
+// forgetKey makes the restored database belong to no key: the next server that starts decides.
+func (s Store) forgetKey(ctx context.Context) error {
+	return s.withPool(func(pool *sql.DB) error { return secrets.ForgetKey(ctx, pool) })
 }
 
 // query reads one value.
@@ -80,8 +88,8 @@ func (s Store) load(ctx context.Context, path string) error {
 
 // run runs a PostgreSQL client program. It gets the connection in its environment, since anybody can read a process's arguments.
 func (s Store) run(ctx context.Context, program string, args ...string) error {
-	major, err := s.serverVersion(ctx)
-	if err != nil {
+	var major int
+	if err := s.query(ctx, "SELECT current_setting('server_version_num')::int / 10000", &major); err != nil {
 		return err
 	}
 	path, err := cluster.Client(ctx, program, major)
@@ -111,12 +119,6 @@ func (s Store) run(ctx context.Context, program string, args ...string) error {
 
 // environment returns the variables of libpq that mean the same as the connection URL.
 func environment(c pq.Config) []string {
-	var env []string
-	set := func(name, value string) {
-		if value != "" {
-			env = append(env, name+"="+value)
-		}
-	}
 	var hosts, addresses, ports []string
 	for _, one := range append([]pq.ConfigMultihost{{Host: c.Host, Hostaddr: c.Hostaddr, Port: c.Port}}, c.Multi...) {
 		hosts, ports = append(hosts, one.Host), append(ports, strconv.Itoa(int(one.Port)))
@@ -124,21 +126,14 @@ func environment(c pq.Config) []string {
 			addresses = append(addresses, one.Hostaddr.String())
 		}
 	}
-	set("PGHOST", strings.Join(hosts, ","))
-	set("PGHOSTADDR", strings.Join(addresses, ","))
-	set("PGPORT", strings.Join(ports, ","))
-	set("PGTARGETSESSIONATTRS", string(c.TargetSessionAttrs))
-	set("PGDATABASE", c.Database)
-	set("PGUSER", c.User)
-	set("PGPASSWORD", c.Password)
-	set("PGPASSFILE", c.Passfile)
-	set("PGOPTIONS", c.Options)
-	set("PGSSLMODE", string(c.SSLMode))
-	set("PGSSLCERT", c.SSLCert)
-	set("PGSSLKEY", c.SSLKey)
-	set("PGSSLROOTCERT", c.SSLRootCert)
-	if c.ConnectTimeout > 0 {
-		set("PGCONNECT_TIMEOUT", strconv.Itoa(int(c.ConnectTimeout.Seconds())))
+	env := []string{
+		"PGHOST=" + strings.Join(hosts, ","), "PGHOSTADDR=" + strings.Join(addresses, ","), "PGPORT=" + strings.Join(ports, ","),
+		"PGTARGETSESSIONATTRS=" + string(c.TargetSessionAttrs), "PGDATABASE=" + c.Database, "PGUSER=" + c.User,
+		"PGPASSWORD=" + c.Password, "PGPASSFILE=" + c.Passfile, "PGOPTIONS=" + c.Options, "PGSSLMODE=" + string(c.SSLMode),
+		"PGSSLCERT=" + c.SSLCert, "PGSSLKEY=" + c.SSLKey, "PGSSLROOTCERT=" + c.SSLRootCert,
 	}
-	return env
+	if c.ConnectTimeout > 0 {
+		env = append(env, "PGCONNECT_TIMEOUT="+strconv.Itoa(int(c.ConnectTimeout.Seconds())))
+	}
+	return slices.DeleteFunc(env, func(one string) bool { return strings.HasSuffix(one, "=") })
 }

@@ -1,22 +1,27 @@
 package backup
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
-// The parts of a backup.
+// The parts of a backup. checksumsFile lists every file in the format of sha256sum; the manifest holds the checksum of this list.
 const (
-	manifestFile = "manifest.json"
-	databaseFile = "database.dump"
-	filesFolder  = "files"
-	keyFile      = "secret.key"
+	manifestFile  = "manifest.json"
+	checksumsFile = "SHA256SUMS"
+	databaseFile  = "database.dump"
+	keyFile       = "secret.key"
+	filesFolder   = "files" // in the list, and in backups of versions without a pool
 )
 
 // Manifest says what a backup holds.
@@ -33,10 +38,12 @@ type Manifest struct {
 	// Files and FilesBytes count the files of the file store.
 	Files      int64 `json:"files"`
 	FilesBytes int64 `json:"files_bytes"`
-	// Generation is the name of the first of the backups that this one shares files with; its own where it shares none. Empty
-	// in backups of earlier versions, as is ChecksumsSHA256, the checksum of the list of checksums.
-	Generation      string `json:"generation,omitempty"`
+	// Pool says that the files are in the pool; those of earlier versions are in the backup's folder.
+	Pool bool `json:"pool,omitempty"`
+	// ChecksumsSHA256 is the checksum of the list of checksums; empty before version 0.1.0.
 	ChecksumsSHA256 string `json:"checksums_sha256,omitempty"`
+	// Repaired counts damaged files of the pool that were copied again.
+	Repaired int64 `json:"repaired,omitempty"`
 	// Empty says that the database holds no agent.
 	Empty bool `json:"empty,omitempty"`
 	// KeyFingerprint is of the installation's key that the database belongs to; empty in backups of earlier versions. HasKey says
@@ -67,6 +74,46 @@ func (m Manifest) write(folder string) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(folder, manifestFile), append(text, '\n'), 0o600)
+}
+
+// path returns where a file of the list is.
+func (s Store) path(m Manifest, name, sum string) string {
+	if m.Pool && strings.HasPrefix(name, filesFolder+"/") {
+		return filepath.Join(s.poolFolder(), sum)
+	}
+	return filepath.Join(s.Folder, m.Name, filepath.FromSlash(name))
+}
+
+// checksums are SHA-256 sums, lower-case hexadecimal, by the name of a file.
+type checksums map[string]string
+
+// write puts the list into a backup's folder and returns its own checksum.
+func (c checksums) write(folder string) (string, error) {
+	var text bytes.Buffer
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		fmt.Fprintf(&text, "%s  %s\n", c[name], name)
+	}
+	path := filepath.Join(folder, checksumsFile)
+	if err := os.WriteFile(path, text.Bytes(), 0o600); err != nil {
+		return "", err
+	}
+	_, sum, err := digest(path)
+	return sum, err
+}
+
+// checksumsOf reads the list of a backup. It returns an error if the list is not the one that the manifest names.
+func (s Store) checksumsOf(m Manifest) (checksums, error) {
+	path := filepath.Join(s.Folder, m.Name, checksumsFile)
+	if _, sum, err := digest(path); err != nil || sum != m.ChecksumsSHA256 {
+		return nil, fmt.Errorf("%s is damaged: its checksum is not the one in the manifest", path)
+	}
+	text, err := os.ReadFile(path)
+	found := make(checksums)
+	for line := range strings.Lines(string(text)) {
+		sum, name, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "  ")
+		found[name] = sum
+	}
+	return found, err
 }
 
 // digest returns the size and the SHA-256 of a file.

@@ -2,21 +2,37 @@ package backup
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
+
+	"gocloud.dev/blob"
+
+	"stoa/cmd/stoa/secrets"
 )
 
-// ErrNotEmpty says that the database holds tables that a restore would delete.
-var ErrNotEmpty = errors.New("the database is not empty")
+var (
+	// ErrNotEmpty says that the database holds tables that a restore would delete.
+	ErrNotEmpty = errors.New("the database is not empty")
+	// ErrInUse says that other sessions use the database that is to be replaced.
+	ErrInUse = errors.New("the database is in use; stop the server first")
+	// ErrNotFound says that there is no backup, or none of that name.
+	ErrNotFound = errors.New("there is no such backup")
+	// ErrNoKey says that there is no backup from which a restore could take the key.
+	ErrNoKey = errors.New("no backup in this folder holds the key that it belongs to (they were made without --with-key)")
+)
 
-// ErrInUse says that other sessions use the database that is to be replaced.
-var ErrInUse = errors.New("the database is in use; stop the server first")
-
-// ErrNotFound says that there is no backup, or none of that name.
-var ErrNotFound = errors.New("there is no such backup")
+// Damage is a damaged file of a backup.
+type Damage struct {
+	Backup string // its name
+	Path   string // in the list of checksums, or that of the list
+	Reason string
+}
 
 // DamagedError says that files of a backup are damaged.
 type DamagedError struct {
@@ -27,21 +43,91 @@ type DamagedError struct {
 // Error names the first ten of the files.
 func (e *DamagedError) Error() string {
 	const shown = 10
-	var text strings.Builder
-	fmt.Fprintf(&text, "backup %s is damaged in %d files", e.Backup, len(e.Damaged))
+	text := fmt.Sprintf("backup %s is damaged in %d files", e.Backup, len(e.Damaged))
 	for _, d := range e.Damaged[:min(shown, len(e.Damaged))] {
-		fmt.Fprintf(&text, "\n  %s: %s", d.Path, d.Reason)
+		text += fmt.Sprintf("\n  %s: %s", d.Path, d.Reason)
 	}
-	return text.String()
+	return text
 }
 
-const (
-	countRelations = `SELECT count(*) FROM pg_class
-		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')`
-	countSessions = `SELECT count(*) FROM pg_stat_activity
-		WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`
-	emptySchema = `DROP SCHEMA public CASCADE; CREATE SCHEMA public`
-)
+// OtherKeyError says that a database, or a backup of one, belongs to another key than the installation's. Fields are
+// fingerprints.
+type OtherKeyError struct {
+	// Wanted is the key that the database belongs to, Found the installation's; empty if it has none.
+	Wanted, Found string
+	// Held is true if a backup in the folder holds the wanted key.
+	Held bool
+}
+
+// Error says what another key would break.
+func (e *OtherKeyError) Error() string {
+	found := "and the installation's is " + e.Found
+	if e.Found == "" {
+		found = "and the installation has none"
+	}
+	return fmt.Sprintf("the database belongs to the key %s, %s; %s", e.Wanted, found, secrets.Consequences)
+}
+
+// Verify reads all files of a backup, or of every one if name is empty, and returns those that are damaged.
+func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
+	unlock, err := s.lock()
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	all, err := s.List()
+	if name != "" {
+		var m Manifest
+		m, err = s.find(name)
+		all = []Manifest{m}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var found []Damage
+	read := make(map[string]string)
+	for _, m := range all {
+		damaged, err := s.verify(ctx, m, read)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, damaged...)
+	}
+	return found, nil
+}
+
+// verify reads the files of a backup and returns those that are damaged. read holds the reason, or "", for each path that was
+// read before.
+func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (found []Damage, err error) {
+	sums, err := s.checksumsOf(m)
+	if err != nil {
+		return []Damage{{m.Name, checksumsFile, err.Error()}}, nil
+	}
+	for name, want := range sums {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		path := s.path(m, name, want)
+		reason, known := read[path]
+		if !known {
+			size, sum, err := digest(path)
+			switch {
+			case errors.Is(err, os.ErrNotExist):
+				reason = "it is missing: " + err.Error()
+			case err != nil:
+				reason = "it cannot be read: " + err.Error()
+			case sum != want:
+				reason = "its checksum is " + sum + " instead of " + want
+			}
+			read[path] = reason
+			s.progress(size)
+		}
+		if reason != "" {
+			found = append(found, Damage{m.Name, name, reason})
+		}
+	}
+	return found, nil
+}
 
 // RestoreOptions say what to restore, and what to give up for it.
 type RestoreOptions struct {
@@ -62,10 +148,10 @@ type RestoreOptions struct {
 }
 
 // Restore restores a backup. The database must be empty (ErrNotEmpty), unless o.Replace is set: then no other session may use it
-// (ErrInUse). All checksums are verified before anything is changed; *DamagedError names the files that do not match. With
+// (ErrInUse). All checksums are compared before anything is changed; *DamagedError names the files that do not match. With
 // o.SkipDamaged those files are left out, unless the database or the list of checksums is damaged. A backup that belongs to
 // another key than the installation's is refused (*OtherKeyError, ErrNoKey), unless o says what to do about it. Files in the file
-// store stay. Missing files are written before the database, so that no row refers to a missing file. Where filling a replaced
+// store stay. Missing files are written before the database, so that no row refers to a missing file. If filling a replaced
 // database fails, it stays empty, and the same restore may be repeated.
 func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error) {
 	unlock, err := s.lock()
@@ -77,16 +163,12 @@ func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error)
 	if err != nil {
 		return nil, err
 	}
-	folder := filepath.Join(s.Folder, m.Name)
-	damaged, err := s.verify(ctx, []Manifest{m}, func(string) bool { return true })
+	damaged, err := s.verify(ctx, m, make(map[string]string))
 	if err != nil {
 		return nil, err
 	}
-	leaveOut := make(map[string]bool)
-	for _, d := range damaged {
-		leaveOut[d.Path] = true
-	}
-	if vital := leaveOut[databaseFile] || leaveOut[checksumsFile]; len(damaged) > 0 && (vital || !o.SkipDamaged) {
+	vital := func(d Damage) bool { return d.Path == databaseFile || d.Path == checksumsFile }
+	if len(damaged) > 0 && (!o.SkipDamaged || slices.ContainsFunc(damaged, vital)) {
 		return nil, &DamagedError{m.Name, damaged}
 	}
 	if err := s.checkReplaceable(ctx, o.Replace); err != nil {
@@ -96,15 +178,15 @@ func (s Store) Restore(ctx context.Context, o RestoreOptions) (*Manifest, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.putFiles(ctx, filepath.Join(folder, filesFolder), leaveOut); err != nil {
+	if err := s.putFiles(ctx, m, damaged); err != nil {
 		return nil, fmt.Errorf("the files of %s: %w", m.Name, err)
 	}
 	if o.Replace {
-		if err := s.execute(ctx, emptySchema); err != nil {
+		if err := s.execute(ctx, `DROP SCHEMA public CASCADE; CREATE SCHEMA public`); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.load(ctx, filepath.Join(folder, databaseFile)); err != nil {
+	if err := s.load(ctx, filepath.Join(s.Folder, m.Name, databaseFile)); err != nil {
 		return nil, fmt.Errorf("the database of %s: %w", m.Name, err)
 	}
 	if forget {
@@ -118,25 +200,25 @@ func (s Store) find(name string) (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	if name == "" && len(all) > 0 {
-		return all[len(all)-1], nil
-	}
 	if len(all) == 0 {
 		return Manifest{}, fmt.Errorf("%w: %s holds none", ErrNotFound, s.Folder)
 	}
-	for _, m := range all {
-		if m.Name == name {
-			return m, nil
-		}
+	if name == "" {
+		return all[len(all)-1], nil
+	}
+	if i := slices.IndexFunc(all, func(m Manifest) bool { return m.Name == name }); i >= 0 {
+		return all[i], nil
 	}
 	return Manifest{}, fmt.Errorf("%w in %s: %q", ErrNotFound, s.Folder, name)
 }
 
-// checkReplaceable returns ErrNotEmpty or ErrInUse where the restore must not go on.
+// checkReplaceable returns ErrNotEmpty or ErrInUse if the restore must not go on.
 func (s Store) checkReplaceable(ctx context.Context, replace bool) error {
-	query, refusal, attempts := countRelations, ErrNotEmpty, 0
+	query, refusal, attempts := `SELECT count(*) FROM pg_class
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'S')`, ErrNotEmpty, 0
 	if replace {
-		query, refusal, attempts = countSessions, ErrInUse, 10 // a session may be just about to end
+		query, refusal, attempts = `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`, ErrInUse, 10
 	}
 	for {
 		var n int
@@ -146,6 +228,97 @@ func (s Store) checkReplaceable(ctx context.Context, replace bool) error {
 		if attempts--; attempts < 0 {
 			return refusal
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // a session may be just about to end
 	}
+}
+
+// putFiles writes the files of a backup into the file store, except those that it has and those that are damaged.
+func (s Store) putFiles(ctx context.Context, m Manifest, damaged []Damage) error {
+	sums, err := s.checksumsOf(m)
+	if err != nil {
+		return err
+	}
+	for _, d := range damaged {
+		delete(sums, d.Path)
+	}
+	for name, sum := range sums {
+		if key, isFile := strings.CutPrefix(name, filesFolder+"/"); isFile {
+			if err := s.putFile(ctx, key, s.path(m, name, sum)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s Store) putFile(ctx context.Context, key, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	defer s.progress(info.Size())
+	if there, err := s.Files.Attributes(ctx, key); err == nil && there.Size == info.Size() {
+		return nil
+	}
+	return s.Files.Upload(ctx, key, f, &blob.WriterOptions{ContentType: "application/octet-stream"})
+}
+
+// settleKey decides what a restore does about the installation's key, before it changes anything: it goes on if the key is the
+// backup's, takes the key of the backup, or returns *OtherKeyError. forget says that the restored database must belong to no key.
+func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) {
+	if m.KeyFingerprint == o.KeyFingerprint {
+		return false, nil
+	}
+	holder, err := s.keyHolder(m)
+	switch {
+	case err != nil:
+		return false, err
+	case o.TakeKey && holder == "":
+		return false, fmt.Errorf("%s: %w", m.Name, ErrNoKey)
+	case m.KeyFingerprint == "": // an earlier version made it
+		return false, nil
+	case o.NewKey:
+		return true, nil
+	case o.TakeKey, o.KeyFingerprint == "" && holder != "":
+		key, err := s.readKey(holder, m.KeyFingerprint)
+		if err != nil {
+			return false, err
+		}
+		return false, o.PutKey(key)
+	default:
+		return false, &OtherKeyError{Wanted: m.KeyFingerprint, Found: o.KeyFingerprint, Held: holder != ""}
+	}
+}
+
+// keyHolder returns the name of a backup that holds the key to which a backup belongs, itself first; "" if none does.
+func (s Store) keyHolder(m Manifest) (string, error) {
+	all, err := s.List()
+	if err != nil || m.KeyFingerprint == "" {
+		return "", err
+	}
+	for _, other := range append([]Manifest{m}, all...) {
+		if other.HasKey && other.KeyFingerprint == m.KeyFingerprint {
+			return other.Name, nil
+		}
+	}
+	return "", nil
+}
+
+// readKey returns the key that a backup holds, if it has that fingerprint.
+func (s Store) readKey(name, fingerprint string) ([]byte, error) {
+	path := filepath.Join(s.Folder, name, keyFile)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil || secrets.Fingerprint(key) != fingerprint {
+		return nil, fmt.Errorf("%s is damaged: it is not the key %s", path, fingerprint)
+	}
+	return key, nil
 }

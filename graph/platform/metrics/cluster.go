@@ -42,10 +42,10 @@ var (
 		"stoa_backup_timestamp_seconds", Gauge, nil,
 		"When the newest complete backup in the data folder of this process was begun, in Unix time; 0 without a backup.",
 	}
-	// BackupDamagedFiles counts the damaged files that the verification found.
+	// BackupDamagedFiles counts the damaged files that the newest backup found and copied again.
 	BackupDamagedFiles = Row{
 		"stoa_backup_damaged_files", Gauge, nil,
-		"Files of the backups that are there whose checksum was wrong when they were last read, which takes a week for all of them.",
+		"Damaged files of the backups that the newest one found and copied from the file store again.",
 	}
 	backupDomain = Domain{
 		"Backups", "Of the data folder of one process.",

@@ -1,7 +1,4 @@
-// Package installation knows to which installation's key a database belongs: the table installation_key holds the fingerprint of
-// the key that its first server had. Codes, links, the secrets of webhooks and the server's signing key are derived from the key,
-// so a server with another one would change all of them without a word.
-package installation
+package secrets
 
 import (
 	"context"
@@ -20,13 +17,18 @@ const Consequences = "with another key, codes and links that were mailed are voi
 // undefinedTable is PostgreSQL's error code for a table that does not exist.
 const undefinedTable = "42P01"
 
+// The table installation_key holds the fingerprint of the installation's key that the database's first server had. Codes, links,
+// the secrets of webhooks and the server's signing key are derived from the key, so a server with another one would change all of
+// them without a word.
+
 // Fingerprint identifies a key and says nothing about it. It has the form of an agent's fingerprint.
 func Fingerprint(key []byte) string {
 	sum := sha256.Sum256(append([]byte("stoa installation key\n"), key...))
 	return "SHA256:" + base64.RawStdEncoding.EncodeToString(sum[:])
 }
 
-// Recorded returns the fingerprint in the database, or "" if no server of a version with fingerprints has started on it yet.
+// Recorded returns the fingerprint of the key in the database, or "" if no server of a version with fingerprints has started on
+// it yet.
 func Recorded(ctx context.Context, pool *sql.DB) (string, error) {
 	var found string
 	err := pool.QueryRowContext(ctx, "SELECT fingerprint FROM installation_key").Scan(&found)
@@ -53,8 +55,8 @@ func Replace(ctx context.Context, pool *sql.DB, fingerprint string) error {
 	return err
 }
 
-// Forget removes the fingerprint: the next server that starts records that of its key.
-func Forget(ctx context.Context, pool *sql.DB) error {
+// ForgetKey removes the fingerprint: the next server that starts records that of its key.
+func ForgetKey(ctx context.Context, pool *sql.DB) error {
 	_, err := pool.ExecContext(ctx, "DELETE FROM installation_key")
 	return err
 }

@@ -1,6 +1,4 @@
-// Package progress shows how far a command is. Work of less than a second shows nothing. On a terminal there is a bar, which goes
-// when the work is done; elsewhere, as in a log, a line every ten seconds.
-package progress
+package main
 
 import (
 	"fmt"
@@ -12,16 +10,16 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// Unknown is the total of work whose end is not known ahead.
-const Unknown = -1
-
 const (
+	unknownTotal = -1 // of work whose end is not known ahead
+
 	barDelay     = time.Second
 	lineInterval = 10 * time.Second
 )
 
-// Work is the work whose progress is shown. Its methods may be called from any goroutine.
-type Work struct {
+// progress shows how far a command is. Work of less than a second shows nothing. On a terminal there is a bar, which goes when
+// the work is done; elsewhere, as in a log, a line every ten seconds. Its methods may be called from any goroutine.
+type progress struct {
 	what  string
 	bytes bool
 	done  atomic.Int64
@@ -33,9 +31,9 @@ type Work struct {
 	shown sync.WaitGroup
 }
 
-// Start begins to show work, such as "copying files". total and what Add is given are bytes or steps.
-func Start(to io.Writer, terminal bool, what string, total int64, bytes bool) *Work {
-	w := &Work{what: what, bytes: bytes, total: total, to: to, began: time.Now(), ended: make(chan struct{})}
+// startProgress begins to show work, such as "copying files". total and the sizes of add are bytes or steps.
+func startProgress(to io.Writer, terminal bool, what string, total int64, bytes bool) *progress {
+	w := &progress{what: what, bytes: bytes, total: total, to: to, began: time.Now(), ended: make(chan struct{})}
 	interval := lineInterval
 	if terminal {
 		interval = barDelay
@@ -47,11 +45,11 @@ func Start(to io.Writer, terminal bool, what string, total int64, bytes bool) *W
 	return w
 }
 
-// Add says that n bytes or steps more are done.
-func (w *Work) Add(n int64) { w.done.Add(n) }
+// add says that n bytes or steps more are done.
+func (w *progress) add(n int64) { w.done.Add(n) }
 
-// End stops to show the work. Call it once.
-func (w *Work) End() {
+// end stops to show the work. Call it once.
+func (w *progress) end() {
 	close(w.ended)
 	w.shown.Wait()
 	if w.bar != nil {
@@ -59,7 +57,7 @@ func (w *Work) End() {
 	}
 }
 
-func (w *Work) show(interval time.Duration) {
+func (w *progress) show(interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -77,7 +75,7 @@ func (w *Work) show(interval time.Duration) {
 }
 
 // line returns the work's line for a log.
-func (w *Work) line(after time.Duration) string {
+func (w *progress) line(after time.Duration) string {
 	text := fmt.Sprintf("%s: %d s", w.what, int(after.Seconds()))
 	done := w.done.Load()
 	switch {
@@ -85,7 +83,7 @@ func (w *Work) line(after time.Duration) string {
 		return text
 	case w.bytes:
 		return fmt.Sprintf("%s, %d MB", text, done/1_000_000)
-	case w.total == Unknown:
+	case w.total == unknownTotal:
 		return fmt.Sprintf("%s, %d", text, done)
 	}
 	return fmt.Sprintf("%s, %d of %d", text, done, w.total)

@@ -1,4 +1,4 @@
-package progress
+package main
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 )
 
 // Within a second nothing is shown; afterwards a terminal has a bar, and a log a line every ten seconds.
-func TestWhatIsShown(t *testing.T) {
+func TestProgressIsShown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		terminal bool
@@ -28,10 +28,10 @@ func TestWhatIsShown(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var to bytes.Buffer
-				w := Start(&to, c.terminal, "seeding", 9, false)
-				w.Add(7)
+				w := startProgress(&to, c.terminal, "seeding", 9, false)
+				w.add(7)
 				time.Sleep(c.takes)
-				w.End()
+				w.end()
 				require.Equal(t, c.lines, strings.Count(to.String(), "\n"), to.String())
 				require.Contains(t, to.String(), c.shows)
 				if c.shows == "" {
@@ -42,14 +42,14 @@ func TestWhatIsShown(t *testing.T) {
 	}
 }
 
-func TestLine(t *testing.T) {
+func TestProgressLine(t *testing.T) {
 	t.Parallel()
-	for want, w := range map[string]*Work{
+	for want, w := range map[string]*progress{
 		"copying: 12 s":        {what: "copying", bytes: true},
-		"copying: 12 s, 34 MB": {what: "copying", bytes: true, total: Unknown},
+		"copying: 12 s, 34 MB": {what: "copying", bytes: true, total: unknownTotal},
 	} {
 		if strings.Contains(want, "MB") {
-			w.Add(34_500_000)
+			w.add(34_500_000)
 		}
 		require.Equal(t, want, w.line(12*time.Second))
 	}
