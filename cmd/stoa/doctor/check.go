@@ -21,7 +21,7 @@ func (e *examination) read(path string, into any) bool {
 		return false
 	}
 	if err := json.Unmarshal(got.body, into); err != nil {
-		e.lief(path, "it is no JSON of its kind: %v", err)
+		e.reportFalse(path, "it is no JSON of its kind: %v", err)
 		return false
 	}
 	return true
@@ -32,7 +32,7 @@ func (e *examination) own(path, address string) bool {
 	if address == e.origin || strings.HasPrefix(address, e.origin+"/") {
 		return true
 	}
-	e.lief(path, "%s is not of this server", address)
+	e.reportFalse(path, "%s is not of this server", address)
 	return false
 }
 
@@ -41,17 +41,15 @@ var parameter = regexp.MustCompile(`\{[^}]*\}`)
 // checkDescription asks every path of the description which methods it has.
 func (e *examination) checkDescription() {
 	var description struct {
-		OpenAPI string `json:"openapi"`
-		Servers []struct {
-			URL string `json:"url"`
-		} `json:"servers"`
-		Paths map[string]map[string]json.RawMessage `json:"paths"`
+		OpenAPI string
+		Servers []struct{ URL string }
+		Paths   map[string]map[string]json.RawMessage
 	}
 	if !e.read(openapiPath, &description) {
 		return
 	}
 	if !strings.HasPrefix(description.OpenAPI, "3.1") {
-		e.lief(openapiPath, "it is OpenAPI %q instead of 3.1", description.OpenAPI)
+		e.reportFalse(openapiPath, "it is OpenAPI %q instead of 3.1", description.OpenAPI)
 	}
 	for _, server := range description.Servers {
 		e.own(openapiPath, server.URL)
@@ -65,12 +63,12 @@ func (e *examination) checkDescription() {
 		example := parameter.ReplaceAllString(path, "00000000-0000-7000-8000-000000000000")
 		got, err := e.ask(http.MethodOptions, e.origin+example)
 		if err != nil || got.status != http.StatusNoContent {
-			e.lief(openapiPath, "%s is not there", path)
+			e.reportFalse(openapiPath, "%s is not there", path)
 			continue
 		}
 		for _, method := range e.api[path] {
 			if !slices.Contains(strings.Split(strings.ReplaceAll(got.header.Get("Allow"), " ", ""), ","), method) {
-				e.lief(openapiPath, "%s does not take %s", path, method)
+				e.reportFalse(openapiPath, "%s does not take %s", path, method)
 			}
 		}
 	}
@@ -78,7 +76,7 @@ func (e *examination) checkDescription() {
 		for path, methods := range e.api {
 			for _, method := range methods {
 				if !bytes.Contains(text.body, []byte("`"+method+" "+path+"`")) {
-					e.lief(wholeTextPath, "%s %s is missing", method, path)
+					e.reportFalse(wholeTextPath, "%s %s is missing", method, path)
 				}
 			}
 		}
@@ -88,17 +86,13 @@ func (e *examination) checkDescription() {
 // checkSkills compares the skill with the digest of the index.
 func (e *examination) checkSkills() {
 	var index struct {
-		Skills []struct {
-			Name   string `json:"name"`
-			URL    string `json:"url"`
-			Digest string `json:"digest"`
-		} `json:"skills"`
+		Skills []struct{ Name, URL, Digest string }
 	}
 	if !e.read(indexPath, &index) {
 		return
 	}
 	if len(index.Skills) == 0 {
-		e.lief(indexPath, "it names no skill")
+		e.reportFalse(indexPath, "it names no skill")
 	}
 	for _, skill := range index.Skills {
 		if !e.own(indexPath, skill.URL) {
@@ -106,78 +100,63 @@ func (e *examination) checkSkills() {
 		}
 		got, err := e.ask(http.MethodGet, skill.URL)
 		if err != nil || got.status != http.StatusOK {
-			e.lief(indexPath, "the skill %s is not at %s", skill.Name, skill.URL)
+			e.reportFalse(indexPath, "the skill %s is not at %s", skill.Name, skill.URL)
 			continue
 		}
 		if sum := sha256.Sum256(got.body); skill.Digest != "sha256:"+hex.EncodeToString(sum[:]) {
-			e.lief(indexPath, "the skill %s has another digest than %s", skill.Name, skill.Digest)
+			e.reportFalse(indexPath, "the skill %s has another digest than %s", skill.Name, skill.Digest)
 		}
 		if plain := e.got[plainSkillPath]; plain != nil && !bytes.Equal(plain.body, got.body) {
-			e.lief(indexPath, "the skill %s is another than %s", skill.Name, plainSkillPath)
+			e.reportFalse(indexPath, "the skill %s is another than %s", skill.Name, plainSkillPath)
 		}
 	}
 }
 
-// checkCatalog follows every link of the set; an anchor that takes no GET still is no unknown path.
-func (e *examination) checkCatalog() {
-	var catalog struct {
-		Linkset []map[string]json.RawMessage `json:"linkset"`
-	}
-	if !e.read(catalogPath, &catalog) {
-		return
-	}
-	described := false
-	for _, set := range catalog.Linkset {
-		for relation, raw := range set {
-			var links []struct {
-				Href string `json:"href"`
-			}
-			if json.Unmarshal(raw, &links) != nil {
-				continue // the anchor
-			}
-			for _, link := range links {
-				described = described || link.Href == e.origin+openapiPath
-				if relation != "item" && e.own(catalogPath, link.Href) && e.status(link.Href) != http.StatusOK {
-					e.lief(catalogPath, "%s answers %d", link.Href, e.status(link.Href))
+// checkCatalogs follows the links of the API's catalog and of that of skills and tools. An item need not take a GET.
+func (e *examination) checkCatalogs() {
+	var catalog struct{ Linkset []map[string]json.RawMessage }
+	var entries struct{ Entries []struct{ URL string } }
+	if e.read(catalogPath, &catalog) {
+		described := false
+		for _, set := range catalog.Linkset {
+			for relation, raw := range set {
+				var links []struct{ Href string }
+				_ = json.Unmarshal(raw, &links) // the anchor has none
+				for _, link := range links {
+					described = described || link.Href == e.origin+openapiPath
+					if relation != "item" {
+						e.follow(catalogPath, link.Href)
+					}
 				}
 			}
 		}
+		if !described {
+			e.reportFalse(catalogPath, "it does not lead to %s", openapiPath)
+		}
 	}
-	if !described {
-		e.lief(catalogPath, "it does not lead to %s", openapiPath)
-	}
-}
-
-// checkEntries follows the entries of the catalog of skills and tools.
-func (e *examination) checkEntries() {
-	var catalog struct {
-		Entries []struct {
-			URL string `json:"url"`
-		} `json:"entries"`
-	}
-	if !e.read(aiCatalogPath, &catalog) {
-		return
-	}
-	for _, entry := range catalog.Entries {
-		if e.own(aiCatalogPath, entry.URL) && e.status(entry.URL) != http.StatusOK {
-			e.lief(aiCatalogPath, "%s answers %d", entry.URL, e.status(entry.URL))
+	if e.read(aiCatalogPath, &entries) {
+		for _, entry := range entries.Entries {
+			e.follow(aiCatalogPath, entry.URL)
 		}
 	}
 }
 
-// checkCard sends each place of the tools an empty request without a token, which they refuse: as no message of theirs, or because it
-// has no token.
-func (e *examination) checkCard() {
-	var card struct {
-		Remotes []struct {
-			URL string `json:"url"`
-		} `json:"remotes"`
+// follow asks for an address, which must be of this server.
+func (e *examination) follow(path, address string) {
+	if e.own(path, address) && e.status(address) != http.StatusOK {
+		e.reportFalse(path, "%s answers %d", address, e.status(address))
 	}
+}
+
+// checkCard sends each place of the tools an empty request without a token, which they refuse: as no message of theirs, or
+// because it has no token.
+func (e *examination) checkCard() {
+	var card struct{ Remotes []struct{ URL string } }
 	if !e.read(cardPath, &card) {
 		return
 	}
 	if len(card.Remotes) == 0 {
-		e.lief(cardPath, "it names no place of the tools")
+		e.reportFalse(cardPath, "it names no place of the tools")
 	}
 	for _, remote := range card.Remotes {
 		if !e.own(cardPath, remote.URL) {
@@ -185,7 +164,7 @@ func (e *examination) checkCard() {
 		}
 		got, err := e.ask(http.MethodPost, remote.URL, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 		if err != nil || (got.status != http.StatusUnauthorized && got.status != http.StatusBadRequest) {
-			e.lief(cardPath, "there are no tools at %s", remote.URL)
+			e.reportFalse(cardPath, "there are no tools at %s", remote.URL)
 		}
 	}
 }
@@ -207,7 +186,7 @@ func (e *examination) checkRobots() {
 			}
 		}
 		if document.listed && !allowed {
-			e.lief(robotsPath, "it forbids %s", document.path)
+			e.reportFalse(robotsPath, "it forbids %s", document.path)
 		}
 	}
 }
@@ -229,7 +208,7 @@ func (e *examination) checkNames(path string) {
 	for _, named := range unique(operation.FindAllString(text, -1)) {
 		method, target, _ := strings.Cut(named, " ")
 		if len(e.api) > 0 && !e.has(method, target) {
-			e.lief(path, "there is no %s", named)
+			e.reportFalse(path, "there is no %s", named)
 		}
 	}
 }
@@ -247,7 +226,7 @@ func (e *examination) checkAddress(path, named string) {
 	}
 	if named != e.origin && !strings.HasPrefix(named, e.origin+"/") {
 		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-			e.lief(path, "%s is the reader's own machine, not this server", named)
+			e.reportFalse(path, "%s is the reader's own machine, not this server", named)
 		}
 		return
 	}
@@ -255,7 +234,7 @@ func (e *examination) checkAddress(path, named string) {
 		return
 	}
 	if status := e.status(named); status == http.StatusNotFound || status == 0 {
-		e.lief(path, "%s answers %d", named, status)
+		e.reportFalse(path, "%s answers %d", named, status)
 	}
 }
 

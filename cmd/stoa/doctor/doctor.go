@@ -68,8 +68,8 @@ type examination struct {
 	client *http.Client
 	// got are the documents, nil for those that did not come.
 	got map[string]*answer
-	// lies are the false statements, by the path that makes them.
-	lies map[string][]string
+	// falseClaims are by the path that makes them.
+	falseClaims map[string][]string
 	// api are the paths of the description and their methods.
 	api map[string][]string
 	// asked are the addresses that were asked for, and with which status they answered.
@@ -79,7 +79,7 @@ type examination struct {
 // Examine prints a line for each document, and returns an error if a check fails.
 func Examine(ctx context.Context, origin string, out io.Writer) error {
 	e := &examination{
-		ctx: ctx, origin: strings.TrimRight(origin, "/"), got: make(map[string]*answer), lies: make(map[string][]string),
+		ctx: ctx, origin: strings.TrimRight(origin, "/"), got: make(map[string]*answer), falseClaims: make(map[string][]string),
 		api: make(map[string][]string), asked: make(map[string]int),
 		client: &http.Client{
 			Timeout:       timeout,
@@ -92,11 +92,12 @@ func Examine(ctx context.Context, origin string, out io.Writer) error {
 	for _, document := range documents {
 		e.fetch(document.path, document.media, document.listed)
 	}
-	e.ready()
+	if status := e.status(e.origin + readyPath); status != http.StatusOK {
+		e.reportFalse(readyPath, "the server is not ready: %d", status)
+	}
 	e.checkDescription()
 	e.checkSkills()
-	e.checkCatalog()
-	e.checkEntries()
+	e.checkCatalogs()
 	e.checkCard()
 	e.checkRobots()
 	for _, document := range documents {
@@ -108,13 +109,17 @@ func Examine(ctx context.Context, origin string, out io.Writer) error {
 // print says of each path whether everything is so.
 func (e *examination) print(out io.Writer) error {
 	found := 0
-	for _, path := range append([]string{readyPath}, paths()...) {
-		if len(e.lies[path]) == 0 {
+	paths := []string{readyPath}
+	for _, document := range documents {
+		paths = append(paths, document.path)
+	}
+	for _, path := range paths {
+		if len(e.falseClaims[path]) == 0 {
 			fmt.Fprintf(out, "ok    %s\n", path)
 		}
-		for _, lie := range e.lies[path] {
+		for _, claim := range e.falseClaims[path] {
 			found++
-			fmt.Fprintf(out, "lies  %s: %s\n", path, lie)
+			fmt.Fprintf(out, "lies  %s: %s\n", path, claim)
 		}
 	}
 	if found > 0 {
@@ -123,17 +128,9 @@ func (e *examination) print(out io.Writer) error {
 	return nil
 }
 
-func paths() []string {
-	all := make([]string, len(documents))
-	for i, document := range documents {
-		all[i] = document.path
-	}
-	return all
-}
-
-// lief notes a false statement.
-func (e *examination) lief(path, format string, args ...any) {
-	e.lies[path] = append(e.lies[path], fmt.Sprintf(format, args...))
+// reportFalse records a claim that is not true.
+func (e *examination) reportFalse(path, format string, args ...any) {
+	e.falseClaims[path] = append(e.falseClaims[path], fmt.Sprintf(format, args...))
 }
 
 // ask makes a request without a token.
@@ -171,32 +168,26 @@ func (e *examination) status(address string) int {
 func (e *examination) fetch(path, media string, listed bool) {
 	got, err := e.ask(http.MethodGet, e.origin+path)
 	if err != nil {
-		e.lief(path, "it does not answer: %v", err)
+		e.reportFalse(path, "it does not answer: %v", err)
 		return
 	}
 	if got.status != http.StatusOK {
-		e.lief(path, "it answers %d", got.status)
+		e.reportFalse(path, "it answers %d", got.status)
 		return
 	}
 	e.got[path] = got
 	if kind := got.header.Get("Content-Type"); !strings.HasPrefix(kind, media) {
-		e.lief(path, "its type is %q instead of %s", kind, media)
+		e.reportFalse(path, "its type is %q instead of %s", kind, media)
 	}
 	if !strings.Contains(strings.Join(got.header.Values("Link"), ","), "<"+catalogPath+`>; rel="api-catalog"`) {
-		e.lief(path, "no Link header leads to %s", catalogPath)
+		e.reportFalse(path, "no Link header leads to %s", catalogPath)
 	}
 	tag := got.header.Get("ETag")
 	again, err := e.ask(http.MethodGet, e.origin+path, "If-None-Match", tag)
 	if tag == "" || err != nil || again.status != http.StatusNotModified {
-		e.lief(path, "it does not know its ETag %q again", tag)
+		e.reportFalse(path, "it does not know its ETag %q again", tag)
 	}
 	if listed && got.header.Get("Access-Control-Allow-Origin") != "*" {
-		e.lief(path, "pages of other origins may not read it")
-	}
-}
-
-func (e *examination) ready() {
-	if status := e.status(e.origin + readyPath); status != http.StatusOK {
-		e.lief(readyPath, "the server is not ready: %d", status)
+		e.reportFalse(path, "pages of other origins may not read it")
 	}
 }

@@ -1,5 +1,5 @@
-// Package engine is `stoa doctor --database`: it tries on a database server each feature that Stoa rests on, and says which promise
-// of Stoa breaks without it.
+// Package engine is `stoa doctor --database`: it tries on a database server each feature that Stoa rests on, and names the
+// promise of Stoa that breaks without it. The features are the blocks of doctor.sql.
 //
 // It works in its own schema, which it drops again, and holds locks only on its own rows and random keys. It may run beside
 // anything. If it is killed, a schema whose name begins with stoa_doctor_ stays.
@@ -8,15 +8,12 @@ package engine
 import (
 	"context"
 	"crypto/rand"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"time"
-
-	"github.com/lib/pq"
 )
 
 // MinServerVersion is the first version of PostgreSQL that Stoa runs on, in the form of server_version_num.
@@ -36,8 +33,8 @@ type Config struct {
 	Address string
 	// Direct is a connection URL for the checks that need a session; empty: Address.
 	Direct string
-	// Spread is a statement that is run after each CREATE TABLE, with %s for the table's name, on an engine that distributes tables by
-	// a separate statement. Each table has a column id.
+	// Spread is a statement that is run after each CREATE TABLE, with %s for the table's name, on an engine that distributes tables
+	// by a separate statement. Each table has a column id.
 	Spread string
 }
 
@@ -70,11 +67,11 @@ func Examine(ctx context.Context, config Config) (report Report, err error) {
 	}
 	schema := schemaPrefix + strings.ToLower(rand.Text()[:12])
 	refused := execute(ctx, config.Address, "CREATE SCHEMA "+schema)
-	for _, c := range checks {
+	for i, c := range checks {
 		result := Result{Name: c.name, Tried: c.tried, Promise: c.promise}
-		failure := refused
+		failure := refused // of the first check, which is the schema itself
 		switch {
-		case c.name == ownSchema:
+		case i == 0:
 		case refused != nil:
 			failure = errNoSchema
 		default:
@@ -153,12 +150,4 @@ func execute(ctx context.Context, address, statement string) error {
 	defer pool.Close()
 	_, err = pool.ExecContext(ctx, statement)
 	return err
-}
-
-func open(address string) (*sql.DB, error) {
-	connector, err := pq.NewConnector(address)
-	if err != nil {
-		return nil, err
-	}
-	return sql.OpenDB(connector), nil
 }

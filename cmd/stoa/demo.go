@@ -1,0 +1,49 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"path/filepath"
+
+	"stoa/cmd/stoa/demo"
+	"stoa/cmd/stoa/operatorcli"
+)
+
+// demoCommand shows that a running server works, to people and to scripts.
+type demoCommand struct {
+	URL   string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
+	Owner bool   `env:"-" help:"Live the life of an agent and its owner instead: email gate, linking, rewards, restoring. It changes the server's settings for a minute."`
+	Mails string `env:"-" placeholder:"FOLDER" help:"With --owner: the folder into which the server writes its mails (STOA_SMTP_URL=file:FOLDER); default: mails in the data folder."`
+
+	Operator operatorcli.Connection `embed:"" prefix:"operator-"`
+}
+
+// Run returns an error at the first answer that the contract does not allow.
+func (c demoCommand) Run(out io.Writer) error {
+	config := demo.Config{URL: c.URL, Out: out, Mails: cmp.Or(c.Mails, filepath.Join(c.Operator.DataDir, "mails"))}
+	operator, err := c.Operator.Client()
+	if c.Owner {
+		if err != nil {
+			return err
+		}
+		config.Operator = operator
+		return demo.RunOwner(context.Background(), config)
+	}
+	switch {
+	case errors.Is(err, operatorcli.ErrNoToken), !c.local(): // the token beside this program is of another server
+	case err != nil:
+		return err
+	default:
+		config.Operator = operator
+	}
+	return demo.Run(context.Background(), config)
+}
+
+// local reports whether the server is on this machine.
+func (c demoCommand) local() bool {
+	parsed, err := url.Parse(c.URL)
+	return err == nil && isLoopback(parsed.Hostname())
+}
