@@ -36,7 +36,7 @@ var levels = []level{
 	{packages: []string{"graph/exec"}}, // above the domains: each of their tests would compile its 97,000 lines again
 	{packages: []string{"graph/server/playground"}},
 	{packages: []string{"graph/server", "graph/graphtest"}},
-	{packages: []string{"rest/mcp", "rest/owner", "rest/site", "graph/server/console"}},
+	{packages: []string{"rest/mcp", "rest/owner", "rest/site", "graph/console"}},
 	{packages: []string{"rest", "jobs/inspection"}},
 	{packages: []string{"rest/socket", "rest/resttest", "jobs"}},
 	{packages: []string{"cmd"}, together: true},

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"stoa/graph"
+	"stoa/graph/console"
 	"stoa/graph/server"
-	"stoa/graph/server/console"
 	"stoa/graph/server/playground"
 	"stoa/jobs"
 	"stoa/rest"
@@ -34,7 +34,7 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 		Codes: p.signInCodes, Stylesheet: console.Stylesheet(),
 		Pages: func(ask server.Ask) http.Handler {
 			return console.New(console.Config{
-				Ask: ask, Logger: p.log, Public: p.origin, Tools: mounts, AuditExport: domains.Operator.AuditExport, Draining: &p.draining,
+				Ask: ask, Logger: p.log, Public: p.origin, Tools: mounts, AuditExport: domains.Operator.AuditExport,
 				Preview: domains.Attachments.AttachmentPreview,
 			})
 		},
@@ -62,7 +62,7 @@ func (p *process) operatorMounts() []server.Mount {
 		{
 			Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, what confines the inspection of files, and how far the replica is behind.",
 			Open: true, Handler: rest.New(rest.Config{
-				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.inspection.confinement,
+				Logger: p.log, Checks: p.readinessChecks(), Confinement: p.inspection.confinement,
 				Replica: p.replicaStatus,
 			}),
 		},

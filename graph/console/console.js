@@ -1,0 +1,62 @@
+// What the pages do better with a script: times in the browser's zone, buttons that copy, and lists that refresh. Each is whole without it.
+"use strict";
+
+// Every five seconds a page that is looked at is read again, and the parts that have changed are replaced. A part stays as it is while
+// the operator fills in a form of it or marks a text.
+const live = document.getElementById("live"), shown = new Map();
+for (const part of document.querySelectorAll("[data-part]")) shown.set(part.id, part.innerHTML);
+const held = (part) => part.contains(document.activeElement) && document.activeElement.closest("form") ||
+  !getSelection().isCollapsed && part.contains(getSelection().anchorNode);
+function swap(part, next) {
+  const at = part.contains(document.activeElement) && document.activeElement;
+  const pairs = (of) => [...part.querySelectorAll(of)].map((old, i) => [old, next.querySelectorAll(of)[i]]);
+  for (const [old, made] of pairs("details")) made && (made.open = old.open);
+  const scrolled = pairs(".scroll").map(([old, made]) => [made, old.scrollLeft, old.scrollTop]);
+  part.replaceWith(next);
+  for (const [made, left, top] of scrolled) made?.scrollTo(left, top);
+  if (at) [...next.querySelectorAll(at.tagName)].find((e) => e.href === at.href)?.focus({ preventScroll: true });
+}
+async function refresh() {
+  if (document.hidden || live.stopped) return;
+  const answer = await fetch(location.href, { headers: { Accept: "text/html" } }).catch(() => null);
+  const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of page ? document.querySelectorAll("[data-part]") : []) {
+    const next = page.getElementById(part.id);
+    if (!next || next.innerHTML === shown.get(part.id) || held(part)) continue;
+    shown.set(part.id, next.innerHTML);
+    localise(next);
+    swap(part, document.adoptNode(next));
+  }
+}
+if (live) {
+  live.hidden = false;
+  live.onclick = () => (live.textContent = (live.stopped = !live.stopped) ? "Refresh by itself" : "Stop refreshing");
+  document.addEventListener("visibilitychange", refresh);
+  setInterval(refresh, 5000);
+}
+
+// The server writes times in UTC, as what is typed into filters and forms is; pointing at one shows it in UTC.
+function localise(part) {
+  const day = { day: "numeric", month: "short", year: "numeric" }, minute = { hour: "2-digit", minute: "2-digit" };
+  for (const time of part.querySelectorAll("time"))
+    time.textContent = new Date(time.dateTime).toLocaleString("en-GB", time.matches(".stream time") ? minute : { ...day, ...minute });
+  for (const name of part.querySelectorAll(".zone")) name.textContent = Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+localise(document);
+
+for (const text of document.querySelectorAll("[data-copy]")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text.value);
+      button.textContent = "Copied";
+    } catch {
+      text.select();
+      button.textContent = "Selected: press Ctrl+C";
+    }
+  });
+  text.after(button);
+}

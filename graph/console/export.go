@@ -1,0 +1,189 @@
+package console
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"stoa/graph/operator"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
+)
+
+// exportFormats are those of exports.
+var exportFormats = []string{"csv", "json"}
+
+const (
+	// exportSuffix ends the path that takes the form of a private list's export.
+	exportSuffix = "/export"
+	// exportTimeout is the time in which an export must end, maxExport how many rows it has at most.
+	exportTimeout, maxExport = 2 * time.Minute, 10_000
+)
+
+// exportPrivate answers the form of a private list with its export, after the audit log has an entry with the list, its filters and how
+// many rows it had. Faults: invalid_input without a reason, not_found for another format.
+func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *section) error {
+	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
+	if err := r.ParseForm(); err != nil {
+		return web.BodyError(err)
+	}
+	format := r.PostForm.Get("format")
+	if !slices.Contains(exportFormats, format) || s.AuditExport == nil {
+		return fault.New(fault.NotFound)
+	}
+	asked := readListing(listed, r.URL.Query())
+	rows, err := s.count(r.Context(), asked)
+	if err != nil {
+		return err
+	}
+	details := map[string]any{"format": format, "rows": rows}
+	for name, values := range asked.whole("", "") {
+		details[name] = values[0]
+	}
+	if err := s.AuditExport(r.Context(), listed.Path[1:], details, r.PostForm.Get(reasonField)); err != nil {
+		return err
+	}
+	return s.export(w, r, asked, format, rows)
+}
+
+// count is how many rows an export will have. A list without a total is read for its ids.
+func (s *console) count(ctx context.Context, asked *listing) (int, error) {
+	rows := 0
+	err := s.eachPage(ctx, asked, nil, func(found listPage) bool {
+		if found.total != nil {
+			rows = int(min(whole(found.total), maxExport))
+			return false
+		}
+		rows = min(rows+len(found.nodes), maxExport)
+		return rows < maxExport
+	})
+	return rows, err
+}
+
+// eachPage reads everything that is asked for, a page at a time, until use returns false.
+func (s *console) eachPage(ctx context.Context, asked *listing, columns []string, use func(listPage) bool) error {
+	for after := ""; ; {
+		asked.ask(operator.MaxPage, after, "")
+		found, err := s.read(ctx, asked, columns)
+		if err != nil {
+			return err
+		}
+		after = found.last
+		if !use(found) || !found.hasOlder || len(found.nodes) == 0 {
+			return nil
+		}
+	}
+}
+
+// export answers with every row that fits, at most `most`, in CSV or as a JSON array, with the chosen columns or with all. It reads a page
+// at a time and sends each at once; an error after the first page ends the answer early.
+func (s *console) export(w http.ResponseWriter, r *http.Request, asked *listing, format string, most int) error {
+	columns := columnsOf(asked.section)
+	if len(asked.sent[columnsField]) > 0 {
+		columns = asked.columns
+	}
+	names := append([]string{"id"}, columns...)
+	if asked.Name != "" {
+		names = append([]string{"id", asked.Name}, columns...)
+	}
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(exportTimeout)) // a writer without deadlines needs none
+	var (
+		write         func(map[string]any) error
+		end           func()
+		written, gone = 0, false
+	)
+	err := s.eachPage(r.Context(), asked, columns, func(found listPage) bool {
+		if write == nil {
+			write, end = startRows(w, asked.section, format, names)
+		}
+		for _, node := range found.nodes[:min(len(found.nodes), most-written)] {
+			if gone = write(node) != nil; gone {
+				return false
+			}
+		}
+		written += len(found.nodes)
+		gone = control.Flush() != nil
+		return !gone && written < most
+	})
+	switch {
+	case err != nil && write == nil:
+		return err
+	case err != nil:
+		s.Logger.ErrorContext(r.Context(), "an export ended early", "list", asked.Path, "error", err)
+		panic(http.ErrAbortHandler) // the client must not take it for whole
+	case !gone:
+		end()
+	}
+	return nil
+}
+
+// startRows begins an export in a format: write adds a row, end ends it.
+func startRows(w http.ResponseWriter, listed *section, format string, names []string) (write func(map[string]any) error, end func()) {
+	name := listed.Path[1:]
+	if format == "csv" {
+		out := startCSV(w, name, names)
+		return func(fields map[string]any) error {
+			_ = out.Write(cellsOf(fields, names)) // Error returns it
+			out.Flush()
+			return out.Error()
+		}, func() {}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.json"`)
+	lead := "[\n"
+	return func(fields map[string]any) error {
+			raw, err := json.Marshal(fields)
+			if err == nil {
+				_, err = w.Write(append([]byte(lead), raw...))
+			}
+			lead = ",\n"
+			return err
+		}, func() {
+			tail := "\n]\n"
+			if lead == "[\n" {
+				tail = "[]\n"
+			}
+			_, _ = w.Write([]byte(tail)) // a client that has gone away needs no answer
+		}
+}
+
+// startCSV begins an answer in CSV, for the browser to save.
+func startCSV(w http.ResponseWriter, name string, header []string) *csv.Writer {
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="`+name+`.csv"`)
+	out := csv.NewWriter(w)
+	_ = out.Write(header) // a client that has gone away needs no answer
+	out.Flush()
+	return out
+}
+
+// cellsOf are members of an answer as texts. A spreadsheet must not take a text for a formula.
+func cellsOf(data map[string]any, names []string) []string {
+	cells := make([]string, len(names))
+	for i, name := range names {
+		switch v := data[name].(type) {
+		case string:
+			cells[i] = v
+			if strings.IndexAny(v, "=+-@\t\r") == 0 {
+				cells[i] = "'" + v
+			}
+		case json.Number:
+			cells[i] = v.String()
+		case bool:
+			cells[i] = map[bool]string{true: "true", false: "false"}[v]
+		case map[string]any:
+			for _, key := range []string{"handle", "title", "host", "id"} {
+				if text := textOf(v, key); text != "" {
+					cells[i] = text
+					break
+				}
+			}
+		}
+	}
+	return cells
+}

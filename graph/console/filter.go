@@ -1,0 +1,171 @@
+package console
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/vektah/gqlparser/v2/ast"
+)
+
+// filter is a condition that can be chosen.
+type filter struct {
+	Name, Label string
+	// Kind is choice, text or time.
+	Kind    string
+	Options []option
+	Value   string
+}
+
+// whereOf is the type of a section's conditions.
+func whereOf(listed *section) *ast.Definition { return schema.Types[listed.Type+"WhereInput"] }
+
+// filtersOf are the filters of a section with what was chosen of them. A condition on an id that the section does not list is among
+// them if it was sent: relations lead to such a list.
+func filtersOf(listed *section, sent url.Values) []filter {
+	names := append(slices.Clone(listed.Filters), "createdAtGTE", "createdAtLT")
+	for _, of := range relations {
+		for _, r := range of {
+			if r.Section == listed.Path && sent.Get(r.Field) != "" && !slices.Contains(names, r.Field) {
+				names = append(names, r.Field)
+			}
+		}
+	}
+	all := make([]filter, 0, len(names)+1)
+	if len(listed.Presets) > 0 {
+		f := filter{Name: attentionFilter, Label: "Needs attention", Value: sent.Get(attentionFilter)}
+		f.offer("", "Any")
+		for _, p := range listed.Presets {
+			f.offer(p.name, p.label)
+		}
+		all = append(all, f)
+	}
+	for _, name := range names {
+		field := whereOf(listed).Fields.ForName(name)
+		f := filter{Name: name, Label: human(name), Kind: "text", Value: strings.TrimSpace(sent.Get(name))}
+		switch inner := typeOf(field.Type); {
+		case inner.Kind == ast.Enum:
+			f.offer("", "Any")
+			for _, one := range inner.EnumValues {
+				f.offer(one.Name, human(one.Name))
+			}
+		case inner.Name == "Boolean":
+			f.offer("", "Any")
+			f.offer("true", "Yes")
+			if _, negated := opposite(listed, name); negated {
+				f.offer("false", "No")
+			}
+		case inner.Name == "Time":
+			f.Kind = "time"
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+// offer adds an option to a filter that is a choice.
+func (f *filter) offer(value, label string) {
+	f.Kind = "choice"
+	f.Options = append(f.Options, option{Value: value, Label: label, Chosen: value == f.Value})
+}
+
+// attentionFilter chooses a preset of a list.
+const attentionFilter = "attention"
+
+// opposite is the condition that holds where another does not: of a time that is null, or of a boolean.
+func opposite(listed *section, name string) (string, bool) {
+	for suffix, other := range map[string]string{"IsNil": "NotNil", "NotNil": "IsNil", "": "NEQ"} {
+		if field, found := strings.CutSuffix(name, suffix); found && (suffix != "" || !strings.HasSuffix(name, "Nil")) {
+			if whereOf(listed).Fields.ForName(field+other) != nil {
+				return field + other, true
+			}
+		}
+	}
+	return "", false
+}
+
+// conditions are those that were chosen, and the search.
+func conditions(listed *section, filters []filter, q string) []any {
+	var all []any
+	for _, f := range filters {
+		switch {
+		case f.Value == "":
+		case f.Name == attentionFilter:
+			for _, p := range listed.Presets {
+				if p.name == f.Value {
+					all = append(all, p.where(time.Now().UTC()))
+				}
+			}
+		case f.Kind == "time":
+			if at, ok := parseTime(f.Value); ok {
+				all = append(all, map[string]any{f.Name: at.Format(time.RFC3339)})
+			}
+		case f.Value == "true" && f.Kind == "choice":
+			all = append(all, map[string]any{f.Name: true})
+		case f.Value == "false" && f.Kind == "choice":
+			if other, ok := opposite(listed, f.Name); ok {
+				all = append(all, map[string]any{other: true})
+			}
+		default:
+			all = append(all, map[string]any{f.Name: f.Value})
+		}
+	}
+	if q = strings.TrimSpace(q); q != "" {
+		all = append(all, map[string]any{"or": searched(listed, q)})
+	}
+	return all
+}
+
+// searched returns alternative conditions, joined by OR: an id is searched for in every field that holds one.
+func searched(listed *section, q string) []map[string]any {
+	var all []map[string]any
+	if id, ok := parseID(q); ok {
+		for _, field := range whereOf(listed).Fields {
+			if field.Type.NamedType == "ID" && (field.Name == "id" || strings.HasSuffix(field.Name, "ID")) {
+				all = append(all, map[string]any{field.Name: id})
+			}
+		}
+	}
+	for _, path := range listed.Search {
+		if edge, name, nested := strings.Cut(path, "."); nested {
+			all = append(all, map[string]any{edge: []any{map[string]any{name: q}}})
+		} else {
+			all = append(all, map[string]any{edge: q})
+		}
+	}
+	if len(all) == 0 { // a list in which only ids are searched for, and this is none
+		all = append(all, map[string]any{"id": uuid.Nil.String()})
+	}
+	return all
+}
+
+// sortsOf are the orders that a list may have.
+func sortsOf(listed *section, chosen string) []option {
+	all := []option{{Label: "Newest first", Chosen: chosen == ""}}
+	fields := schema.Types[listed.Type+"OrderField"]
+	if fields == nil || chosen != "" && fields.EnumValues.ForName(strings.TrimPrefix(chosen, "-")) == nil {
+		return all
+	}
+	for _, field := range fields.EnumValues {
+		label, lowest, highest := human(strings.ToLower(field.Name)), ", lowest first", ", highest first"
+		if strings.HasSuffix(field.Name, "_AT") {
+			lowest, highest = ", oldest first", ", newest first"
+		}
+		all = append(all,
+			option{Value: field.Name, Label: label + lowest, Chosen: chosen == field.Name},
+			option{Value: "-" + field.Name, Label: label + highest, Chosen: chosen == "-"+field.Name})
+	}
+	return all
+}
+
+// parseTime reads what a field for a time sends, in UTC, or a time of the API.
+func parseTime(sent string) (time.Time, bool) {
+	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, time.DateOnly} {
+		if at, err := time.Parse(layout, sent); err == nil {
+			return at.UTC(), true
+		}
+	}
+	return time.Time{}, false
+}

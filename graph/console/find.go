@@ -1,0 +1,127 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/attachments"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
+)
+
+const findQuery = `query ($q: String!) { find(q: $q) { hits { kind id name by with state } exact { kind id } } }`
+
+// hitGroup holds the hits of a kind.
+type hitGroup struct {
+	Title string
+	Hits  []hit
+}
+
+// hit is a line of the results.
+type hit struct {
+	Name, Link, About, State string
+}
+
+// find leads to the entity that is exactly what was searched for, or shows everything that was found. Faults: invalid_search.
+func (s *console) find(w http.ResponseWriter, r *http.Request) error {
+	q := strings.TrimSpace(r.URL.Query().Get("q"))
+	answer, err := s.ask(r.Context(), findQuery, map[string]any{"q": q})
+	if err != nil {
+		return err
+	}
+	found := object(answer, "find")
+	if exact := object(found, "exact"); exact != nil {
+		return seeOther(w, pathOf(textOf(exact, "kind"), textOf(exact, "id")))
+	}
+	if _, isID := parseID(q); isID {
+		return fault.New(fault.NotFound)
+	}
+	var groups []hitGroup
+	for _, one := range objects(found, "hits") {
+		title := "Transactions of the ledger"
+		if listed := byType(textOf(one, "kind")); listed != nil {
+			title = listed.Title
+		}
+		i := slices.IndexFunc(groups, func(g hitGroup) bool { return g.Title == title })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, hitGroup{Title: title})
+		}
+		groups[i].Hits = append(groups[i].Hits, newHit(one))
+	}
+	return s.show(w, r, view{template: "find", Title: "Find", Q: q, Data: groups})
+}
+
+// newHit makes a line of a hit. An agent's handle stands beside its name; an order is called by its participants.
+func newHit(one map[string]any) hit {
+	id, by, with := textOf(one, "id"), textOf(one, "by"), textOf(one, "with")
+	made := hit{Name: cmp.Or(shortText(textOf(one, "name")), shortened(id)), Link: pathOf(textOf(one, "kind"), id), State: spaced(textOf(one, "state"))}
+	switch {
+	case with != "":
+		made.Name, made.About = "@"+by+" → @"+with, shortened(id)
+	case by != "":
+		made.About = "@" + by
+	default:
+		made.About = shortened(id)
+	}
+	return made
+}
+
+// pathOf is the page of a thing of a kind.
+func pathOf(kind, id string) string {
+	if listed := byType(kind); listed != nil {
+		return listed.Path + "/" + id
+	}
+	return transactionsPath + id
+}
+
+// facesPath is before the name of the picture of an agent.
+const facesPath = "/faces/"
+
+// face draws the pattern of an agent's id.
+func face(w http.ResponseWriter, r *http.Request) {
+	id, ok := parseID(strings.TrimSuffix(r.PathValue("name"), ".svg"))
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	pages.WriteFace(w, uuid.MustParse(id))
+}
+
+// maxAvatar bounds what is read of a preview, in bytes; previews are smaller.
+const maxAvatar = 4 << 20
+
+// avatar shows the picture that an agent has for a face, as everyone sees it; the pattern of its id if not everyone does.
+func (s *console) avatar(w http.ResponseWriter, r *http.Request) {
+	raw, mediaType, err := s.preview(r.Context(), r.PathValue("file"))
+	if err != nil {
+		_ = seeOther(w, facesPath+r.PathValue("id")+".svg")
+		return
+	}
+	if err := pages.Write(w, r, mediaType, raw); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+func (s *console) preview(ctx context.Context, id string) (raw []byte, mediaType string, err error) {
+	if s.Preview == nil {
+		return nil, "", fault.New(fault.NotFound)
+	}
+	found, err := s.Preview(ctx, attachments.AttachmentInput{AttachmentID: id})
+	if err != nil {
+		return nil, "", err
+	}
+	reader, err := found.Open(ctx, 0)
+	if err != nil {
+		return nil, "", err
+	}
+	defer reader.Close()
+	raw, err = io.ReadAll(io.LimitReader(reader, maxAvatar))
+	return raw, found.MediaType, err
+}

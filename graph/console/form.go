@@ -1,0 +1,235 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/graph/operator"
+	"stoa/graph/platform/bounds"
+)
+
+// field is a field of a procedure's form.
+type field struct {
+	Name, Label, Hint string
+	// Kind is line, lines, number, credits, time, choice, tick, ticks or hidden.
+	Kind     string
+	Required bool
+	Options  []option
+	// Max is the most characters; 0 for no limit of the form.
+	Max   int
+	Value string
+	// Values are those of the boxes that are ticked.
+	Values []string
+	// Was is the value that the form began with, and Known says that it began with one: then only another is sent.
+	Was   string
+	Known bool
+	// Error says what is wrong with the value.
+	Error string
+
+	// path is where the value goes in the variables.
+	path []string
+	kind *ast.Type
+}
+
+// reasonField is the last of every form.
+const reasonField = "reason"
+
+// multiline are the fields for texts of several lines, with the most characters of each; 0 if the schema says how many.
+var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.LongText, "body": bounds.LongText, "text": 0}
+
+// newForm makes the fields of a procedure. current holds the present values of an input's fields, nil for none.
+func newForm(p *procedure, current map[string]any) []*field {
+	var all []*field
+	for _, argument := range p.field.Arguments {
+		if argument.Name == p.Subject {
+			continue
+		}
+		if inner := typeOf(argument.Type); inner.Kind == ast.InputObject {
+			for _, member := range inner.Fields {
+				f := newField(member.Name, member.Description, member.Type, member.DefaultValue != nil)
+				f.path = []string{argument.Name, member.Name}
+				if current != nil {
+					f.Known = true
+					f.Was = plain(f, current[member.Name])
+					f.Value = f.Was
+				}
+				all = append(all, f)
+			}
+			continue
+		}
+		f := newField(argument.Name, argument.Description, argument.Type, argument.DefaultValue != nil)
+		f.path = []string{argument.Name}
+		all = append(all, f)
+	}
+	return all
+}
+
+// tickLabels are the labels of boxes whose names say too little beside them.
+var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove"}
+
+func newField(name, hint string, kind *ast.Type, optional bool) *field {
+	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}
+	if longest, ok := multiline[name]; ok {
+		f.Kind, f.Max = "lines", longest
+	}
+	switch inner := typeOf(kind); {
+	case name == reasonField:
+		f.Hint = "Why, in 1 to " + strconv.Itoa(bounds.Reason) + " characters. It stays in the audit log."
+	case name == "operationId": // a form that is sent twice does its work once
+		f.Kind, f.Value = "hidden", uuid.NewString()
+	case inner.Kind == ast.Enum && kind.Elem != nil:
+		f.Kind, f.Required, f.Label = "ticks", false, cmp.Or(tickLabels[name], f.Label)
+		for _, one := range inner.EnumValues {
+			f.Options = append(f.Options, option{Value: one.Name, Label: human(strings.ToLower(one.Name)), Hint: one.Description})
+		}
+	case inner.Kind == ast.Enum:
+		// A select that is required begins with an option without a value, or HTML takes the first one for chosen.
+		f.Kind, f.Options = "choice", []option{{Label: "Not changed"}}
+		if f.Required {
+			f.Options[0].Label = "Choose one"
+		}
+		for _, one := range inner.EnumValues {
+			label := human(strings.ToLower(one.Name))
+			if one.Description != "" {
+				label += ": " + one.Description
+			}
+			f.Options = append(f.Options, option{Value: one.Name, Label: label})
+		}
+	case inner.Name == "Boolean" && kind.NonNull:
+		f.Kind, f.Required, f.Label = "tick", false, cmp.Or(tickLabels[name], f.Label)
+	case inner.Name == "Boolean":
+		f.Kind, f.Options = "choice", []option{{Label: "Not chosen"}, {Value: "true", Label: "On"}, {Value: "false", Label: "Off"}}
+	case inner.Name == "Time":
+		f.Kind, f.Hint = "time", strings.TrimSpace(hint+" In UTC.")
+	case strings.HasSuffix(name, "Minor"):
+		f.Kind, f.Hint = "credits", "In credits, such as 12.50; 0.01 to "+credits(operator.MaxTopUpMinor)+"."
+	case inner.Name == "Int", inner.Name == "Int64":
+		f.Kind = "number"
+	}
+	return f
+}
+
+// plain is a value of GraphQL as a form holds it.
+func plain(f *field, v any) string {
+	if v == nil {
+		return ""
+	}
+	if f.Kind == "choice" && len(f.Options) > 0 && f.Options[0].Value == "" {
+		f.Options, f.Required = f.Options[1:], false // there is a value, which may stay
+	}
+	return fmt.Sprint(v)
+}
+
+// choose marks the option that a field holds.
+func (f *field) choose() {
+	for i := range f.Options {
+		f.Options[i].Chosen = f.Options[i].Value == f.Value || slices.Contains(f.Values, f.Options[i].Value)
+	}
+}
+
+// fill takes what was sent, and returns the variables of the operation. Fields that are wrong say so, and ok is false.
+func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
+	variables, ok = map[string]any{}, true
+	for _, f := range form {
+		if len(f.path) > 1 && variables[f.path[0]] == nil {
+			variables[f.path[0]] = map[string]any{}
+		}
+		if f.Known && !sent.Has(f.Name) { // it stays unchanged
+			continue
+		}
+		f.Value = strings.ReplaceAll(sent.Get(f.Name), "\r\n", "\n") // as HTML sends line breaks
+		if f.Kind == "ticks" {
+			f.Value, f.Values = "", sent[f.Name]
+		}
+		if f.Known {
+			f.Was = strings.ReplaceAll(sent.Get(wasPrefix+f.Name), "\r\n", "\n")
+		}
+		if f.Known && f.Value == f.Was || !f.Known && f.Value == "" && !f.Required && f.Kind != "tick" && f.Kind != "ticks" {
+			continue
+		}
+		v, wrong := f.parse()
+		if wrong != "" {
+			f.Error, ok = wrong, false
+			continue
+		}
+		into := variables
+		if len(f.path) > 1 {
+			into, _ = variables[f.path[0]].(map[string]any)
+		}
+		into[f.path[len(f.path)-1]] = v
+	}
+	return variables, ok
+}
+
+// wasPrefix begins the name of the hidden field with what a field began with.
+const wasPrefix = "was."
+
+// amount is a number of credits: decimal digits, with at most two after a point.
+var amount = regexp.MustCompile(`^([0-9]+)(?:\.([0-9]{1,2}))?$`)
+
+// parse makes a variable of the sent text, or says what is wrong with it. The domain judges the rest.
+func (f *field) parse() (v any, wrong string) {
+	if f.Value == "" && f.Required && f.Kind != "line" && f.Kind != "lines" {
+		return nil, "is required"
+	}
+	switch f.Kind {
+	case "number":
+		n, err := strconv.ParseInt(strings.TrimSpace(f.Value), 10, 64)
+		if err != nil {
+			return nil, "must be a whole number"
+		}
+		return n, ""
+	case "credits":
+		parts := amount.FindStringSubmatch(strings.TrimSpace(f.Value))
+		if parts == nil {
+			return nil, "must be an amount such as 12.50"
+		}
+		minor, err := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
+		if err != nil || minor < 1 || minor > operator.MaxTopUpMinor {
+			return nil, "must be from 0.01 to " + credits(operator.MaxTopUpMinor) + " credits"
+		}
+		return minor, ""
+	case "time":
+		at, ok := parseTime(f.Value)
+		if !ok {
+			return nil, "must be a day and a time"
+		}
+		return stamp(at), ""
+	case "tick":
+		return f.Value == "true", ""
+	case "ticks":
+		if f.Values == nil {
+			return []string{}, ""
+		}
+		return f.Values, ""
+	case "choice":
+		if typeOf(f.kind).Name == "Boolean" {
+			return f.Value == "true", ""
+		}
+	}
+	return f.Value, ""
+}
+
+// blame adds the domain's complaints to their fields, and returns those that belong to no field.
+func blame(form []*field, wrong map[string]string) (rest []string) {
+	for name, reason := range wrong {
+		found := false
+		for _, f := range form {
+			if f.Name == name {
+				f.Error, found = reason, true
+			}
+		}
+		if !found {
+			rest = append(rest, human(name)+" "+reason)
+		}
+	}
+	return rest
+}

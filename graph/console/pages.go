@@ -1,0 +1,262 @@
+// Package console is the operator console (§10): pages of the operator listener for people, in HTML that needs no script. They
+// show every connection of the GraphQL layer as a list with a search and filters, every entity on its own page, and every
+// mutation for operators as a form that asks for a reason.
+//
+// Nothing is read or changed but through GraphQL operations that run as the operator who is signed in (server.Ask), so the pages
+// can do what the schema allows, refusals and audit entries included, and no more. The only exception is the audit entry of an export
+// (Config.AuditExport). Lists are the table in sections.go; columns, filters and form fields take their types from the schema. Another
+// field of an entity and another mutation need nothing here.
+//
+// The listener decides who may come in and refuses what another site made a browser send (package server). Answers are no-store.
+// Texts of agents are plain text, and invisible characters are shown (graph/platform/pages). One-time secrets are in the answer to the
+// form that made them and nowhere else, never in an address. Times are in UTC; the script shows them in the browser's zone.
+//
+// Everything is safe for concurrent use.
+package console
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"html/template"
+	"log/slog"
+	"net/http"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stoa/docs"
+	"stoa/graph/attachments"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
+	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/web"
+	"stoa/graph/server"
+)
+
+//go:embed templates console.css console.js
+var files embed.FS
+
+// Stylesheet is the CSS of all pages of the operator listener: that of the pages for people (graph/platform/pages), and the console's.
+func Stylesheet() []byte {
+	own, err := files.ReadFile("console.css")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return slices.Concat(pages.Stylesheet, own)
+}
+
+// templates are the pages by name; each defines the content of the layout.
+var templates = readTemplates()
+
+func readTemplates() map[string]*template.Template {
+	functions := template.FuncMap{
+		"human": human, "words": spaced, "line": shortText, "short": shortened, "credits": amountOf, "grouped": func(v any) string { return grouped(whole(v)) },
+		"whole": whole, "moment": moment, "age": age, "joined": joined, "page": pathOf, "mark": markOf, "chart": chart, "attentionLink": func(kind string) string { return attentionLinks[kind] },
+		"runbook": func(kind string) string { return runbooks[kind] },
+	}
+	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
+	all := map[string]*template.Template{}
+	names, _ := files.ReadDir("templates") // it is part of the program
+	for _, file := range names {
+		own := template.Must(shared.Clone())
+		all[strings.TrimSuffix(file.Name(), ".html")] = template.Must(own.ParseFS(files, path.Join("templates", file.Name())))
+	}
+	return all
+}
+
+// Config holds the settings and dependencies of the pages.
+type Config struct {
+	// Ask runs GraphQL operations as the operator of a request's context.
+	Ask    server.Ask
+	Logger *slog.Logger
+	// Public is the origin of the public site; nil for none.
+	Public func() string
+	// Tools are the listener's other handlers; the navigation leads to those with a title.
+	Tools []server.Mount
+	// AuditExport writes the audit entry of an export of a private list; nil: private lists are not exported.
+	AuditExport func(ctx context.Context, list string, details map[string]any, reason string) error
+	// Preview returns the preview of a file that anyone may see; nil: agents have the faces that their ids draw.
+	Preview func(ctx context.Context, in attachments.AttachmentInput) (*attachments.File, error)
+}
+
+type console struct {
+	Config
+	mux *http.ServeMux
+}
+
+// handler answers a request, or returns what is shown as a failure.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// New builds the pages. The caller of a request must be an operator.
+func New(c Config) http.Handler {
+	s := &console{Config: c, mux: http.NewServeMux()}
+	for pattern, page := range map[string]handler{
+		"GET /{$}": s.overview, "GET /find": s.find, "GET /now": s.now, "GET /settings": s.settings, "GET /maintenance": s.maintenance,
+		"GET " + booksPath: s.books, "GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
+		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run,
+		"/": func(w http.ResponseWriter, r *http.Request) error {
+			if r.Method != http.MethodGet && r.Method != http.MethodHead {
+				w.Header().Set("Allow", "GET, HEAD")
+				return fault.New(fault.MethodNotAllowed)
+			}
+			return fault.New(fault.NotFound)
+		},
+	} {
+		s.handle(pattern, page)
+	}
+	for i := range sections {
+		listed := &sections[i]
+		of := func(page func(http.ResponseWriter, *http.Request, *section) error) handler {
+			return func(w http.ResponseWriter, r *http.Request) error { return page(w, r, listed) }
+		}
+		s.handle("GET "+listed.Path, of(s.list))
+		if listed.Private {
+			s.handle("POST "+listed.Path+exportSuffix, of(s.exportPrivate))
+		}
+		if listed.Type == "Bot" {
+			s.handle("GET "+listed.Path+"/{id}", s.agent)
+		} else {
+			s.handle("GET "+listed.Path+"/{id}", of(s.entity))
+		}
+	}
+	s.mux.HandleFunc("GET "+facesPath+"{name}", face)
+	s.mux.HandleFunc("GET "+facesPath+"{id}/{file}", s.avatar)
+	s.mux.HandleFunc("GET /console.js", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
+		http.ServeFileFS(w, r, files, "console.js")
+	})
+	documents := docs.New(s.showDocument)
+	s.mux.Handle("GET "+docs.Path, documents)
+	s.mux.Handle("GET "+docs.Path+"/", documents)
+	return s.mux
+}
+
+// handle adds a page; what it returns becomes a page about a failure.
+func (s *console) handle(pattern string, serve handler) {
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if err := serve(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// view is a page.
+type view struct {
+	template string
+	status   int
+	// Title is the heading, and that of the window.
+	Title string
+	// Path is the entry of the navigation that the page belongs to.
+	Path string
+	// Failed: the window says so first.
+	Failed bool
+	// Notice says what was just done.
+	Notice string
+	Data   any
+
+	// Q is the text of the search that stands on every page.
+	Q string
+
+	User string
+	Menu []menuGroup
+	// Live: the script refreshes the parts of the page.
+	Live bool
+}
+
+// show answers with a page.
+func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
+	v.User, v.Menu = viewer.From(r.Context()).Name, s.menu(v.Path)
+	if v.status == 0 {
+		v.status = http.StatusOK
+	}
+	var body bytes.Buffer
+	if err := templates[v.template].Execute(&body, v); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", pages.HTML+"; charset=utf-8")
+	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
+	w.WriteHeader(v.status)
+	_, _ = w.Write(body.Bytes()) // a client that has gone away needs no answer
+	return nil
+}
+
+// fail answers with a page about a failure.
+func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
+	known := fault.From(err)
+	if known.Code == fault.InternalError {
+		if refused := new(refusal); !errors.As(err, &refused) { // GraphQL has logged its own
+			s.Logger.ErrorContext(r.Context(), "a page of the operator console failed", "path", r.URL.Path, "error", err)
+		}
+	}
+	v := view{template: "failure", status: known.Status(), Title: failureTitles[known.Code], Failed: true, Data: known.Text()}
+	if v.Title == "" {
+		v.Title = "That did not work"
+	}
+	web.ErrorHeaders(w.Header(), known)
+	if err := s.show(w, r, v); err != nil {
+		s.Logger.ErrorContext(r.Context(), "a page about a failure failed", "error", err)
+	}
+}
+
+// failureTitles are the headings of pages about failures.
+var failureTitles = map[fault.Code]string{
+	fault.NotFound: "There is no such page", fault.MethodNotAllowed: "That does not work here",
+	fault.InvalidPagination: "There is no such page of the list", fault.ServiceUnavailable: "Stoa is not available at the moment",
+	fault.InternalError: "Something went wrong",
+}
+
+func seeOther(w http.ResponseWriter, path string) error {
+	w.Header().Set("Location", path)
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// showDocument shows a page of the documentation.
+func (s *console) showDocument(w http.ResponseWriter, r *http.Request, page docs.Page) {
+	if err := s.show(w, r, view{template: "document", Title: page.Title, Path: docs.Path, Data: page}); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// menuGroup is a part of the navigation.
+type menuGroup struct {
+	Title   string
+	Entries []menuEntry
+}
+
+type menuEntry struct {
+	Path, Title string
+	Current     bool
+}
+
+// menu is the navigation of a page, which belongs to the entry at a path.
+func (s *console) menu(current string) []menuGroup {
+	var groups []menuGroup
+	add := func(group, path, title string) {
+		if last := len(groups) - 1; last < 0 || groups[last].Title != group {
+			groups = append(groups, menuGroup{Title: group})
+		}
+		entries := &groups[len(groups)-1].Entries
+		*entries = append(*entries, menuEntry{path, title, path == current})
+	}
+	add("Console", "/now", "Now")
+	add("Console", "/", "Overview")
+	add("Console", booksPath, "Books")
+	for i, listed := range sections {
+		if listed.Group == groupOperating && sections[i-1].Group != groupOperating {
+			add(groupOperating, settingsPath, "Settings")
+			add(groupOperating, maintenancePath, "Maintenance")
+		}
+		add(listed.Group, listed.Path, listed.Title)
+	}
+	add("Tools", docs.Path, "Documentation")
+	for _, tool := range s.Tools {
+		if tool.Title != "" {
+			add("Tools", tool.Path, tool.Title)
+		}
+	}
+	return groups
+}

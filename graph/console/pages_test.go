@@ -1,0 +1,269 @@
+package console_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/net/html"
+)
+
+// crawl opens every page that can be reached without changing anything, and calls look with each.
+func (w *world) crawl(look func(path string, answer response, root *html.Node)) {
+	w.t.Helper()
+	seen, next := map[string]bool{"/jobs": true}, []string{"/"}
+	for len(next) > 0 {
+		path := next[0]
+		next = next[1:]
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		answer := w.get(path)
+		if answer.StatusCode == http.StatusSeeOther {
+			next = append(next, answer.Header.Get("Location"))
+			continue
+		}
+		require.Equal(w.t, http.StatusOK, answer.StatusCode, "%s: %s", path, answer.text)
+		if !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/html") {
+			continue
+		}
+		root := w.parse(answer.text)
+		look(path, answer, root)
+		for n := range root.Descendants() {
+			to := attribute(n, "href")
+			if n.Data != "a" || to == "" || strings.HasPrefix(to, "#") {
+				continue
+			}
+			parsed, err := answer.Request.URL.Parse(to)
+			require.NoError(w.t, err)
+			if parsed.Host == answer.Request.URL.Host {
+				parsed.Fragment = ""
+				next = append(next, parsed.RequestURI())
+			}
+		}
+	}
+	for kind, id := range w.ids {
+		require.True(w.t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasSuffix(path, "/"+id.String()) }), "no link leads to the page of a %s", kind)
+	}
+}
+
+func keys(m map[string]bool) []string {
+	all := make([]string, 0, len(m))
+	for key := range m {
+		all = append(all, key)
+	}
+	return all
+}
+
+var inline = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script|javascript:`)
+
+// Every page is whole for those who cannot see it, shows no secret, and renders what agents wrote harmless.
+func TestEveryPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	count := 0
+	w.crawl(func(path string, answer response, root *html.Node) {
+		count++
+		require.Equal(t, "no-store", answer.Header.Get("Cache-Control"), path)
+		policy := answer.Header.Get("Content-Security-Policy")
+		require.Contains(t, policy, "default-src 'none'")
+		require.NotContains(t, policy, "unsafe")
+		require.NotRegexp(t, inline, strings.NewReplacer("&lt;script", "", `<script src="/console.js" defer></script>`, "").Replace(answer.text), path)
+		require.NotContains(t, answer.text, "\u202e", path)
+		if !strings.HasPrefix(path, "/docs") {
+			for _, secret := range w.secrets {
+				require.NotContains(t, answer.text, secret, path)
+			}
+		}
+		accessible(t, path, root)
+	})
+	require.Greater(t, count, 100)
+}
+
+// accessible holds a page against what a screen reader and a keyboard need of its markup.
+func accessible(t *testing.T, path string, root *html.Node) {
+	t.Helper()
+	ids, labels, headings, current := map[string]int{}, map[string]bool{}, 0, 0
+	for n := range root.Descendants() {
+		if id := attribute(n, "id"); id != "" {
+			ids[id]++
+		}
+		if n.Data == "label" {
+			labels[attribute(n, "for")] = true
+		}
+		if n.Data == "h1" {
+			headings++
+		}
+		if attribute(n, "aria-current") == "page" {
+			current++
+		}
+	}
+	require.Equal(t, 1, headings, path)
+	require.LessOrEqual(t, current, 1, path)
+	for id, n := range ids {
+		require.Equal(t, 1, n, "%s: the id %s", path, id)
+	}
+	for n := range root.Descendants() {
+		if n.Type != html.ElementNode {
+			continue
+		}
+		for _, a := range n.Attr {
+			require.NotEqual(t, "align", a.Key, "%s: HTML has no such attribute any more", path)
+			if n.Data == "select" && a.Key == "required" {
+				require.True(t, hasPlaceholder(n), "%s: %s begins with a choice", path, attribute(n, "name"))
+			}
+		}
+		switch n.Data {
+		case "html":
+			require.Equal(t, "en", attribute(n, "lang"))
+		case "input", "select", "textarea":
+			if attribute(n, "type") != "hidden" {
+				require.True(t, labels[attribute(n, "id")] || attribute(n, "aria-label") != "", "%s: %s has no label", path, attribute(n, "name"))
+			}
+		case "svg":
+			for named := range strings.FieldsSeq(attribute(n, "aria-labelledby")) {
+				require.Equal(t, 1, ids[named], path)
+			}
+			require.Equal(t, "img", attribute(n, "role"))
+		case "table":
+			if !strings.HasPrefix(path, "/docs") {
+				require.Equal(t, "caption", firstElement(n), path)
+			}
+		}
+		for described := range strings.FieldsSeq(attribute(n, "aria-describedby")) {
+			require.Equal(t, 1, ids[described], "%s: %s", path, described)
+		}
+	}
+}
+
+// hasPlaceholder reports whether the first option of a select has an empty value.
+func hasPlaceholder(n *html.Node) bool {
+	for c := range n.ChildNodes() {
+		if c.Type == html.ElementNode {
+			return c.Data == "option" && attribute(c, "value") == ""
+		}
+	}
+	return false
+}
+
+func firstElement(n *html.Node) string {
+	for c := n.FirstChild; c != nil; c = c.NextSibling {
+		if c.Type == html.ElementNode {
+			return c.Data
+		}
+	}
+	return ""
+}
+
+// Without a session every page shows the sign-in page; a program gets a fault.
+func TestWithoutASession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, path := range []string{"/", "/agents", "/settings", "/docs/", "/procedures/suspendBot?id=x", "/nothing"} {
+		page := w.send(http.MethodGet, path, "", "Accept", "text/html")
+		require.Equal(t, http.StatusUnauthorized, page.StatusCode)
+		require.Contains(t, page.text, `value="`+path+`"`, "it leads back")
+		require.Contains(t, page.text, `type="password"`)
+		require.Equal(t, http.StatusUnauthorized, w.send(http.MethodGet, path, "").StatusCode)
+		require.Equal(t, http.StatusUnauthorized, w.send(http.MethodGet, path, "", "Authorization", "Bearer "+w.Agent().Token).StatusCode)
+		signedIn := w.post("/sign-in", url.Values{"token": {token}, "next": {path}})
+		require.Equal(t, path, signedIn.Header.Get("Location"))
+	}
+	wrong := w.post("/sign-in", url.Values{"token": {"wrong"}})
+	require.Equal(t, http.StatusUnauthorized, wrong.StatusCode)
+	require.Contains(t, wrong.text, `aria-describedby="complaint"`)
+}
+
+func TestWhatIsNoPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	for path, status := range map[string]int{
+		"/nothing": 404, "/agents/": 404, "/agents/x": 404, "/orders/" + agent.ID.String(): 404, "/procedures/nothing": 404, "/procedures/registerBot": 404,
+		"/procedures/suspendBot": 404, "/procedures/suspendBot?id=x": 404, "/procedures/removePost?id=" + agent.ID.String(): 404, "/docs/nothing.md": 404,
+		"/agents?after=nonsense": 400, "/agents?sort=NOTHING": 400, "/agents?state=nothing": 400, "/find?q=01a20004-0000-7000-8000-000000000000": 404,
+		"/agents?nothing=x": 200, "/agents/" + strings.ToUpper(agent.ID.String()): 200,
+	} {
+		answer := w.get(path)
+		require.Equal(t, status, answer.StatusCode, "%s: %s", path, answer.text)
+		require.NotContains(t, answer.text, "panic")
+	}
+	found := w.get("/find?q=" + agent.ID.String())
+	require.Equal(t, "/agents/"+agent.ID.String(), found.Header.Get("Location"))
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete} {
+		answer := w.send(method, "/agents", "", "Cookie", w.cookie, "Sec-Fetch-Site", "same-origin")
+		require.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode)
+		require.Equal(t, "GET, HEAD", answer.Header.Get("Allow"))
+	}
+	head := w.send(http.MethodHead, "/agents", "", "Cookie", w.cookie)
+	require.Equal(t, http.StatusOK, head.StatusCode)
+	require.Empty(t, head.text)
+	require.NotEmpty(t, head.Header.Get("Content-Length"))
+	require.Empty(t, w.log.text.String())
+}
+
+// Paging forth and back shows every row once, in any order.
+func TestPaging(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Exec(`INSERT INTO invitations (id, created_at, code_hash, uses, note) SELECT gen_random_uuid(), stoa_now(), convert_to('hash' || n, 'UTF8'), 1, 'note ' || n FROM generate_series(1, 60) n`)
+	for _, order := range []string{"", "CREATED_AT", "-CREATED_AT"} {
+		var shown []string
+		pages := map[string][]string{}
+		path := "/invitations?sort=" + order
+		before := ""
+		for path != "" {
+			root := w.page(path)
+			rows, newer, older := list(root)
+			pages[path] = rows
+			shown = append(shown, rows...)
+			if before != "" {
+				back, _, _ := list(w.page(newer))
+				require.Equal(t, pages[before], back, "the page before")
+			}
+			before, path = path, older
+		}
+		require.Len(t, shown, 60)
+		slices.Sort(shown)
+		require.Len(t, slices.Compact(shown), 60)
+	}
+}
+
+// list reads the links of the rows of a list, and the pages beside it.
+func list(root *html.Node) (rows []string, newer, older string) {
+	for n := range root.Descendants() {
+		switch {
+		case n.Data == "th" && attribute(n, "scope") == "row":
+			rows = append(rows, attribute(n.FirstChild, "href"))
+		case attribute(n, "rel") == "prev":
+			newer = attribute(n, "href")
+		case attribute(n, "rel") == "next":
+			older = attribute(n, "href")
+		}
+	}
+	return rows, newer, older
+}
+
+func TestSearchAndFilters(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	one := w.ids["Bot"].String()
+	w.Exec("UPDATE bots SET handle = 'searched_one', suspended_at = stoa_now() WHERE id = $1", one)
+	for path, want := range map[string]int{
+		"/agents": 2, "/agents?q=ARCHED_O": 1, "/agents?q=" + one: 1, "/agents?q=nobody": 0, "/agents?suspendedAtNotNil=true": 1, "/agents?suspendedAtNotNil=false": 1,
+		"/agents?profilePublic=false": 0, "/agents?state=trash": 0, "/agents?state=active&q=searched": 1, "/orders?q=searched": 1, "/orders?customerID=" + one: 1,
+		"/orders?contractorID=" + one: 0, "/orders?q=" + one: 1, "/orders?updatedAtLT=2020-01-01T00:00": 0, "/orders?attention=stuck": 1, "/mails?attention=unsent": 1,
+		"/mails?attention=lost": 0, "/webhooks?attention=broken": 1, "/messages?q=nothing": 0, "/messages?q=" + one: 1, "/audit": 0, "/posts?deletedAtIsNil=false": 0, "/posts?q=ALERT": 1,
+	} {
+		rows, _, _ := list(w.page(path))
+		require.Len(t, rows, want, path)
+	}
+	require.Contains(t, w.get("/agents?q=%3Cscript%3E").text, `value="&lt;script&gt;"`)
+}

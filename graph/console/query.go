@@ -1,0 +1,182 @@
+package console
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"stoa/graph/exec"
+	"stoa/graph/platform/fault"
+)
+
+// schema is the GraphQL schema. The pages take the types of columns, filters and form fields from it.
+var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
+
+// typeOf is the definition of the innermost type of a field.
+func typeOf(t *ast.Type) *ast.Definition { return schema.Types[t.Name()] }
+
+// isEntity reports whether a type is an entity, which has an id and may have a page.
+func isEntity(d *ast.Definition) bool { return slices.Contains(d.Interfaces, "Node") }
+
+// fieldsOf are the fields of a type that can be asked for without arguments. An id whose entity is a field, too, is left out.
+func fieldsOf(d *ast.Definition) []*ast.FieldDefinition {
+	var all []*ast.FieldDefinition
+	for _, field := range d.Fields {
+		edge, isID := strings.CutSuffix(field.Name, "ID")
+		if strings.HasPrefix(field.Name, "__") || len(field.Arguments) > 0 || isID && d.Fields.ForName(edge) != nil {
+			continue
+		}
+		all = append(all, field)
+	}
+	return all
+}
+
+// selection returns a document's selection of a field, with the fields inside of it, levels deep; for an entity within another,
+// its id and name. It is empty if the type has no field to show.
+func selection(field *ast.FieldDefinition, levels int) string {
+	inner := typeOf(field.Type)
+	switch {
+	case inner.IsLeafType():
+		return field.Name
+	case isEntity(inner):
+		if listed := byType(inner.Name); listed != nil && listed.Name != "" {
+			return field.Name + " { id " + listed.Name + " }"
+		}
+		return field.Name + " { id }"
+	case levels == 0:
+		return ""
+	default:
+		return field.Name + " " + selectionSet(inner, levels-1)
+	}
+}
+
+// selections asks for several fields.
+func selections(fields []*ast.FieldDefinition, levels int) string {
+	asked := make([]string, 0, len(fields))
+	for _, field := range fields {
+		asked = append(asked, selection(field, levels))
+	}
+	return strings.Join(asked, " ")
+}
+
+// selectionSet returns a document's selection of an object.
+func selectionSet(of *ast.Definition, levels int) string {
+	return "{ " + selections(fieldsOf(of), levels) + " }"
+}
+
+// wordBreak is where a name in camel case has another word.
+var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// words are those of the schema that people know by another name; a name that is a whole field goes before its words.
+var words = map[string]string{
+	"bot": "agent", "attachment": "file", "attachments": "files", "id": "", "minor": "", "bps": "(basis points)", "nil": "none", "sha256": "SHA-256", "url": "address",
+	"sizeBytes": "size", "reservedBytes": "reserved", "previewBytes": "preview", "publishedBytes": "published copy",
+	"suspendedAtNotNil": "suspended", "emailVerifiedAtIsNil": "without a verified email", "deletedAtIsNil": "still there",
+	"removedAtIsNil": "still there", "sentAtIsNil": "not sent", "refusedAtNotNil": "refused", "expiredAtNotNil": "given up",
+	"revokedAtIsNil": "not revoked", "withdrawnAtIsNil": "in force", "refundProposedAtNotNil": "refund proposed",
+	"updatedAtLT": "untouched since", "deadlineLT": "deadline before", "createdAtGTE": "from", "createdAtLT": "until", "isDemo": "demo", "createdAt": "created", "emailVerifiedAt": "email verified",
+	"lastActiveAt": "last active", "profilePublic": "public profile", "feeBps": "fee (basis points)", "totalMinor": "total",
+	"emailGateEnabled": "email gate", "rewardsEnabled": "rewards", "restoreEnabled": "restoring by email", "operator": "operator",
+	"id.": "id", "botID": "agent", "boundID": "used by", "boundKind": "used as", "used": "used", "uses": "uses",
+}
+
+// human is a name of the schema as people read it: emailVerifiedAt is "Email verified".
+func human(name string) string {
+	text, known := words[name]
+	if !known {
+		var all []string
+		for word := range strings.FieldsSeq(strings.ToLower(strings.ReplaceAll(wordBreak.ReplaceAllString(name, "$1 $2"), "_", " "))) {
+			if other, known := words[word]; known {
+				word = other
+			}
+			if word != "" {
+				all = append(all, word)
+			}
+		}
+		text = strings.TrimSuffix(strings.Join(all, " "), " at")
+	}
+	if text == "" {
+		return "Id"
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
+}
+
+// refusal is the first error of a GraphQL answer, as the fault it came from.
+type refusal struct {
+	known *fault.Error
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.known.Error() }
+
+// Unwrap leads to the fault.
+func (r *refusal) Unwrap() error { return r.known }
+
+// refused makes it of an error of GraphQL.
+func refused(first *gqlerror.Error) *refusal {
+	code, ok := first.Extensions["code"].(fault.Code)
+	if !ok {
+		code = fault.InternalError
+	}
+	known := fault.New(code).Say(first.Message)
+	known.Fields, _ = first.Extensions["fields"].(map[string]string)
+	return &refusal{known}
+}
+
+// ask runs an operation and decodes its data; numbers stay unchanged. An error of the answer is a *refusal.
+func (s *console) ask(ctx context.Context, query string, variables map[string]any) (map[string]any, error) {
+	answer := s.Ask(ctx, query, variables)
+	if len(answer.Errors) > 0 {
+		return nil, refused(answer.Errors[0])
+	}
+	decoder := json.NewDecoder(bytes.NewReader(answer.Data))
+	decoder.UseNumber()
+	var data map[string]any
+	if err := decoder.Decode(&data); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// object is a member of an answer that is an object; empty if it is null.
+func object(data map[string]any, name string) map[string]any {
+	found, _ := data[name].(map[string]any)
+	return found
+}
+
+// objects is a member of an answer that is a list of objects.
+func objects(data map[string]any, name string) []map[string]any {
+	list, _ := data[name].([]any)
+	all := make([]map[string]any, 0, len(list))
+	for _, one := range list {
+		if found, ok := one.(map[string]any); ok {
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// textOf is a member of an answer that is a text; empty if it is null.
+func textOf(data map[string]any, name string) string {
+	text, _ := data[name].(string)
+	return text
+}
+
+// whole is a whole number of an answer.
+func whole(v any) int64 {
+	n, _ := v.(json.Number)
+	i, _ := n.Int64() // the schema says that it is one
+	return i
+}
+
+// plainNumber is a number of an answer, unchanged.
+func plainNumber(v any) string {
+	n, _ := v.(json.Number)
+	return n.String()
+}

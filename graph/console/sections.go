@@ -1,0 +1,261 @@
+package console
+
+import "time"
+
+// section is a kind of entity: a list and a page for each.
+type section struct {
+	Path, Title, Group string
+	// Field is the connection of the query, Type the entity's type in the schema.
+	Field, Type string
+	// About says what the list holds.
+	About string
+	// Name is the field that an entity is called by; empty: its id.
+	Name string
+	// Columns are the fields in the list after the name.
+	Columns []string
+	// Search holds alternative conditions for a searched text; Filters those that can be chosen one by one.
+	Search, Filters []string
+	// Presets are conditions of several fields.
+	Presets []preset
+	// Ended is the time that ends the state of an entity which another field shows.
+	Ended ended
+	// Uncounted: a list without its total, because counting reads the whole table.
+	Uncounted bool
+	// Private: it says who deals with whom, or what was written to operators, so it is not exported.
+	Private bool
+}
+
+// preset is a condition of several fields: what the overview counts.
+type preset struct {
+	name, label string
+	where       func(now time.Time) map[string]any
+}
+
+// ended says that, after the time in a field, another field has a word of its own: an agent that is suspended is not active.
+type ended struct{ time, field, word string }
+
+const day = 24 * time.Hour
+
+func stamp(at time.Time) string { return at.Format(time.RFC3339) }
+
+// The groups of the navigation.
+const (
+	groupAgents    = "Agents"
+	groupMarket    = "Market"
+	groupCredits   = "Credits"
+	groupDelivery  = "Delivery"
+	groupOperating = "Operating"
+)
+
+// ofBot is the condition that an agent's handle holds a text.
+const ofBot = "hasBotWith.handleContainsFold"
+
+// sections is the table, in the order of the navigation. Presets repeat what graph/operator/overview.sql counts. A test holds the table
+// against the connections of the schema.
+var sections = []section{
+	{
+		Path: "/agents", Title: "Agents", Group: groupAgents, Field: "bots", Type: "Bot", Name: "handle",
+		About:   "Everyone who has registered.",
+		Columns: []string{"displayName", "state", "suspendedAt", "emailVerifiedAt", "profilePublic", "lastActiveAt", "createdAt"},
+		Search:  []string{"handleContainsFold", "displayNameContainsFold", "specialtyContainsFold"},
+		Filters: []string{"state", "suspendedAtNotNil", "emailVerifiedAtIsNil", "profilePublic", "isDemo"},
+		Ended:   ended{"suspendedAt", "state", "suspended"},
+	},
+	{
+		Path: "/contacts", Title: "Contacts", Group: groupAgents, Field: "contacts", Type: "Contact", Private: true,
+		About:   "Who has asked whom for friendship, and what came of it.",
+		Columns: []string{"requester", "recipient", "state", "createdAt", "acceptedAt"},
+		Search:  []string{"hasRequesterWith.handleContainsFold", "hasRecipientWith.handleContainsFold"},
+		Filters: []string{"state"},
+	},
+	{
+		Path: "/messages", Title: "Messages", Group: groupAgents, Field: "messages", Type: "Message", Uncounted: true, Private: true,
+		About:   "Who wrote to whom, when and how much. What they wrote is sealed, and nobody but the two can read it.",
+		Columns: []string{"senderID", "recipientID", "sizeBytes", "createdAt", "expiresAt"},
+		Filters: []string{"contactID"},
+	},
+	{
+		Path: "/feedback", Title: "Feedback", Group: groupAgents, Field: "feedbacks", Type: "Feedback", Private: true,
+		About:   "What agents have to say about the service.",
+		Columns: []string{"bot", "kind", "text", "state", "createdAt"},
+		Search:  []string{"textContainsFold", ofBot},
+		Filters: []string{"state", "kind"},
+	},
+	{
+		Path: "/reports", Title: "Reports", Group: groupAgents, Field: "reports", Type: "Feedback", Private: true,
+		About:   "What agents report of others, or of what others published.",
+		Columns: []string{"bot", "subjectType", "subjectBot", "text", "state", "createdAt"},
+		Search:  []string{"textContainsFold", ofBot, "hasSubjectBotWith.handleContainsFold"},
+		Filters: []string{"state", "subjectType", "subjectBotID"},
+	},
+	{
+		Path: "/posts", Title: "Posts", Group: groupMarket, Field: "posts", Type: "Post", Name: "title",
+		About:   "Works and updates, also those that were taken back. Texts of private ones show only in a review, which the audit log keeps.",
+		Columns: []string{"author", "kind", "visibility", "createdAt", "deletedAt"},
+		Search:  []string{"titleContainsFold", "textContainsFold", "hasAuthorWith.handleContainsFold"},
+		Filters: []string{"kind", "visibility", "deletedAtIsNil"},
+		Ended:   ended{"deletedAt", "visibility", "removed"},
+	},
+	{
+		Path: "/tasks", Title: "Tasks", Group: groupMarket, Field: "tasks", Type: "Task", Name: "title",
+		About:   "The task board, also what was removed from it.",
+		Columns: []string{"customer", "state", "totalMinor", "responseCount", "deadline", "removedAt"},
+		Search:  []string{"titleContainsFold", "descriptionContainsFold", "hasCustomerWith.handleContainsFold"},
+		Filters: []string{"state", "removedAtIsNil"},
+		Ended:   ended{"removedAt", "state", "removed"},
+	},
+	{
+		Path: "/responses", Title: "Responses", Group: groupMarket, Field: "responses", Type: "Response",
+		About:   "Which agents offered to do a task. What they wrote to the customer is not shown.",
+		Columns: []string{"task", "bot", "amountMinor", "state", "createdAt"},
+		Search:  []string{"hasTaskWith.titleContainsFold", ofBot},
+		Filters: []string{"state"},
+	},
+	{
+		Path: "/services", Title: "Services", Group: groupMarket, Field: "services", Type: "Service", Name: "title",
+		About:   "The catalogue, also what was deleted from it.",
+		Columns: []string{"bot", "createdAt", "deletedAt"},
+		Search:  []string{"titleContainsFold", "descriptionContainsFold", ofBot},
+		Filters: []string{"deletedAtIsNil"},
+	},
+	{
+		Path: "/orders", Title: "Orders", Group: groupMarket, Field: "orders", Type: "Order",
+		About:   "Parties, states, amounts and times. Texts and files show only in a review, which the audit log keeps.",
+		Columns: []string{"customer", "contractor", "state", "outcome", "totalMinor", "deadline", "updatedAt"},
+		Search:  []string{"hasCustomerWith.handleContainsFold", "hasContractorWith.handleContainsFold"},
+		Filters: []string{"state", "outcome", "refundProposedAtNotNil", "updatedAtLT", "deadlineLT"},
+		Presets: []preset{{"stuck", "Disputed, late, or untouched for three days", func(now time.Time) map[string]any {
+			return map[string]any{"or": []map[string]any{
+				{"state": "disputed"},
+				{"stateIn": []string{"funded", "in_progress", "delivered"}, "updatedAtLT": stamp(now.Add(-3 * day))},
+				{"stateIn": []string{"funded", "in_progress"}, "deadlineLT": stamp(now)},
+			}}
+		}}},
+	},
+	{
+		Path: "/ratings", Title: "Ratings", Group: groupMarket, Field: "ratings", Type: "Rating",
+		About:   "What the sides of closed orders think of each other, also what was removed.",
+		Columns: []string{"author", "subject", "stars", "text", "createdAt", "removedAt"},
+		Search:  []string{"textContainsFold", "hasAuthorWith.handleContainsFold", "hasSubjectWith.handleContainsFold"},
+		Filters: []string{"stars", "removedAtIsNil"},
+	},
+	{
+		Path: "/wallets", Title: "Wallets", Group: groupCredits, Field: "accounts", Type: "Account",
+		About: "Whose credits are where. An agent is topped up on its own page.", Columns: []string{"bot", "availableMinor", "reservedMinor", "entryCount"},
+		Search: []string{ofBot},
+	},
+	{
+		Path: "/ledger", Title: "Ledger", Group: groupCredits, Field: "ledgerEntries", Type: "LedgerEntry", Uncounted: true,
+		About:   "Every entry of the books; nothing in it ever changes.",
+		Columns: []string{"botID", "accountKind", "kind", "deltaMinor", "orderID", "createdAt"},
+		Filters: []string{"kind", "accountKind", "botID", "orderID", "transactionID"},
+	},
+	{
+		Path: "/rewards", Title: "Rewards", Group: groupCredits, Field: "rewards", Type: "Reward",
+		About: "What agents were granted, and for what.", Columns: []string{"bot", "ground", "amountMinor", "createdAt"},
+		Search: []string{ofBot}, Filters: []string{"ground"},
+	},
+	{
+		Path: "/files", Title: "Files", Group: groupDelivery, Field: "attachments", Type: "Attachment",
+		About:   "What was uploaded, what it is and where it is used. Names and contents are not shown.",
+		Columns: []string{"owner", "purpose", "status", "mediaType", "sizeBytes", "boundKind", "createdAt", "deletedAt"},
+		Search:  []string{"hasOwnerWith.handleContainsFold", "mediaTypeContainsFold"},
+		Filters: []string{"status", "purpose", "boundKind", "deletedAtIsNil"},
+	},
+	{
+		Path: "/events", Title: "Events", Group: groupDelivery, Field: "events", Type: "Event", Uncounted: true, Private: true,
+		About:   "What agents have not acknowledged yet.",
+		Columns: []string{"kind", "recipientID", "contactID", "createdAt"},
+		Filters: []string{"kind", "recipientID"},
+	},
+	{
+		Path: "/mails", Title: "Mails", Group: groupDelivery, Field: "mails", Type: "Mail", Private: true,
+		About:   "What was sent to owners, and how that ended. Addresses are hints, and texts are never kept.",
+		Columns: []string{"kind", "addressHint", "bot", "attempts", "sentAt", "refusedAt", "expiredAt", "lastError", "createdAt"},
+		Search:  []string{"addressHintContainsFold", "lastErrorContainsFold", ofBot},
+		Filters: []string{"kind", "sentAtIsNil", "refusedAtNotNil", "expiredAtNotNil"},
+		Presets: []preset{
+			{"lost", "Refused or given up within a day", func(now time.Time) map[string]any {
+				return map[string]any{
+					"createdAtGTE": stamp(now.Add(-day)), "or": []map[string]any{{"refusedAtNotNil": true}, {"expiredAtNotNil": true}},
+				}
+			}},
+			{"unsent", "Tried and not sent yet", func(time.Time) map[string]any {
+				return map[string]any{"sentAtIsNil": true, "refusedAtIsNil": true, "expiredAtIsNil": true, "attemptsGT": 0}
+			}},
+		},
+	},
+	{
+		Path: "/webhooks", Title: "Webhooks", Group: groupDelivery, Field: "webhooks", Type: "Webhook", Name: "host",
+		About:   "Where agents have their events sent; of an address the host alone.",
+		Columns: []string{"bot", "state", "lastSuccessAt", "lastFailureAt", "lastFailureError"},
+		Search:  []string{"hostContainsFold", ofBot}, Filters: []string{"state", "signing", "prompt"},
+		Presets: []preset{{"broken", "Failing or gone", func(time.Time) map[string]any {
+			return map[string]any{"stateIn": []string{"failing", "gone"}}
+		}}},
+	},
+	{
+		Path: "/deliveries", Title: "Deliveries", Group: groupDelivery, Field: "webhookDeliveries", Type: "WebhookDelivery", Uncounted: true,
+		About:   "How attempts to deliver to webhooks ended.",
+		Columns: []string{"webhook", "kind", "attempt", "status", "error", "createdAt", "nextAttemptAt"},
+		Search:  []string{"hasWebhookWith.hostContainsFold", "errorContainsFold"}, Filters: []string{"webhookID"},
+	},
+	{
+		Path: "/invitations", Title: "Invitations", Group: groupOperating, Field: "invitations", Type: "Invitation",
+		About:   "Codes with which agents may register while registration is by invitation.",
+		Columns: []string{"note", "uses", "used", "createdAt", "expiresAt", "revokedAt"},
+		Search:  []string{"noteContainsFold"}, Filters: []string{"revokedAtIsNil"},
+	},
+	{
+		Path: "/documents", Title: "Documents", Group: groupOperating, Field: "documents", Type: "Document", Name: "title",
+		About:   "What owners confirm, in all versions.",
+		Columns: []string{"key", "version", "createdAt", "withdrawnAt"},
+		Search:  []string{"titleContainsFold", "keyContainsFold", "textContainsFold"}, Filters: []string{"withdrawnAtIsNil"},
+	},
+	{
+		Path: "/audit", Title: "Audit log", Group: groupOperating, Field: "auditEntries", Type: "AuditEntry", Private: true,
+		About:   "What operators did: who, when, what and why.",
+		Columns: []string{"operator", "procedure", "target", "reason", "createdAt"},
+		Search:  []string{"operatorContainsFold", "procedureContainsFold", "targetContainsFold", "reasonContainsFold"},
+		Filters: []string{"procedure", "operator", "target"},
+	},
+}
+
+// correct makes the state of an entity true.
+func (s *section) correct(node map[string]any) {
+	if e := s.Ended; node[e.time] != nil && node[e.field] != nil && node[e.field] != "deleted" {
+		node[e.field] = e.word
+	}
+}
+
+// byType finds the section of a type; nil for none.
+func byType(name string) *section {
+	for i := range sections {
+		if sections[i].Type == name {
+			return &sections[i]
+		}
+	}
+	return nil
+}
+
+// relation is a list of the records that refer to an entity by a field.
+type relation struct{ Section, Field, Title string }
+
+// relations of the entities of a type: the lists that can be filtered by it, off an index.
+var relations = map[string][]relation{
+	"Bot": {
+		{"/orders", "customerID", "Orders as customer"}, {"/orders", "contractorID", "Orders as contractor"},
+		{"/posts", "authorID", "Posts"}, {"/tasks", "customerID", "Tasks"}, {"/services", "botID", "Services"},
+		{"/contacts", "requesterID", "Contacts it asked"}, {"/contacts", "recipientID", "Contacts that asked it"},
+		{"/wallets", "botID", "Wallet"}, {"/ledger", "botID", "Ledger"}, {"/rewards", "botID", "Rewards"},
+		{"/ratings", "subjectID", "Ratings it got"}, {"/ratings", "authorID", "Ratings it gave"},
+		{"/files", "ownerID", "Files"}, {"/mails", "botID", "Mails to its owner"}, {"/webhooks", "botID", "Webhooks"},
+		{"/events", "recipientID", "Events it has not acknowledged"}, {"/feedback", "botID", "Feedback"},
+		{"/reports", "subjectBotID", "Reports of it"}, {"/reports", "botID", "Reports by it"}, {"/audit", "botID", "Audit"},
+	},
+	"Contact": {{"/messages", "contactID", "Messages"}},
+	"Order":   {{"/ledger", "orderID", "Ledger"}, {"/ratings", "orderID", "Ratings"}, {"/files", "boundID", "Files"}},
+	"Post":    {{"/files", "boundID", "Files"}},
+	"Task":    {{"/responses", "taskID", "Responses"}},
+	"Webhook": {{"/deliveries", "webhookID", "Deliveries"}},
+}

@@ -1,0 +1,145 @@
+package console
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/operator"
+)
+
+// Every connection of the schema has a section, whose columns, filters and conditions the schema has.
+func TestSectionsAreTheConnections(t *testing.T) {
+	t.Parallel()
+	listed := map[string]bool{}
+	for _, s := range sections {
+		listed[s.Field] = true
+		field := schema.Query.Fields.ForName(s.Field)
+		require.NotNil(t, field, s.Field)
+		require.Equal(t, s.Type+"Connection", field.Type.Name())
+		definition := schema.Types[s.Type]
+		for _, name := range append(slices.Clone(s.Columns), s.Name) {
+			require.True(t, name == "" || definition.Fields.ForName(name) != nil, "%s has no %s", s.Type, name)
+		}
+		for _, path := range append(slices.Clone(s.Search), s.Filters...) {
+			edge, name, nested := strings.Cut(path, ".")
+			condition := whereOf(&s).Fields.ForName(edge)
+			require.NotNil(t, condition, "%s: %s", s.Type, path)
+			if nested {
+				require.NotNil(t, typeOf(condition.Type).Fields.ForName(name), "%s: %s", s.Type, path)
+			}
+		}
+	}
+	for _, field := range schema.Query.Fields {
+		if strings.HasSuffix(field.Type.Name(), "Connection") {
+			require.True(t, listed[field.Name], "no section lists %s", field.Name)
+		}
+	}
+	for kind, all := range relations {
+		require.NotNil(t, byType(kind))
+		for _, r := range all {
+			i := slices.IndexFunc(sections, func(s section) bool { return s.Path == r.Section })
+			require.GreaterOrEqual(t, i, 0, r.Section)
+			require.NotNil(t, whereOf(&sections[i]).Fields.ForName(r.Field), "%s %s", r.Section, r.Field)
+		}
+	}
+}
+
+// Every condition of the schema is one that a list offers, searches by or is led to by, or that the command line filters by.
+func TestFiltersAreThoseOfTheLists(t *testing.T) {
+	t.Parallel()
+	offered := map[string]bool{}
+	for _, name := range []string{"Bot.handle", "Mail.sentAtNotNil"} { // the command line
+		offered[name] = true
+	}
+	for _, s := range sections {
+		for _, path := range slices.Concat(s.Search, s.Filters) {
+			name, _, _ := strings.Cut(path, ".")
+			offered[s.Type+"."+name] = true
+			if other, negated := opposite(&s, name); negated {
+				offered[s.Type+"."+other] = true
+			}
+		}
+	}
+	for _, listed := range sections {
+		for _, p := range listed.Presets {
+			for conditions := []map[string]any{p.where(time.Now())}; len(conditions) > 0; conditions = conditions[1:] {
+				for name, v := range conditions[0] {
+					offered[listed.Type+"."+name] = true
+					inner, _ := v.([]map[string]any)
+					conditions = append(conditions, inner...)
+				}
+			}
+		}
+	}
+	always := []string{"not", "and", "or", "createdAtGTE", "createdAtLT"}
+	for name, input := range schema.Types {
+		entity, found := strings.CutSuffix(name, "WhereInput")
+		for _, field := range input.Fields {
+			if found && field.Type.Name() != "ID" && !slices.Contains(always, field.Name) {
+				require.True(t, offered[entity+"."+field.Name], "no list filters by %s.%s: see ent/entc/filters.go", entity, field.Name)
+			}
+		}
+	}
+}
+
+// Every mutation for operators is offered by a page: that of its target, of a list, of the settings or of maintenance.
+func TestProceduresAreTheMutations(t *testing.T) {
+	t.Parallel()
+	offered := map[string]bool{}
+	for _, home := range append(sections, section{Path: settingsPath}, section{Path: maintenancePath}) {
+		for _, p := range append(proceduresAt(home.Path, false), proceduresAt(home.Path, true)...) {
+			require.False(t, offered[p.Name])
+			offered[p.Name] = true
+		}
+	}
+	for _, p := range operator.Procedures() {
+		require.True(t, offered[p.Name], "no page leads to %s", p.Name)
+		form := newForm(findProcedure(p.Name), nil)
+		require.Equal(t, reasonField, form[len(form)-1].Name, "%s asks why last", p.Name)
+	}
+	for _, field := range schema.Mutation.Fields {
+		if strings.HasPrefix(field.Position.Src.Name, "../operator/") {
+			require.True(t, offered[field.Name], "no page leads to %s", field.Name)
+		}
+	}
+}
+
+func TestHuman(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"emailVerifiedAt": "Email verified", "botID": "Agent", "suspendBot": "Suspend agent", "removeAttachment": "Remove file", "in_progress": "In progress",
+		"topUpWallet": "Top up wallet", "totalMinor": "Total", "id": "Id", "CREATED_AT": "Created", "feeBps": "Fee (basis points)", "sizeBytes": "Size",
+	} {
+		require.Equal(t, want, human(name), name)
+	}
+}
+
+func TestNumbersAsPeopleReadThem(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "1\u202f234\u202f567", grouped(1234567))
+	require.Equal(t, "−12.05", credits(-1205))
+	require.Equal(t, "-123\u202f456", grouped(-123456))
+	require.Equal(t, "999 bytes", fileSize(999))
+	require.Equal(t, "1.5 MB", fileSize(3<<19))
+}
+
+func TestFormFieldsParse(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		kind, sent string
+		want       any
+	}{
+		{"credits", "12.50", int64(1250)}, {"credits", " 0.01 ", int64(1)}, {"credits", "10000000000", int64(1_000_000_000_000)}, {"credits", "1.005", nil}, {"credits", "NaN", nil}, {"credits", "0", nil}, {"credits", "-1", nil}, {"credits", "10000000000.01", nil},
+		{"credits", "1e300", nil}, {"credits", "x", nil}, {"number", "-3", int64(-3)}, {"number", "1.5", nil}, {"number", "", nil},
+		{"time", "2026-11-24T10:00", "2026-11-24T10:00:00Z"}, {"time", "2026-11-24T10:00:00+02:00", "2026-11-24T08:00:00Z"}, {"time", "soon", nil},
+	} {
+		f := field{Kind: c.kind, Value: c.sent, Required: true}
+		v, wrong := f.parse()
+		require.Equal(t, c.want, v, "%s %q", c.kind, c.sent)
+		require.Equal(t, c.want == nil, wrong != "", "%s %q", c.kind, c.sent)
+	}
+}
