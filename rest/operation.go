@@ -17,8 +17,6 @@ import (
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
-	// attach adds the method's query to the statement that authenticates the caller; nil for a method that queries by itself.
-	attach func(ctx context.Context, r *http.Request) context.Context
 	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at;
 	// nil if nothing is needed.
 	setUp func(ctx context.Context) error
@@ -52,49 +50,12 @@ func withNamedInput[In, Out any](name string, method func(context.Context, In) (
 	}}
 }
 
-// piggybackInput is withInput for a method whose query attach adds to the authentication of the caller. Where it cannot, the method
-// queries by itself.
-func piggybackInput[In, Out any](
-	attach func(context.Context, In) context.Context, method func(context.Context, In) (Out, error),
-) operation {
-	fill, call := binder[In](), traced(nameOf(method), method)
-	parameters, strict := parametersOf[In]()
-	return operation{
-		malformed: malformed[In](), parameters: parameters, strict: strict,
-		attach: func(ctx context.Context, r *http.Request) context.Context {
-			in := new(In)
-			if err := fill(in, r, nil); err != nil {
-				return ctx
-			}
-			requestOf(ctx).input = in
-			return attach(ctx, *in)
-		},
-		run: func(ctx context.Context, r *http.Request, raw []byte) (any, error) {
-			in, read := requestOf(ctx).input.(*In)
-			if !read {
-				in = new(In)
-				if err := fill(in, r, raw); err != nil {
-					return nil, err
-				}
-			}
-			return call(ctx, *in)
-		},
-	}
-}
-
 // withoutInput adapts a method that needs only its caller.
 func withoutInput[Out any](method func(context.Context) (Out, error)) operation {
 	call := traced(nameOf(method), func(ctx context.Context, _ struct{}) (Out, error) { return method(ctx) })
 	return operation{malformed: invalidInput, run: func(ctx context.Context, _ *http.Request, _ []byte) (any, error) {
 		return call(ctx, struct{}{})
 	}}
-}
-
-// piggyback is withoutInput for a method whose query attach adds to the authentication of the caller.
-func piggyback[Out any](attach func(context.Context) context.Context, method func(context.Context) (Out, error)) operation {
-	o := withoutInput(method)
-	o.attach = func(ctx context.Context, _ *http.Request) context.Context { return attach(ctx) }
-	return o
 }
 
 // noQuery is the input of a request that refuses every query parameter.

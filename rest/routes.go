@@ -53,7 +53,7 @@ type route struct {
 func routes(g *graph.Graph) []route {
 	rows := []route{
 		{"POST", "/bots/register", tokenIgnored, jsonBody, limited(g.Bots.AdmitRegistration, withInput(g.Bots.RegisterBot)), 201},
-		{"GET", "/bots/me", tokenRequired, noBody, piggyback(g.Bots.PiggybackMe, g.Bots.Me), 200},
+		{"GET", "/bots/me", tokenRequired, noBody, withoutInput(g.Bots.Me), 200},
 		{"PATCH", "/bots/me", tokenRequired, jsonBody, withInput(g.Bots.UpdateMe), 200},
 		{"GET", "/bots/me/onboarding", tokenRequired, noBody, withoutInput(g.Onboarding.Onboarding), 200},
 		{"POST", "/bots/me/erasure", tokenRequired, jsonBody, withInput(g.Lifecycle.RequestErasure), 202},
@@ -76,7 +76,7 @@ func routes(g *graph.Graph) []route {
 		{"GET", "/bots/{bot_id}/ratings", tokenRequired, noBody, withInput(g.Ratings.BotRatings), 200},
 		{"POST", "/tokens/rotate", tokenRequired, noBody, withoutInput(g.Auth.RotateToken), 200},
 		{"POST", "/tokens/revoke", tokenRequired, noBody, withoutInput(g.Auth.RevokeToken), 200},
-		{"GET", "/posts", tokenRequired, noBody, piggybackInput(g.Posts.PiggybackFeed, g.Posts.Feed), 200},
+		{"GET", "/posts", tokenRequired, noBody, withInput(g.Posts.Feed), 200},
 		{"POST", "/posts", tokenRequired, jsonBody, withInput(g.Posts.CreatePost), 201},
 		{"GET", "/posts/{post_id}", tokenRequired, noBody, withInput(g.Posts.Post), 200},
 		{"PATCH", "/posts/{post_id}", tokenRequired, jsonBody, withInput(g.Posts.UpdatePost), 200},
@@ -107,8 +107,7 @@ func routes(g *graph.Graph) []route {
 		{"POST", "/feedback", tokenRequired, jsonBody, withInput(g.Feedback.SendFeedback), 201},
 		{"GET", "/feedback", tokenRequired, noBody, withInput(g.Feedback.OwnFeedback), 200},
 		{"GET", "/wallet", tokenRequired, noBody, withoutQuery(g.Wallet.MyWallet), 200},
-		{"GET", "/wallet/history", tokenRequired, noBody,
-			piggybackInput(g.Wallet.PiggybackWalletHistory, g.Wallet.WalletHistory), 200},
+		{"GET", "/wallet/history", tokenRequired, noBody, withInput(g.Wallet.WalletHistory), 200},
 		{"POST", "/orders/quote", tokenRequired, jsonBody, withInput(g.Orders.QuoteOrder), 200},
 		{"GET", "/orders", tokenRequired, noBody, withInput(g.Orders.MyOrders), 200},
 		{"POST", "/orders", tokenRequired, jsonBody, withInput(g.Orders.CreateOrder), 201},

@@ -74,9 +74,6 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 			return nil, err
 		}
 	}
-	if row.attach != nil {
-		ctx = row.attach(ctx, r)
-	}
 	v, err := s.authenticate(ctx, r.Header, row.token, row.method != http.MethodGet && !row.uncounted)
 	if err != nil {
 		return nil, err
@@ -149,8 +146,6 @@ type request struct {
 	accepted string
 	limits   limits.Record
 	caller   viewer.Viewer
-	// input holds the values read from the path and the query before the caller was authenticated; nil if none were.
-	input any
 }
 
 type requestKey struct{}

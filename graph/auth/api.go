@@ -1,8 +1,7 @@
 // Package auth turns bearer tokens into callers and looks after tokens: authentication, rotation, revocation, and the end of
 // tokens that connections were opened with (§3.3, §5).
 //
-// A token is shown once and kept only as its SHA-256. Authenticating a request is one statement; a request that only reads can
-// attach its own query to that statement (Attach), so that it costs one round trip instead of two.
+// A token is shown once and kept only as its SHA-256. Authenticating a request is one statement, which also counts a change.
 package auth
 
 import (
@@ -20,14 +19,16 @@ import (
 var files embed.FS
 
 var (
-	statements        = db.Load(files)
-	endedTokens       = statements.Named("ended_tokens")
-	selectEndings     = statements.Named("select_endings")
-	noteActivity      = statements.Named("note_activity")
-	deleteEndedTokens = statements.Named("delete_ended_tokens")
-	grantToken        = statements.Named("grant_token")
-	lockBot           = statements.Named("lock_bot")
-	holdsTokens       = statements.Named("holds_tokens")
+	statements         = db.Load(files)
+	authenticate       = statements.Named("authenticate")
+	authenticateChange = statements.Named("authenticate_change")
+	endedTokens        = statements.Named("ended_tokens")
+	selectEndings      = statements.Named("select_endings")
+	noteActivity       = statements.Named("note_activity")
+	deleteEndedTokens  = statements.Named("delete_ended_tokens")
+	grantToken         = statements.Named("grant_token")
+	lockBot            = statements.Named("lock_bot")
+	holdsTokens        = statements.Named("holds_tokens")
 )
 
 // Ending is why tokens of an agent stopped working.

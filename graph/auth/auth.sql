@@ -1,3 +1,20 @@
+-- text: holder
+-- The columns of a token t and its agent b. Activity is noted once a minute, so that reading rarely writes.
+t.id AS token_id, b.id AS bot_id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale
+
+-- text: live_token
+-- The token that was presented, if it authenticates anyone.
+t.hash = :hash AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.state <> 'deleted'
+
+-- name: authenticate(hash bytea)
+SELECT :holder FROM tokens t JOIN bots b ON b.id = t.bot_id WHERE :live_token;
+
+-- name: authenticate_change(hash bytea, quota integer)
+-- Also counts the request against the limit of changes; those of a suspended agent do not count.
+SELECT :holder, r.allowed, r.remaining, r.reset_after FROM tokens t JOIN bots b ON b.id = t.bot_id
+CROSS JOIN LATERAL stoa_take('mutations', b.id::text, CASE WHEN b.suspended_at IS NULL THEN :quota ELSE 0 END, interval '1 minute') r
+WHERE :live_token;
+
 -- name: ended_tokens(ids uuid[])
 -- Runs twice a second in each process that has sockets, for all of theirs. So each token is looked up by its id, whatever the
 -- planner thinks of the array's length, the time is computed once, and agents are looked up among the hidden ones, in a small

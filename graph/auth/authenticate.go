@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/google/uuid"
 
@@ -11,8 +12,9 @@ import (
 )
 
 // Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed,
-// unknown, expired, revoked or a deleted agent's (for a token that was once valid the message says what ended it and when); forbidden for a suspended agent; write_limited for a change over the limit of
-// changes a minute, which all tokens of an agent share. It notes the agent's activity.
+// unknown, expired, revoked or a deleted agent's (for a token that was once valid the message says what ended it and when);
+// forbidden for a suspended agent; write_limited for a change over the limit of changes a minute, which all tokens of an agent
+// share. It notes the agent's activity.
 func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
 	if !WellFormed(token) {
 		return viewer.Viewer{}, fault.New(fault.Unauthorized)
@@ -21,7 +23,7 @@ func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (vi
 	if err != nil {
 		return viewer.Viewer{}, fault.From(err)
 	}
-	if !found.known {
+	if found.Kind != viewer.Agent {
 		return viewer.Viewer{}, fault.From(a.refusal(ctx, a.DB.SQL, HashToken(token), uuid.Nil))
 	}
 	if found.suspended {
@@ -38,8 +40,32 @@ func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (vi
 		if err := a.NoteActivity(ctx, []uuid.UUID{found.BotID}); err != nil {
 			return viewer.Viewer{}, err
 		}
-		found.discard()
 	}
-	found.Kind = viewer.Agent
 	return found.Viewer, nil
+}
+
+// holder is the agent of a token, and the count of its change if it makes one.
+type holder struct {
+	viewer.Viewer
+
+	// stale: its activity has to be noted again.
+	suspended, stale bool
+	taken            limits.Taken
+	// resetSeconds is the time until the limit is full again.
+	resetSeconds float64
+}
+
+// lookUp reads the agent of a token, and counts its change if it makes one. The holder's Kind is set only if there is one.
+func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*holder, error) {
+	h := &holder{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
+	statement, args := authenticate, []any{HashToken(token)}
+	columns := []any{&h.TokenID, &h.BotID, &h.suspended, &h.stale}
+	if mutating {
+		statement, args = authenticateChange, append(args, h.taken.Quota)
+		columns = append(columns, &h.taken.Allowed, &h.taken.Remaining, &h.resetSeconds)
+	}
+	return h, a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error {
+		h.Kind = viewer.Agent
+		return rows.Scan(columns...)
+	}, statement.Text, args...)
 }

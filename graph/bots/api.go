@@ -23,13 +23,14 @@ import (
 var files embed.FS
 
 var (
-	statements   = db.Load(files, BriefText)
-	register     = statements.Named("register")
-	selectBrief  = statements.Named("select_brief")
-	selectKeyLog = statements.Named("select_key_log")
-	selectActive = statements.Named("select_active")
-	trashIdle    = statements.Named("trash_idle")
-	leaveTrash   = statements.Named("leave_trash")
+	statements     = db.Load(files, BriefText)
+	register       = statements.Named("register")
+	selectBrief    = statements.Named("select_brief")
+	selectPassport = statements.Named("select_passport")
+	selectKeyLog   = statements.Named("select_key_log")
+	selectActive   = statements.Named("select_active")
+	trashIdle      = statements.Named("trash_idle")
+	leaveTrash     = statements.Named("leave_trash")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -8,6 +8,12 @@ FROM stoa_register(
 -- name: select_brief(agent uuid)
 SELECT :brief(b, bot) FROM bots b WHERE b.id = :agent;
 
+-- name: select_passport(agent uuid)
+-- What the agent's own passport shows of it, with its entry of the key log.
+SELECT b.id, b.created_at, b.updated_at, b.handle, b.display_name, b.specialty, b.bio, b.character_description, b.profile_public,
+  b.avatar_id, b.character_id, b.encryption_public_key, b.is_demo, b.state, b.last_active_at, o.index, o.salt
+FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL WHERE b.id = :agent;
+
 -- name: select_key_log(agent uuid)
 -- Where the agent's entry stands in the key log.
 SELECT o.index, o.salt FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.id AND o.salt IS NOT NULL WHERE b.id = :agent;

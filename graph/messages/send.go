@@ -47,10 +47,16 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	if err != nil {
 		return nil, err
 	}
-	s := &sending{envelope: e, messageID: uuid.Must(uuid.NewV7()), eventID: eventid.New(e.recipientID)}
-	if err := a.store(ctx, v.BotID, s); err != nil {
+	// This is the busiest write: as one function every rule and write is one round trip under the contact's lock, and its statements see
+	// what others commit while it waits for that lock. It may run twice: the second time it finds the message of the first.
+	var answers []*answer
+	err = a.DB.QueryUncancelled(ctx, db.Into(&answers), send.Text,
+		v.BotID, uuid.Must(uuid.NewV7()), eventid.New(e.recipientID), e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
+		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds())
+	if err != nil {
 		return nil, err
 	}
+	s := answers[0]
 	if err := a.noteLimit(ctx, s); err != nil {
 		return nil, err
 	}
@@ -58,36 +64,19 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 		return nil, fault.New(fault.Code(s.Verdict))
 	}
 	stored := &Card{
-		ID: s.ID.UUID, ContactID: s.ContactID.UUID, ClientMessageID: s.clientMessageID, SenderID: v.BotID,
-		RecipientID: s.recipientID, Nonce: s.nonce, Ciphertext: s.ciphertext, EncryptionVersion: Version,
-		SenderPublicKey: s.senderKey, RecipientPublicKey: s.recipientKey, SizeBytes: len(s.ciphertext),
+		ID: s.ID.UUID, ContactID: s.ContactID.UUID, ClientMessageID: e.clientMessageID, SenderID: v.BotID,
+		RecipientID: e.recipientID, Nonce: e.nonce, Ciphertext: e.ciphertext, EncryptionVersion: Version,
+		SenderPublicKey: e.senderKey, RecipientPublicKey: e.recipientKey, SizeBytes: len(e.ciphertext),
 		CreatedAt: s.CreatedAt.V, ExpiresAt: s.ExpiresAt.V,
 	}
 	if s.Verdict == accepted {
-		a.Wake([]uuid.UUID{s.recipientID})
+		a.Wake([]uuid.UUID{e.recipientID})
 	}
 	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: s.Verdict == repeated}}, Message: stored}, nil
 }
 
-// sending is one call of stoa_send: its envelope, the ids that the message and its event get, and the answer. This is the busiest
-// write: as one function every rule and write is one round trip under the contact's lock, and its statements see what others commit
-// while it waits for that lock. It may run twice: the second time finds the message of the first.
-type sending struct {
-	envelope
-	answer
-
-	messageID, eventID uuid.UUID
-}
-
-// store calls stoa_send and reads its answer.
-func (a *API) store(ctx context.Context, sender uuid.UUID, s *sending) error {
-	return a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error { return rows.Scan(db.Targets(&s.answer)...) }, send.Text,
-		sender, s.messageID, s.eventID, s.recipientID, s.clientMessageID, s.nonce, s.ciphertext, Version, s.senderKey, s.recipientKey,
-		Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds())
-}
-
 // noteLimit notes what is left of the limit of messages, and returns rate_limited over it.
-func (a *API) noteLimit(ctx context.Context, s *sending) error {
+func (a *API) noteLimit(ctx context.Context, s *answer) error {
 	quota := limits.Messages.Quota(a.Quotas)
 	if !s.Remaining.Valid || quota == 0 {
 		return nil

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
-	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
@@ -22,9 +21,6 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if read, ok := auth.ResultFrom[*firstPage](ctx, v.BotID); ok {
-		return newList(ctx, a.DB.SQL, v.BotID, read.n, read.rows)
 	}
 	n, kind, err := in.Check()
 	if err != nil {
@@ -54,39 +50,6 @@ func feedStatement(caller uuid.UUID, n page.Number, kind post.Kind) (*db.Stateme
 
 // isFirst reports whether it is the first page of the usual size, which most ask for.
 func isFirst(n page.Number) bool { return n.Offset() == 0 && n.Limit() == page.DefaultSize+1 }
-
-var (
-	columnCount       = len(db.Targets(new(row)))
-	attachedBothKinds = auth.NewQuery(firstPages.bothKinds, columnCount)
-	attachedOneKind   = auth.NewQuery(firstPages.oneKind, columnCount)
-)
-
-// firstPage is the first page of the feed, read with the authentication of its reader.
-type firstPage struct {
-	n    page.Number
-	rows []*row
-}
-
-// Next implements auth.RowSink.
-func (p *firstPage) Next(to []any) {
-	r := new(row)
-	p.rows = append(p.rows, r)
-	copy(to, db.Targets(r))
-}
-
-// PiggybackFeed attaches the first page to the authentication of a caller that is about to call Feed with the same input, which
-// is then checked here alone. Other pages, and input that Feed will refuse, attach nothing.
-func (a *API) PiggybackFeed(ctx context.Context, in FeedInput) context.Context {
-	n, kind, err := in.Check()
-	switch {
-	case err != nil || !isFirst(n):
-		return ctx
-	case kind != "":
-		return auth.Attach(ctx, attachedOneKind, &firstPage{n: n}, string(kind))
-	default:
-		return auth.Attach(ctx, attachedBothKinds, &firstPage{n: n})
-	}
-}
 
 const (
 	// settleBatch is how many posts one statement adds to the feed or deletes there, while it holds the author's row.

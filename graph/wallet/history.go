@@ -2,12 +2,11 @@ package wallet
 
 import (
 	"context"
-	"database/sql"
 	"time"
 
 	"github.com/google/uuid"
 
-	"stoa/graph/auth"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
@@ -17,16 +16,16 @@ import (
 // Entry is one side of a ledger transaction as its agent sees it (§2.5).
 type Entry struct {
 	// ID counts the agent's own entries from 1.
-	ID            int64     `json:"id"`
-	TransactionID uuid.UUID `json:"transaction_id"`
+	ID            int64     `json:"id" db:"number"`
+	TransactionID uuid.UUID `json:"transaction_id" db:"transaction_id"`
 	// OperationID is the client's idempotency id, null if no client asked for it.
-	OperationID *uuid.UUID `json:"operation_id"`
-	Kind        string     `json:"kind"`
+	OperationID *uuid.UUID `json:"operation_id" db:"operation_id"`
+	Kind        string     `json:"kind" db:"kind"`
 	// AccountKind is available or reserved.
-	AccountKind string     `json:"account_kind"`
-	OrderID     *uuid.UUID `json:"order_id"`
-	DeltaMinor  int64      `json:"delta_minor"`
-	CreatedAt   time.Time  `json:"created_at"`
+	AccountKind string     `json:"account_kind" db:"account_kind"`
+	OrderID     *uuid.UUID `json:"order_id" db:"order_id"`
+	DeltaMinor  int64      `json:"delta_minor" db:"delta_minor"`
+	CreatedAt   time.Time  `json:"created_at" db:"created_at"`
 }
 
 // History is a stretch of an agent's ledger, newest first.
@@ -75,37 +74,6 @@ func (in HistoryInput) Check() (page.History, error) {
 	return page.Cursor(in.Before, in.Limit)
 }
 
-// attachedEntries is listEntries for the agent whose token is authenticated by the same statement.
-var attachedEntries = auth.NewQuery(listEntries, len(new(Entry).targets()))
-
-// targets of the columns of listEntries, in their order.
-func (e *Entry) targets() []any {
-	return []any{&e.ID, &e.TransactionID, &e.OperationID, &e.Kind, &e.AccountKind, &e.OrderID, &e.DeltaMinor, &e.CreatedAt}
-}
-
-// entries are the rows of a stretch.
-type entries []*Entry
-
-// next adds an entry and returns where its columns go.
-func (all *entries) next() []any {
-	e := new(Entry)
-	*all = append(*all, e)
-	return e.targets()
-}
-
-// Next implements auth.RowSink.
-func (all *entries) Next(to []any) { copy(to, all.next()) }
-
-// PiggybackWalletHistory attaches the entries to the authentication of a caller that is about to call WalletHistory with the same
-// input.
-func (a *API) PiggybackWalletHistory(ctx context.Context, in HistoryInput) context.Context {
-	stretch, err := in.Check()
-	if err != nil {
-		return ctx
-	}
-	return auth.Attach(ctx, attachedEntries, &entries{}, stretch.Before, stretch.Limit+1)
-}
-
 // WalletHistory lists the caller's own ledger entries, ids descending (§4.6). Only an agent may call it. `before` is a plain
 // upper bound, so one beyond the newest entry starts there. Faults: invalid_input.
 func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, error) {
@@ -117,15 +85,10 @@ func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, err
 	if err != nil {
 		return nil, err
 	}
-	read, ok := auth.ResultFrom[*entries](ctx, v.BotID)
-	if !ok {
-		read = &entries{}
-		err := a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error { return rows.Scan(read.next()...) },
-			listEntries.Text, v.BotID, stretch.Before, stretch.Limit+1)
-		if err != nil {
-			return nil, err
-		}
+	var read []*Entry
+	if err := a.DB.QueryUncancelled(ctx, db.Into(&read), listEntries.Text, v.BotID, stretch.Before, stretch.Limit+1); err != nil {
+		return nil, err
 	}
-	shown, next := page.Older(*read, stretch.Limit, func(e *Entry) int64 { return e.ID })
+	shown, next := page.Older(read, stretch.Limit, func(e *Entry) int64 { return e.ID })
 	return &History{Entries: shown, NextBefore: next}, nil
 }

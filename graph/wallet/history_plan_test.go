@@ -5,11 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/auth"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/wallet"
 )
 
@@ -22,34 +20,21 @@ func TestHistoryIsPlannedOnce(t *testing.T) {
 	w.Exec(`INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
 		SELECT gen_random_uuid(), now(), gen_random_uuid(), $1, n, 'available', 'top_up', 1 FROM generate_series(2, 20000) n`, a.ID)
 	w.Exec("ANALYZE ledger_entries")
-	for name, read := range map[string]func(*wallet.API, *auth.API, wallet.HistoryInput) error{
-		"alone": func(own *wallet.API, _ *auth.API, in wallet.HistoryInput) error {
-			_, err := own.WalletHistory(a.Ctx, in)
-			return err
-		},
-		"with the authentication": func(own *wallet.API, tokens *auth.API, in wallet.HistoryInput) error {
-			ctx := own.PiggybackWalletHistory(t.Context(), in)
-			v, err := tokens.Authenticate(ctx, a.Token, false)
-			require.NoError(t, err)
-			_, err = own.WalletHistory(viewer.With(ctx, v), in)
-			return err
-		},
-	} {
-		single, err := db.Open(w.URL, db.Options{Connections: 1})
-		require.NoError(t, err)
-		const calls = 12
-		for n := range calls {
-			in := wallet.HistoryInput{}
-			if n%2 == 1 {
-				in.Before = page.Param{"9000"}
-			}
-			require.NoError(t, read(&wallet.API{DB: single}, &auth.API{DB: single}, in))
+	single, err := db.Open(w.URL, db.Options{Connections: 1})
+	require.NoError(t, err)
+	const calls = 12
+	for n := range calls {
+		in := wallet.HistoryInput{}
+		if n%2 == 1 {
+			in.Before = page.Param{"9000"}
 		}
-		var planned, once int
-		require.NoError(t, single.SQL.QueryRow(`SELECT custom_plans, generic_plans FROM pg_prepared_statements
-			WHERE statement LIKE '%ledger_entries%'`).Scan(&planned, &once), name)
-		require.Equal(t, calls, planned+once, name)
-		require.LessOrEqual(t, planned, 5, name) // PostgreSQL plans a statement for its values five times to compare
-		require.NoError(t, single.Close())
+		_, err := (&wallet.API{DB: single}).WalletHistory(a.Ctx, in)
+		require.NoError(t, err)
 	}
+	var planned, once int
+	require.NoError(t, single.SQL.QueryRow(`SELECT custom_plans, generic_plans FROM pg_prepared_statements
+		WHERE statement LIKE '%ledger_entries%'`).Scan(&planned, &once))
+	require.Equal(t, calls, planned+once)
+	require.LessOrEqual(t, planned, 5) // PostgreSQL plans a statement for its values five times to compare
+	require.NoError(t, single.Close())
 }

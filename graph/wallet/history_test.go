@@ -8,11 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/auth"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire/wiretest"
 	"stoa/graph/wallet"
 )
@@ -89,27 +87,4 @@ func TestWalletIsTheAgentsOwn(t *testing.T) {
 func TestHistoryWritesItself(t *testing.T) {
 	t.Parallel()
 	wiretest.SameAsMarshal[wallet.History](t)
-}
-
-// A stretch is the same whether it was read along with its owner's admission or after it, and in the first case nothing more is
-// asked.
-func TestHistoryReadAlongWithAdmission(t *testing.T) {
-	t.Parallel()
-	w := graphtest.New(t)
-	a := busy(t, w)
-	for _, in := range []wallet.HistoryInput{
-		{}, {Before: page.Param{"20"}}, {Limit: page.Param{"7"}}, {Before: page.Param{"1"}}, {Before: page.Param{"9223372036854775807"}, Limit: page.Param{"100"}},
-	} {
-		ctx := w.Wallet.PiggybackWalletHistory(t.Context(), in)
-		v, err := w.Auth.Authenticate(ctx, a.Token, false)
-		require.NoError(t, err)
-		ended, cancel := context.WithCancel(viewer.With(ctx, v))
-		cancel()
-		along, err := w.Wallet.WalletHistory(ended, in)
-		require.NoError(t, err, "no further statement is run")
-		after, err := w.Wallet.WalletHistory(a.Ctx, in)
-		require.NoError(t, err)
-		require.Equal(t, after, along)
-	}
-	require.Nil(t, auth.AttachedTo(w.Wallet.PiggybackWalletHistory(t.Context(), wallet.HistoryInput{Limit: page.Param{"0"}})))
 }

@@ -3,8 +3,8 @@ package selftest
 // owners are bugs of tokens, owners and mails (§3.3, §4.1).
 var owners = []Row{
 	{
-		Name: "token-not-revoked", Promise: "A token that was rotated or revoked stops at once (§3.3).", File: "graph/auth/authquery.go",
-		Old: "t.hash = $1 AND t.revoked_at IS NULL AND", New: "t.hash = $1 AND",
+		Name: "token-not-revoked", Promise: "A token that was rotated or revoked stops at once (§3.3).", File: "graph/auth/auth.sql",
+		Old: "t.hash = :hash AND t.revoked_at IS NULL AND", New: "t.hash = :hash AND",
 	},
 	{
 		Name: "token-rotated-twice", Promise: "Of two rotations of one token at once, one gets unauthorized (§3.3).", File: "graph/auth/rotate.go",

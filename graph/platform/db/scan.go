@@ -3,10 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
-	"reflect"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/jmoiron/sqlx"
 	"github.com/jmoiron/sqlx/reflectx"
@@ -69,52 +66,4 @@ func Column[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([
 		return nil, err
 	}
 	return all, nil
-}
-
-// Targets returns where the columns of a row go if they come in the order of the fields of its struct: pointers to the fields that have
-// the tag `db`, and in place of a struct with such fields, or an embedded one, to those. row is a pointer to a struct.
-func Targets(row any) []any {
-	value := reflect.ValueOf(row).Elem()
-	paths := pathsOf(value.Type())
-	all := make([]any, len(paths))
-	for i, path := range paths {
-		all[i] = value.FieldByIndex(path).Addr().Interface()
-	}
-	return all
-}
-
-// known holds the paths of the types that Targets has met. Finding them anew for each row took a seventh of the feed's time.
-var known sync.Map
-
-// pathsOf returns the paths of a struct's fields that Targets points to.
-func pathsOf(t reflect.Type) [][]int {
-	kept, _ := known.Load(t)
-	if paths, ok := kept.([][]int); ok {
-		return paths
-	}
-	var paths [][]int
-	for field := range t.Fields() {
-		switch _, tagged := field.Tag.Lookup("db"); {
-		case field.Anonymous, tagged && hasTags(field.Type):
-			for _, below := range pathsOf(field.Type) {
-				paths = append(paths, slices.Concat(field.Index, below))
-			}
-		case tagged:
-			paths = append(paths, field.Index)
-		}
-	}
-	known.Store(t, paths)
-	return paths
-}
-
-func hasTags(t reflect.Type) bool {
-	if t.Kind() != reflect.Struct {
-		return false
-	}
-	for field := range t.Fields() {
-		if _, tagged := field.Tag.Lookup("db"); tagged {
-			return true
-		}
-	}
-	return false
 }
