@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/attachment"
-	"stoa/graph/platform/wire"
 )
 
 // Card is the record of a file (§2.7). Sizes are in bytes, width and height in pixels as displayed.
@@ -31,26 +30,6 @@ type Card struct {
 	PreviewURL  *string   `json:"preview_url"`
 	DownloadURL *string   `json:"download_url"`
 	CreatedAt   time.Time `json:"created_at"`
-}
-
-// AppendJSON implements wire.Appender.
-func (c *Card) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.UUID("id", c.ID)
-	w.String("purpose", c.Purpose)
-	w.String("status", c.Status)
-	w.StringOrNull("file_name", c.FileName)
-	w.StringOrNull("media_type", c.MediaType)
-	w.Int("size_bytes", c.SizeBytes)
-	w.StringOrNull("sha256", c.SHA256)
-	wire.IntOrNull(&w, "width", c.Width)
-	wire.IntOrNull(&w, "height", c.Height)
-	wire.IntOrNull(&w, "pages", c.Pages)
-	w.Bool("available", c.Available)
-	w.StringOrNull("preview_url", c.PreviewURL)
-	w.StringOrNull("download_url", c.DownloadURL)
-	w.Time("created_at", c.CreatedAt)
-	return w.End()
 }
 
 // URL is the path of a file's record under the origin.

@@ -9,6 +9,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/bot"
+	"stoa/graph/platform/wire"
 )
 
 // basePoint is a key like any other.
@@ -31,13 +32,10 @@ func BenchmarkOwnCard(b *testing.B) {
 		ID: uuid.Must(uuid.NewV7()), Handle: "agent_1", DisplayName: "Ada", Specialty: "rivers", Bio: "Answers within the hour.",
 		EncryptionPublicKey: basePoint[:], ProfilePublic: true, State: bot.StateActive, CreatedAt: now, UpdatedAt: now, LastActiveAt: now,
 	}
-	var room []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		written, err := newOwn(agent, Visuals{}, KeyLog{}).AppendJSON(room[:0])
-		if err != nil {
+		if _, err := wire.Marshal(newOwn(agent, Visuals{}, KeyLog{})); err != nil {
 			b.Fatal(err)
 		}
-		room = written
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/wire"
 )
 
 // Brief is an agent inside another record (§2.1).
@@ -21,18 +20,6 @@ type Brief struct {
 	EncryptionKeyFingerprint *string `json:"encryption_key_fingerprint"`
 	// AvatarURL is the path of a JPEG, null if the profile is closed or has no avatar.
 	AvatarURL *string `json:"avatar_url"`
-}
-
-// AppendJSON implements wire.Appender.
-func (c *Brief) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.UUID("id", c.ID)
-	w.String("handle", c.Handle)
-	w.String("display_name", c.DisplayName)
-	w.BytesOrNull("encryption_public_key", c.EncryptionPublicKey)
-	w.StringOrNull("encryption_key_fingerprint", c.EncryptionKeyFingerprint)
-	w.StringOrNull("avatar_url", c.AvatarURL)
-	return w.End()
 }
 
 // BriefText holds the SQL text brief, which lists the columns of BriefRow. Domains include it in their statements.

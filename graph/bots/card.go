@@ -7,7 +7,6 @@ import (
 
 	"stoa/ent"
 	"stoa/graph/attachments"
-	"stoa/graph/platform/wire"
 )
 
 // Kind is the kind of every agent.
@@ -20,15 +19,6 @@ type Profile struct {
 	ProfilePublic bool   `json:"profile_public"`
 }
 
-// AppendJSON implements wire.Appender.
-func (p *Profile) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.String("specialty", p.Specialty)
-	w.String("bio", p.Bio)
-	w.Bool("profile_public", p.ProfilePublic)
-	return w.End()
-}
-
 // Image is a file that serves as an avatar or character.
 type Image = attachments.Card
 
@@ -39,25 +29,9 @@ type Visuals struct {
 	CharacterDescription string `json:"character_description"`
 }
 
-// AppendJSON implements wire.Appender.
-func (v *Visuals) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	wire.CardOrNull(&w, "avatar", v.Avatar)
-	wire.CardOrNull(&w, "character", v.Character)
-	w.String("character_description", v.CharacterDescription)
-	return w.End()
-}
-
 // Lifecycle is the state of an agent (§3.4): active, trash or deleted.
 type Lifecycle struct {
 	State string `json:"state"`
-}
-
-// AppendJSON implements wire.Appender.
-func (l *Lifecycle) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.String("state", l.State)
-	return w.End()
 }
 
 // KeyLog says where the agent's entry stands in the key log, and with which salt its commitment opens (§12.2). Both are null until it
@@ -65,14 +39,6 @@ func (l *Lifecycle) AppendJSON(b []byte) ([]byte, error) {
 type KeyLog struct {
 	Index *int64 `json:"index" db:"index"`
 	Salt  []byte `json:"salt" db:"salt"`
-}
-
-// AppendJSON implements wire.Appender.
-func (k *KeyLog) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.IntOrNull("index", k.Index)
-	w.BytesOrNull("salt", k.Salt)
-	return w.End()
 }
 
 // Own is the passport as its agent sees it (§2.1).
@@ -95,30 +61,6 @@ type Own struct {
 	CreatedAt                time.Time `json:"created_at"`
 	UpdatedAt                time.Time `json:"updated_at"`
 	LastActiveAt             time.Time `json:"last_active_at"`
-}
-
-// AppendJSON implements wire.Appender.
-func (o *Own) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.UUID("id", o.ID)
-	w.String("handle", o.Handle)
-	w.String("display_name", o.DisplayName)
-	w.String("kind", o.Kind)
-	w.Bytes("encryption_public_key", o.EncryptionPublicKey)
-	w.String("encryption_key_fingerprint", o.EncryptionKeyFingerprint)
-	w.Card("key_log", &o.KeyLog)
-	w.Bool("is_demo", o.IsDemo)
-	w.String("specialty", o.Specialty)
-	w.String("bio", o.Bio)
-	w.Bool("profile_public", o.ProfilePublic)
-	w.String("character_description", o.CharacterDescription)
-	w.Card("profile", &o.Profile)
-	w.Card("visuals", &o.Visuals)
-	w.Card("lifecycle", &o.Lifecycle)
-	w.Time("created_at", o.CreatedAt)
-	w.Time("updated_at", o.UpdatedAt)
-	w.Time("last_active_at", o.LastActiveAt)
-	return w.End()
 }
 
 func newOwn(b *ent.Bot, visuals Visuals, log KeyLog) *Own {
@@ -149,25 +91,9 @@ type OwnBot struct {
 	Bot *Own `json:"bot"`
 }
 
-// AppendJSON implements wire.Appender.
-func (o *OwnBot) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	wire.CardOrNull(&w, "bot", o.Bot)
-	return w.End()
-}
-
 // Registration is a new passport and its token, which no later read returns (§4.1).
 type Registration struct {
 	Bot            *Own      `json:"bot"`
 	Token          string    `json:"token"`
 	TokenExpiresAt time.Time `json:"token_expires_at"`
-}
-
-// AppendJSON implements wire.Appender.
-func (r *Registration) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	wire.CardOrNull(&w, "bot", r.Bot)
-	w.String("token", r.Token)
-	w.Time("token_expires_at", r.TokenExpiresAt)
-	return w.End()
 }

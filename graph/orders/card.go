@@ -56,53 +56,6 @@ type Card struct {
 	Actions []wire.Action `json:"actions"`
 }
 
-// AppendJSON implements wire.Appender.
-func (c *Card) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.UUID("id", c.ID)
-	w.String("state", c.State)
-	w.Int("version", int64(c.Version))
-	w.String("title", c.Title)
-	w.String("description", c.Description)
-	w.Time("deadline", c.Deadline)
-	w.Int("amount_minor", c.AmountMinor)
-	w.Int("fee_minor", c.FeeMinor)
-	w.Int("total_minor", c.TotalMinor)
-	w.String("fee_mode", c.FeeMode)
-	w.Int("fee_bps", c.FeeBps)
-	wire.Cards(&w, "input_attachments", pointers(c.InputAttachments))
-	wire.Cards(&w, "result_attachments", pointers(c.ResultAttachments))
-	w.StringOrNull("outcome", c.Outcome)
-	w.UUID("customer_id", c.CustomerID)
-	w.UUID("contractor_id", c.ContractorID)
-	w.UUID("author_id", c.AuthorID)
-	wire.CardOrNull(&w, "customer", c.Customer)
-	wire.CardOrNull(&w, "contractor", c.Contractor)
-	w.String("role", c.Role)
-	w.IntOrNull("confirmed_total_minor", c.ConfirmedTotalMinor)
-	w.StringOrNull("result_text", c.ResultText)
-	wire.CardOrNull(&w, "dispute", c.Dispute)
-	wire.CardOrNull(&w, "refund_proposal", c.RefundProposal)
-	w.UUIDOrNull("task_id", c.TaskID)
-	w.UUIDOrNull("service_id", c.ServiceID)
-	w.Time("created_at", c.CreatedAt)
-	w.Time("updated_at", c.UpdatedAt)
-	w.TimeOrNull("funded_at", c.FundedAt)
-	w.TimeOrNull("delivered_at", c.DeliveredAt)
-	w.TimeOrNull("closed_at", c.ClosedAt)
-	wire.Cards(&w, "actions", pointers(c.Actions))
-	return w.End()
-}
-
-// pointers returns the elements of a list.
-func pointers[T any](list []T) []*T {
-	all := make([]*T, len(list))
-	for i := range list {
-		all[i] = &list[i]
-	}
-	return all
-}
-
 // DisputeCard shows who opened a dispute and why.
 type DisputeCard struct {
 	OpenedBy  uuid.UUID `json:"opened_by"`
@@ -110,29 +63,11 @@ type DisputeCard struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
-// AppendJSON implements wire.Appender.
-func (d *DisputeCard) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.UUID("opened_by", d.OpenedBy)
-	w.String("reason", d.Reason)
-	w.Time("created_at", d.CreatedAt)
-	return w.End()
-}
-
 // RefundProposal shows who proposed a refund and why. An order has at most one.
 type RefundProposal struct {
 	ProposedBy uuid.UUID `json:"proposed_by"`
 	Reason     string    `json:"reason"`
 	CreatedAt  time.Time `json:"created_at"`
-}
-
-// AppendJSON implements wire.Appender.
-func (p *RefundProposal) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.UUID("proposed_by", p.ProposedBy)
-	w.String("reason", p.Reason)
-	w.Time("created_at", p.CreatedAt)
-	return w.End()
 }
 
 func newCard(s *snapshot, caller uuid.UUID) *Card {

@@ -8,14 +8,7 @@ import (
 
 	"stoa/graph/orders"
 	"stoa/graph/platform/wire"
-	"stoa/graph/platform/wire/wiretest"
 )
-
-func TestCardsAppendWhatMarshalWrites(t *testing.T) {
-	t.Parallel()
-	wiretest.SameAsMarshal[orders.Card](t)
-	wiretest.SameAsMarshal[orders.List](t)
-}
 
 // An answer goes out as it is stored.
 func TestAnswerIsTheStoredOne(t *testing.T) {

@@ -118,17 +118,12 @@ type OrderResult struct {
 	body []byte
 }
 
-// AppendJSON implements wire.Appender with the exact answer.
-func (r *OrderResult) AppendJSON(b []byte) ([]byte, error) { return append(b, r.body...), nil }
-
 // MarshalJSON returns the exact answer.
 func (r *OrderResult) MarshalJSON() ([]byte, error) { return r.body, nil }
 
 // newResult makes the answer of an operation that took effect.
 func newResult(card *Card) (*OrderResult, error) {
-	w := wire.NewObject(nil)
-	w.Card("order", card)
-	body, err := w.End()
+	body, err := wire.Marshal(map[string]any{"order": card})
 	return &OrderResult{Order: card, body: body}, err
 }
 
@@ -235,13 +230,10 @@ func (s *snapshot) commitArgs(opens, obliges bool, done step, op operation, made
 	if err != nil {
 		return nil, err
 	}
-	w := wire.NewObject(nil)
-	w.String("action", done.action)
-	w.UUID("participant_id", done.by)
-	w.StringOrNull("reason", done.reason)
-	w.UUID("operation_id", op.id)
-	w.UUIDs("ids", newID(), newID(), eventid.New(s.CustomerID), eventid.New(s.ContractorID))
-	note, err := w.End()
+	note, err := wire.Marshal(map[string]any{
+		"action": done.action, "participant_id": done.by, "reason": done.reason, "operation_id": op.id,
+		"ids": []uuid.UUID{newID(), newID(), eventid.New(s.CustomerID), eventid.New(s.ContractorID)},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,6 @@ import (
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
-	"stoa/graph/platform/wire"
 )
 
 // OrderInput names an order in the path.
@@ -113,16 +112,6 @@ func (in ListInput) check() (page.Number, *order.State, error) {
 type List struct {
 	Orders []*Card `json:"orders"`
 	page.Meta
-}
-
-// AppendJSON implements wire.Appender.
-func (l *List) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	wire.Cards(&w, "orders", l.Orders)
-	w.Int("page", int64(l.Page))
-	w.Int("page_size", int64(l.PageSize))
-	wire.IntOrNull(&w, "next_page", l.NextPage)
-	return w.End()
 }
 
 // MyOrders lists the orders in which the caller is customer or contractor, newest first (§4.7). Only an agent may call it.

@@ -17,75 +17,44 @@ import (
 
 // row is an order as the database keeps it. Statements read it by the db tags, and write it from what written returns.
 type row struct {
-	ID                  uuid.UUID      `db:"id"`
-	CreatedAt           time.Time      `db:"created_at"`
-	UpdatedAt           time.Time      `db:"updated_at"`
-	CustomerID          uuid.UUID      `db:"customer_id"`
-	ContractorID        uuid.UUID      `db:"contractor_id"`
-	AuthorID            uuid.UUID      `db:"author_id"`
-	TaskID              *uuid.UUID     `db:"task_id"`
-	ServiceID           *uuid.UUID     `db:"service_id"`
-	State               order.State    `db:"state"`
-	Version             int            `db:"version"`
-	Outcome             *order.Outcome `db:"outcome"`
-	Title               string         `db:"title"`
-	Description         string         `db:"description"`
-	Deadline            time.Time      `db:"deadline"`
-	AmountMinor         int64          `db:"amount_minor"`
-	FeeMinor            int64          `db:"fee_minor"`
-	TotalMinor          int64          `db:"total_minor"`
-	FeeBps              int64          `db:"fee_bps"`
-	ConfirmedTotalMinor *int64         `db:"confirmed_total_minor"`
-	ResultText          *string        `db:"result_text"`
-	DisputedBy          *uuid.UUID     `db:"disputed_by"`
-	DisputeReason       *string        `db:"dispute_reason"`
-	DisputedAt          *time.Time     `db:"disputed_at"`
-	RefundProposedBy    *uuid.UUID     `db:"refund_proposed_by"`
-	RefundReason        *string        `db:"refund_reason"`
-	RefundProposedAt    *time.Time     `db:"refund_proposed_at"`
-	FundedAt            *time.Time     `db:"funded_at"`
-	DeliveredAt         *time.Time     `db:"delivered_at"`
-	ClosedAt            *time.Time     `db:"closed_at"`
+	ID                  uuid.UUID      `db:"id" json:"id"`
+	CreatedAt           time.Time      `db:"created_at" json:"created_at"`
+	UpdatedAt           time.Time      `db:"updated_at" json:"updated_at"`
+	CustomerID          uuid.UUID      `db:"customer_id" json:"customer_id"`
+	ContractorID        uuid.UUID      `db:"contractor_id" json:"contractor_id"`
+	AuthorID            uuid.UUID      `db:"author_id" json:"author_id"`
+	TaskID              *uuid.UUID     `db:"task_id" json:"task_id"`
+	ServiceID           *uuid.UUID     `db:"service_id" json:"service_id"`
+	State               order.State    `db:"state" json:"state"`
+	Version             int            `db:"version" json:"version"`
+	Outcome             *order.Outcome `db:"outcome" json:"outcome"`
+	Title               string         `db:"title" json:"title"`
+	Description         string         `db:"description" json:"description"`
+	Deadline            time.Time      `db:"deadline" json:"deadline"`
+	AmountMinor         int64          `db:"amount_minor" json:"amount_minor"`
+	FeeMinor            int64          `db:"fee_minor" json:"fee_minor"`
+	TotalMinor          int64          `db:"total_minor" json:"total_minor"`
+	FeeBps              int64          `db:"fee_bps" json:"fee_bps"`
+	ConfirmedTotalMinor *int64         `db:"confirmed_total_minor" json:"confirmed_total_minor"`
+	ResultText          *string        `db:"result_text" json:"result_text"`
+	DisputedBy          *uuid.UUID     `db:"disputed_by" json:"disputed_by"`
+	DisputeReason       *string        `db:"dispute_reason" json:"dispute_reason"`
+	DisputedAt          *time.Time     `db:"disputed_at" json:"disputed_at"`
+	RefundProposedBy    *uuid.UUID     `db:"refund_proposed_by" json:"refund_proposed_by"`
+	RefundReason        *string        `db:"refund_reason" json:"refund_reason"`
+	RefundProposedAt    *time.Time     `db:"refund_proposed_at" json:"refund_proposed_at"`
+	FundedAt            *time.Time     `db:"funded_at" json:"funded_at"`
+	DeliveredAt         *time.Time     `db:"delivered_at" json:"delivered_at"`
+	ClosedAt            *time.Time     `db:"closed_at" json:"closed_at"`
 }
 
-// written is the order as JSON, its members named as columns: for open_order all of them, for step_order those that a step can change
-// and those by which it finds the order and its participants.
+// written is the order as JSON, its members named as columns. A step does not hand over the texts, which it cannot change.
 func (o *row) written(opens bool) ([]byte, error) {
-	w := wire.NewObject(nil)
-	w.UUID("id", o.ID)
-	w.UUID("customer_id", o.CustomerID)
-	w.UUID("contractor_id", o.ContractorID)
-	if opens {
-		w.Time("created_at", o.CreatedAt)
-		w.UUID("author_id", o.AuthorID)
-		w.UUIDOrNull("task_id", o.TaskID)
-		w.UUIDOrNull("service_id", o.ServiceID)
-		w.String("title", o.Title)
-		w.String("description", o.Description)
-		w.Time("deadline", o.Deadline)
-		w.Int("amount_minor", o.AmountMinor)
-		w.Int("fee_minor", o.FeeMinor)
-		w.Int("total_minor", o.TotalMinor)
-		w.Int("fee_bps", o.FeeBps)
-	}
-	w.Time("updated_at", o.UpdatedAt)
-	w.String("state", string(o.State))
-	w.Int("version", int64(o.Version))
-	w.IntOrNull("confirmed_total_minor", o.ConfirmedTotalMinor)
-	w.TimeOrNull("funded_at", o.FundedAt)
+	after := *o
 	if !opens {
-		w.StringOrNull("outcome", (*string)(o.Outcome))
-		w.StringOrNull("result_text", o.ResultText)
-		w.UUIDOrNull("disputed_by", o.DisputedBy)
-		w.StringOrNull("dispute_reason", o.DisputeReason)
-		w.TimeOrNull("disputed_at", o.DisputedAt)
-		w.UUIDOrNull("refund_proposed_by", o.RefundProposedBy)
-		w.StringOrNull("refund_reason", o.RefundReason)
-		w.TimeOrNull("refund_proposed_at", o.RefundProposedAt)
-		w.TimeOrNull("delivered_at", o.DeliveredAt)
-		w.TimeOrNull("closed_at", o.ClosedAt)
+		after.Title, after.Description = "", ""
 	}
-	return w.End()
+	return wire.Marshal(after)
 }
 
 // snapshot is an order with everything that decides about its actions, read by one statement.

@@ -12,7 +12,6 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
-	"stoa/graph/platform/wire"
 )
 
 // Fields are the fields of a post that its author sets (§2.2). A nil field was not sent.
@@ -156,22 +155,6 @@ func (c *Card) Listed() time.Time {
 	return c.CreatedAt
 }
 
-// AppendJSON implements wire.Appender.
-func (c *Card) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.UUID("id", c.ID)
-	wire.CardOrNull(&w, "author", c.Author)
-	w.String("kind", c.Kind)
-	w.String("visibility", c.Visibility)
-	w.String("title", c.Title)
-	w.String("text", c.Text)
-	wire.Cards(&w, "attachments", c.Attachments)
-	w.Time("created_at", c.CreatedAt)
-	w.Time("updated_at", c.UpdatedAt)
-	w.TimeOrNull("published_at", c.PublishedAt)
-	return w.End()
-}
-
 // card returns the post as it goes over the wire.
 func (r *row) card(files []*attachments.Card) *Card {
 	return &Card{
@@ -190,16 +173,6 @@ type PostResult struct {
 type PostList struct {
 	Posts []*Card `json:"posts"`
 	page.Meta
-}
-
-// AppendJSON implements wire.Appender.
-func (l *PostList) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	wire.Cards(&w, "posts", l.Posts)
-	w.Int("page", int64(l.Page))
-	w.Int("page_size", int64(l.PageSize))
-	wire.IntOrNull(&w, "next_page", l.NextPage)
-	return w.End()
 }
 
 // DeletedPost reports that a post is gone.

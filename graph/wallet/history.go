@@ -10,7 +10,6 @@ import (
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
-	"stoa/graph/platform/wire"
 )
 
 // Entry is one side of a ledger transaction as its agent sees it (§2.5).
@@ -33,28 +32,6 @@ type History struct {
 	Entries []*Entry `json:"entries"`
 	// NextBefore is the `before` of the stretch that follows, or null.
 	NextBefore *int64 `json:"next_before"`
-}
-
-// AppendJSON implements wire.Appender.
-func (e *Entry) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	w.Int("id", e.ID)
-	w.UUID("transaction_id", e.TransactionID)
-	w.UUIDOrNull("operation_id", e.OperationID)
-	w.String("kind", e.Kind)
-	w.String("account_kind", e.AccountKind)
-	w.UUIDOrNull("order_id", e.OrderID)
-	w.Int("delta_minor", e.DeltaMinor)
-	w.Time("created_at", e.CreatedAt)
-	return w.End()
-}
-
-// AppendJSON implements wire.Appender.
-func (h *History) AppendJSON(b []byte) ([]byte, error) {
-	w := wire.NewObject(b)
-	wire.Cards(&w, "entries", h.Entries)
-	wire.IntOrNull(&w, "next_before", h.NextBefore)
-	return w.End()
 }
 
 // HistoryInput is the query of the wallet's history: `before` from 1 to 9223372036854775807, `limit` from 1 to 100, 50 unless

@@ -11,7 +11,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/wire/wiretest"
 	"stoa/graph/wallet"
 )
 
@@ -82,9 +81,4 @@ func TestWalletIsTheAgentsOwn(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 	_, err = w.Wallet.WalletHistory(context.Background(), wallet.HistoryInput{})
 	graphtest.RequireFault(t, err, fault.Unauthorized)
-}
-
-func TestHistoryWritesItself(t *testing.T) {
-	t.Parallel()
-	wiretest.SameAsMarshal[wallet.History](t)
 }

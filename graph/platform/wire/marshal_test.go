@@ -101,22 +101,6 @@ func TestMarshalTimesRoundTrip(t *testing.T) {
 	})
 }
 
-// What Marshal refuses, an Object refuses too.
-func TestObjectKeepsItsFirstError(t *testing.T) {
-	t.Parallel()
-	w := wire.NewObject(nil)
-	w.String("good", "a")
-	w.Time("early", time.Date(-1, 1, 1, 0, 0, 0, 0, time.UTC))
-	w.String("bad", "\xff")
-	w.Int("after", 1)
-	_, err := w.End()
-	require.ErrorContains(t, err, "time outside the years")
-	w = wire.NewObject(nil)
-	w.String("bad", "\xff")
-	_, err = w.End()
-	require.ErrorContains(t, err, "UTF-8")
-}
-
 func BenchmarkMarshal(b *testing.B) {
 	now := time.Now()
 	card := &struct {

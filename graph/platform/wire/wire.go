@@ -105,16 +105,6 @@ type Action struct {
 	Body map[string]any `json:"body"`
 }
 
-// AppendJSON implements Appender.
-func (a *Action) AppendJSON(b []byte) ([]byte, error) {
-	w := NewObject(b)
-	w.String("name", a.Name)
-	w.String("method", a.Method)
-	w.String("path", a.Path)
-	w.Members("body", a.Body)
-	return w.End()
-}
-
 // Repeat is embedded in the result of an idempotent operation: Repeated reports whether it is the result of an earlier, identical
 // request, which REST answers with 200 instead of 201 (§1.7).
 type Repeat struct {
