@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
@@ -30,20 +31,19 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.run(ctx, idempotent{
-		attempt: func(ctx context.Context, on runner) (*OrderResult, error) { return a.attemptAct(ctx, on, c, op) },
-		lock:    lockOrder, args: []any{c.orderID, v.BotID, c.obliges()}, locked: len(c.results) > 0,
+	return a.once(ctx, lockOrder, []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+		return a.decideAct(ctx, tx, c, op)
 	})
 }
 
-// attemptAct reads what decides an action, decides, and writes.
-func (a *API) attemptAct(ctx context.Context, on runner, c command, op operation) (*OrderResult, error) {
-	read, err := one[struct {
+// decideAct reads what decides an action, decides, and writes.
+func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op operation) (*OrderResult, error) {
+	read, err := db.One[struct {
 		stored
 		snapshot
-	}](ctx, on, selectForAct, c.orderID, op.agent, op.id)
+	}](ctx, tx.SQL, selectForAct, c.orderID, op.agent, op.id)
 	if errors.Is(err, sql.ErrNoRows) {
-		if made, stored := op.find(ctx, on); made != nil || stored != nil {
+		if made, stored := op.find(ctx, tx.SQL); made != nil || stored != nil {
 			return made, stored
 		}
 	}
@@ -62,7 +62,7 @@ func (a *API) attemptAct(ctx context.Context, on runner, c command, op operation
 	if err := c.refuse(s, op); err != nil {
 		return nil, err
 	}
-	if err := s.bindFiles(ctx, on.tx, op.agent, s.resultsTarget(), c.results); err != nil {
+	if err := s.bindFiles(ctx, tx, op.agent, s.resultsTarget(), c.results); err != nil {
 		return nil, err
 	}
 	next := step{
@@ -74,7 +74,7 @@ func (a *API) attemptAct(ctx context.Context, on runner, c command, op operation
 	if c.apply != nil {
 		c.apply(&s.row, next)
 	}
-	return a.commit(ctx, on, stepOrder, c.obliges(), s, next, op, c.money)
+	return a.commit(ctx, tx, stepOrder, c.obliges(), s, next, op, c.money)
 }
 
 // refuse is the order of checks of §3.1, up to the money.
@@ -82,8 +82,8 @@ func (c command) refuse(s *snapshot, op operation) error {
 	if err := c.refuseRole(&s.row, op.agent); err != nil {
 		return err
 	}
-	if err := c.refuseVersion(&s.row); err != nil {
-		return err
+	if c.expectedVersion != int64(s.Version) {
+		return fault.New(fault.VersionConflict).Say(fmt.Sprintf("The order has version %d and is %s. Read it, and decide anew.", s.Version, s.State))
 	}
 	if err := c.refuseState(&s.row); err != nil {
 		return err
@@ -101,20 +101,4 @@ func (c command) refuse(s *snapshot, op operation) error {
 		return PriceChanged(s.TotalMinor)
 	}
 	return nil
-}
-
-func versionConflict(o *row) *fault.Error {
-	return fault.New(fault.VersionConflict).Say(fmt.Sprintf("The order has version %d and is %s. Read it, and decide anew.", o.Version, o.State))
-}
-
-// refuseVersion refuses a past version permanently; a later one may be the result of a concurrent request.
-func (c command) refuseVersion(o *row) error {
-	switch {
-	case c.expectedVersion < int64(o.Version):
-		return versionConflict(o)
-	case c.expectedVersion > int64(o.Version):
-		return unsettled{versionConflict(o)}
-	default:
-		return nil
-	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"stoa/ent/order"
 	"stoa/graph/bots"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
@@ -50,15 +51,14 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 	if err != nil {
 		return nil, err
 	}
-	return a.run(ctx, idempotent{
-		attempt: func(ctx context.Context, on runner) (*OrderResult, error) { return a.attemptCreate(ctx, on, f, id, op) },
-		lock:    lockForCreate, args: []any{v.BotID, f.counterpart, op.id}, locked: len(f.files) > 0,
+	return a.once(ctx, lockForCreate, []any{v.BotID, f.counterpart, op.id}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+		return a.decideCreate(ctx, tx, f, id, op)
 	})
 }
 
-// attemptCreate reads what decides an offer, decides, and writes.
-func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUID, op operation) (*OrderResult, error) {
-	read, err := one[createSnapshot](ctx, on, selectForCreate, op.agent, f.counterpart, op.id, f.serviceID, f.contractor(op.agent))
+// decideCreate reads what decides an offer, decides, and writes.
+func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID, op operation) (*OrderResult, error) {
+	read, err := db.One[createSnapshot](ctx, tx.SQL, selectForCreate, op.agent, f.counterpart, op.id, f.serviceID, f.contractor(op.agent))
 	if err != nil {
 		return nil, err
 	}
@@ -67,21 +67,21 @@ func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUI
 	}
 	q, err := f.price(read)
 	if err != nil {
-		return nil, unsettled{err}
+		return nil, err
 	}
 	s := &snapshot{row: row{ID: id}, Now: read.Now}
-	files := s.bindFiles(ctx, on.tx, op.agent, s.inputsTarget(), f.files)
+	files := s.bindFiles(ctx, tx, op.agent, s.inputsTarget(), f.files)
 	switch {
 	case files != nil && !alreadyBound(files):
 		return nil, files
 	case !read.Friends:
-		return nil, friends.refuse()
+		return nil, fault.New(friends.refusal)
 	case !read.Active:
-		return nil, bothActive.refuse()
+		return nil, fault.New(bothActive.refusal)
 	case files != nil:
 		return nil, files
 	case f.confirmedTotal != nil && *f.confirmedTotal != q.TotalMinor:
-		return nil, unsettled{PriceChanged(q.TotalMinor)}
+		return nil, PriceChanged(q.TotalMinor)
 	}
 	s.Customer, s.Contractor = read.Counterpart, read.Caller
 	if f.byCustomer {
@@ -96,7 +96,7 @@ func (a *API) attemptCreate(ctx context.Context, on runner, f offer, id uuid.UUI
 	if f.byCustomer {
 		s.ConfirmedTotalMinor = f.confirmedTotal
 	}
-	return a.commit(ctx, on, openOrder, true, s, step{action: created, by: op.agent, at: s.Now}, op, posting{})
+	return a.commit(ctx, tx, openOrder, true, s, step{action: created, by: op.agent, at: s.Now}, op, posting{})
 }
 
 // price is that of an offer, whose deadline, counterpart and service are judged around it.

@@ -51,19 +51,16 @@ func (a *API) FundOrder(
 		return nil, err
 	}
 	id := newID()
-	return a.run(ctx, idempotent{
-		attempt: func(ctx context.Context, on runner) (*OrderResult, error) {
-			if made, err := op.find(ctx, on); made != nil || err != nil {
-				return made, err
-			}
-			d, err := agree(ctx, on.tx, id)
-			if err != nil {
-				return nil, err
-			}
-			first := step{action: selected, by: op.agent, at: d.At}
-			return a.commit(ctx, on, openOrder, false, d.snapshot(id, p.TaskID), first, op, hold)
-		},
-		lock: lockOperation, args: []any{op.agent, op.id}, locked: true,
+	return a.once(ctx, lockOperation, []any{op.agent, op.id}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+		if made, err := op.find(ctx, tx.SQL); made != nil || err != nil {
+			return made, err
+		}
+		d, err := agree(ctx, tx, id)
+		if err != nil {
+			return nil, err
+		}
+		first := step{action: selected, by: op.agent, at: d.At}
+		return a.commit(ctx, tx, openOrder, false, d.snapshot(id, p.TaskID), first, op, hold)
 	})
 }
 

@@ -18,85 +18,27 @@ import (
 	"stoa/graph/wallet"
 )
 
-// idempotent is an operation that takes effect once (§1.7).
-//
-// An attempt reads a snapshot, decides in Go, and writes by one statement. The statement checks the snapshot again and writes
-// nothing if it no longer holds: the order's version and, for a new obligation, the friendship, both agents' states, the deadline
-// and the fee rate. The first attempt uses no transaction and takes no lock before it writes.
-//
-// There is a second attempt, in a transaction that takes the locks before it reads, after two outcomes of the first:
-//   - errStale: the snapshot no longer held.
-//   - unsettled: a refusal because of an agent's state, the time, the fee rate, or a version that the order has not reached yet.
-//
-// The lock waits for every identical request under way, which may have been decided upon while the agent was still active or the
-// deadline still ahead; the second attempt finds its stored result. Every other refusal is final, because an identical request
-// under way cannot succeed either: what never changes or comes with the version refuses that one, too, and a friendship cannot end
-// while that one holds its lock.
-type idempotent struct {
-	attempt func(ctx context.Context, on runner) (*OrderResult, error)
-	// lock waits for every identical request under way and keeps what decides from changing until the transaction ends.
-	lock *db.Statement
-	args []any
-	// locked: there is only the attempt in a transaction. Binding files takes separate statements.
-	locked bool
-}
-
-// runner runs the statements of an attempt: each by itself on the pool, or inside the transaction tx that holds the locks.
-type runner struct {
-	db.Querier
-	pool *db.DB
-	tx   *db.Tx
-}
-
-// each runs a statement and calls scan with each row of the result. By itself it is not cancelled: the statements of an attempt find
-// their rows by keys, and one that runs twice writes once.
-func (on runner) each(ctx context.Context, scan func(*sql.Rows) error, s *db.Statement, args ...any) error {
-	if on.tx == nil {
-		return on.pool.QueryUncancelled(ctx, scan, s.Text, args...)
-	}
-	return db.Each(ctx, on, scan, s, args...)
-}
-
-// one runs a statement that has at most one row and returns it, or sql.ErrNoRows.
-func one[T any](ctx context.Context, on runner, s *db.Statement, args ...any) (*T, error) {
-	var found []*T
-	if err := on.each(ctx, db.Into(&found), s, args...); err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
-		return nil, sql.ErrNoRows
-	}
-	return found[0], nil
-}
-
 // errStale reports that the snapshot that an operation was decided upon did not hold any more when it wrote.
 var errStale = errors.New("orders: the snapshot is stale")
 
-// unsettled is a refusal that has to be decided again under locks.
-type unsettled struct{ error }
+// attempts bounds how often an operation is decided anew because its snapshot was stale.
+const attempts = 3
 
-// Unwrap returns the refusal.
-func (u unsettled) Unwrap() error { return u.error }
-
-// lockedAttempts bounds how often an attempt under locks may be stale, which only what is not locked can cause: an agent's
-// state, the fee rate, and a request that takes the same operation id for another order.
-const lockedAttempts = 3
-
-func (a *API) run(ctx context.Context, op idempotent) (*OrderResult, error) {
-	if !op.locked {
-		made, err := op.attempt(ctx, runner{Querier: a.DB.SQL, pool: a.DB})
-		if _, again := errors.AsType[unsettled](err); !again && !errors.Is(err, errStale) && !db.Retryable(err) {
-			return made, err
-		}
-	}
-	for range lockedAttempts {
+// once runs an operation that takes effect once (§1.7), in a transaction. lock waits for every identical request under way, and keeps
+// the order and the friendship as they are; decide reads a snapshot, decides in Go, and writes by one statement.
+//
+// An agent's state, the time and the fee rate are not locked, and another request may take the operation id. So the statement that
+// writes checks them again and writes nothing if the snapshot no longer holds (errStale); the operation is then decided anew.
+func (a *API) once(
+	ctx context.Context, lock *db.Statement, args []any, decide func(ctx context.Context, tx *db.Tx) (*OrderResult, error),
+) (*OrderResult, error) {
+	for range attempts {
 		var made *OrderResult
 		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-			_, err := tx.SQL.ExecContext(ctx, op.lock.Text, op.args...)
-			if err != nil {
-				return err
+			_, err := tx.SQL.ExecContext(ctx, lock.Text, args...)
+			if err == nil {
+				made, err = decide(ctx, tx)
 			}
-			made, err = op.attempt(ctx, runner{Querier: tx.SQL, tx: tx})
 			return err
 		})
 		if err == nil {
@@ -191,9 +133,9 @@ func (op operation) find(ctx context.Context, q db.Querier) (*OrderResult, error
 // the conditions of a new obligation. Faults: insufficient_funds, ledger_conflict; errStale if the snapshot no longer holds, or if
 // a concurrent request took the operation id.
 func (a *API) commit(
-	ctx context.Context, on runner, statement *db.Statement, obliges bool, s *snapshot, done step, op operation, money posting,
+	ctx context.Context, tx *db.Tx, statement *db.Statement, obliges bool, s *snapshot, done step, op operation, money posting,
 ) (*OrderResult, error) {
-	if err := loadFiles(ctx, on, done.by, s); err != nil {
+	if err := loadFiles(ctx, tx.SQL, done.by, s); err != nil {
 		return nil, err
 	}
 	made, err := newResult(newCard(s, done.by))
@@ -205,7 +147,7 @@ func (a *API) commit(
 		return nil, err
 	}
 	written := 0
-	err = on.each(ctx, func(*sql.Rows) error { written++; return nil }, statement, args...)
+	err = db.Each(ctx, tx.SQL, func(*sql.Rows) error { written++; return nil }, statement, args...)
 	if refusal := wallet.Refusal(err); refusal != nil {
 		return nil, refusal
 	}
@@ -215,12 +157,7 @@ func (a *API) commit(
 	if err != nil {
 		return nil, err
 	}
-	wake := func() { a.Events.Wake([]uuid.UUID{s.CustomerID, s.ContractorID}) }
-	if on.tx == nil {
-		wake()
-	} else {
-		on.tx.AfterCommit(wake)
-	}
+	tx.AfterCommit(func() { a.Events.Wake([]uuid.UUID{s.CustomerID, s.ContractorID}) })
 	return made, nil
 }
 

@@ -1,7 +1,6 @@
 package orders_test
 
 import (
-	"context"
 	"database/sql"
 	"testing"
 	"time"
@@ -76,21 +75,6 @@ func TestBlockWaitsForAccept(t *testing.T) {
 	require.Empty(t, (<-accept).code())
 	require.Empty(t, (<-block).code())
 	require.Equal(t, "funded", s.read(s.customer, card.ID).Order.State)
-}
-
-// A client that hangs up does not stop a step that is being written.
-func TestStepOutlastsItsClient(t *testing.T) {
-	t.Parallel()
-	s := newPair(t)
-	card := s.offer(true)
-	commit := s.holdLocks("SELECT FROM orders WHERE id = $1 FOR UPDATE", card.ID)
-	ctx, hangUp := context.WithCancel(s.contractor.Ctx)
-	reject := async(func() (*orders.OrderResult, error) { return s.Orders.OrderAct(ctx, command(card, orders.Reject)) })
-	s.awaitLockWaits(1)
-	hangUp()
-	commit()
-	require.Empty(t, (<-reject).code())
-	require.Equal(t, "rejected", s.read(s.customer, card.ID).Order.State)
 }
 
 // A request that repeats one under way waits for its result, even where it would be refused by now.

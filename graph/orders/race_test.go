@@ -12,13 +12,10 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// An operation reads, decides and then writes. In these tests a table is locked so that reading passes and writing waits: what the
-// test does meanwhile lies between decision and write, and the answer must be the one for what is true then. Writing waits for contacts
-// in the middle of its statement, for orders before the statement begins.
-const (
-	lockContacts = "LOCK TABLE contacts IN EXCLUSIVE MODE; "
-	lockOrders   = "LOCK TABLE orders IN EXCLUSIVE MODE; "
-)
+// stopWrites locks a table so that an operation can take its locks, read and decide, and waits where it writes. What the test does
+// meanwhile lies between decision and write, and the answer must be the one for what is true then. What it does to an order or a
+// friendship makes the operation wait for that instead, before it reads.
+const stopWrites = "LOCK TABLE orders IN SHARE MODE; "
 
 // count is one for an operation that took effect, which has no fault.
 func count(code fault.Code) int64 {
@@ -32,24 +29,23 @@ func TestAcceptRetriesAfterLostRace(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	for name, c := range map[string]struct {
-		lock, meanwhile string // ORDER, CONTACT, CUSTOMER and CONTRACTOR are the ids
-		code            fault.Code
+		meanwhile string // ORDER, CONTACT, CUSTOMER and CONTRACTOR are the ids
+		code      fault.Code
 	}{
-		"block":             {lockContacts, "UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
-		"suspension":        {lockContacts, "UPDATE bots SET suspended_at = now() WHERE id = 'CUSTOMER'", fault.ParticipantInactive},
-		"trash":             {lockContacts, "UPDATE bots SET state = 'trash' WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
-		"restriction":       {lockContacts, "UPDATE settings SET email_requirement_activated_at = now() - interval '15 days'", fault.ParticipantInactive},
-		"deadline":          {lockContacts, "UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
-		"deadline, earlier": {lockOrders, "UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
-		"cancellation":      {lockContacts, "UPDATE orders SET state = 'cancelled', version = 2 WHERE id = 'ORDER'", fault.VersionConflict},
-		"another reserve":   {lockContacts, "UPDATE accounts SET available_minor = 1099 WHERE bot_id = 'CUSTOMER'", fault.InsufficientFunds},
-		"nothing":           {lockContacts, "SELECT 1", ""},
+		"block":           {"UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		"suspension":      {"UPDATE bots SET suspended_at = now() WHERE id = 'CUSTOMER'", fault.ParticipantInactive},
+		"trash":           {"UPDATE bots SET state = 'trash' WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		"restriction":     {"UPDATE settings SET email_requirement_activated_at = now() - interval '15 days'", fault.ParticipantInactive},
+		"deadline":        {"UPDATE orders SET deadline = now() WHERE id = 'ORDER'", fault.DeadlinePassed},
+		"cancellation":    {"UPDATE orders SET state = 'cancelled', version = 2 WHERE id = 'ORDER'", fault.VersionConflict},
+		"another reserve": {"UPDATE accounts SET available_minor = 1099 WHERE bot_id = 'CUSTOMER'", fault.InsufficientFunds},
+		"nothing":         {"SELECT 1", ""},
 	} {
 		s := pairIn(t, w)
 		card := s.offer(false)
 		meanwhile := strings.NewReplacer("ORDER", card.ID.String(), "CONTACT", s.contact.String(), "CUSTOMER", s.customer.ID.String(),
 			"CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
-		commit := s.holdLocks(c.lock + meanwhile)
+		commit := s.holdLocks(stopWrites + meanwhile)
 		accept := async(s.actRequest(s.customer, command(card, orders.Accept)))
 		s.awaitLockWaits(1)
 		commit()
@@ -65,20 +61,20 @@ func TestCreateRetriesAfterLostRace(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	for name, c := range map[string]struct {
-		lock, meanwhile string // CONTACT and CONTRACTOR are the ids
-		code            fault.Code
+		meanwhile string // CONTACT and CONTRACTOR are the ids
+		code      fault.Code
 	}{
-		"block":            {lockContacts, "UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
-		"suspension":       {lockContacts, "UPDATE bots SET suspended_at = now() WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
-		"deletion":         {lockContacts, "UPDATE bots SET state = 'deleted' WHERE id = 'CONTRACTOR'", fault.NotFound},
-		"fee rate":         {lockOrders, "UPDATE settings SET fee_bps = 1", fault.PriceChanged},
-		"rate far too big": {lockOrders, "UPDATE settings SET fee_bps = 10000", fault.PriceChanged},
-		"nothing":          {lockContacts, "SELECT 1", ""},
+		"block":            {"UPDATE contacts SET state = 'blocked', blocked_by = requester_id WHERE id = 'CONTACT'", fault.FriendshipRequired},
+		"suspension":       {"UPDATE bots SET suspended_at = now() WHERE id = 'CONTRACTOR'", fault.ParticipantInactive},
+		"deletion":         {"UPDATE bots SET state = 'deleted' WHERE id = 'CONTRACTOR'", fault.NotFound},
+		"fee rate":         {"UPDATE settings SET fee_bps = 1", fault.PriceChanged},
+		"rate far too big": {"UPDATE settings SET fee_bps = 10000", fault.PriceChanged},
+		"nothing":          {"SELECT 1", ""},
 	} {
 		s := pairIn(t, w)
 		terms := s.terms(true)
 		meanwhile := strings.NewReplacer("CONTACT", s.contact.String(), "CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
-		commit := s.holdLocks(c.lock + meanwhile)
+		commit := s.holdLocks(stopWrites + meanwhile)
 		create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
 		s.awaitLockWaits(1)
 		commit()
@@ -93,14 +89,14 @@ func TestStepAfterLostRace(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	card := s.act(s.contractor, s.offer(true), orders.Accept)
-	commit := s.holdLocks(lockOrders + "UPDATE bots SET state = 'trash'; UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	commit := s.holdLocks(stopWrites + "UPDATE bots SET state = 'trash'; UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
 	start := async(s.actRequest(s.contractor, command(card, orders.Start)))
 	s.awaitLockWaits(1)
 	commit()
 	started := <-start
 	require.NoError(t, started.err)
 
-	commit = s.holdLocks(lockOrders + "UPDATE orders SET state = 'delivered', version = 4, delivered_at = now()")
+	commit = s.holdLocks(stopWrites + "UPDATE orders SET state = 'delivered', version = 4, delivered_at = now()")
 	deliver := async(s.actRequest(s.contractor, command(started.result.Order, orders.Deliver)))
 	s.awaitLockWaits(1)
 	commit()
@@ -115,15 +111,15 @@ func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
 	s := newPair(t)
 	terms := s.terms(true)
 	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
-	made := s.decideBeforeWriting(lockContacts, create, create, create)
+	made := s.decideBeforeWriting(stopWrites, create, create, create)
 	requireOneActed(t, made)
 
 	accept := s.actRequest(s.contractor, command(made[0].result.Order, orders.Accept))
-	accepted := s.decideBeforeWriting(lockOrders, accept, accept, accept)
+	accepted := s.decideBeforeWriting(stopWrites, accept, accept, accept)
 	requireOneActed(t, accepted)
 
 	card := accepted[0].result.Order
-	steps := s.decideBeforeWriting(lockOrders,
+	steps := s.decideBeforeWriting(stopWrites,
 		s.actRequest(s.contractor, command(card, orders.Start)), s.actRequest(s.customer, command(card, orders.Dispute)))
 	codes := []fault.Code{steps[0].code(), steps[1].code()}
 	require.ElementsMatch(t, []fault.Code{"", fault.VersionConflict}, codes)
@@ -155,7 +151,7 @@ func TestOperationIDLosesRace(t *testing.T) {
 	s := newPair(t)
 	one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
 	other.OperationID = one.OperationID
-	answers := s.decideBeforeWriting(lockOrders, s.actRequest(s.customer, one), s.actRequest(s.customer, other))
+	answers := s.decideBeforeWriting(stopWrites, s.actRequest(s.customer, one), s.actRequest(s.customer, other))
 	require.ElementsMatch(t, []fault.Code{"", fault.IdempotencyConflict}, []fault.Code{answers[0].code(), answers[1].code()})
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders WHERE state = 'cancelled'"))
 }

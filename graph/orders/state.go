@@ -119,8 +119,6 @@ type guard struct {
 	name    string
 	holds   func(s *snapshot) bool
 	refusal fault.Code
-	// unversioned: it can change while the order's version and the friendship stay unchanged.
-	unversioned bool
 }
 
 // The guards of the table.
@@ -130,15 +128,15 @@ var (
 		holds: func(s *snapshot) bool { return s.Friends },
 	}
 	bothActive = &guard{
-		name: "both active", refusal: fault.ParticipantInactive, unversioned: true,
+		name: "both active", refusal: fault.ParticipantInactive,
 		holds: func(s *snapshot) bool { return s.Active },
 	}
 	beforeDeadline = &guard{
-		name: "deadline not passed", refusal: fault.DeadlinePassed, unversioned: true,
+		name: "deadline not passed", refusal: fault.DeadlinePassed,
 		holds: func(s *snapshot) bool { return s.Deadline.After(s.Now) },
 	}
 	covered = &guard{
-		name: "customer has the total available", refusal: fault.InsufficientFunds, unversioned: true,
+		name: "customer has the total available", refusal: fault.InsufficientFunds,
 		holds: func(s *snapshot) bool { return s.Covered },
 	}
 	proposal = &guard{
@@ -249,17 +247,10 @@ func or(states []order.State) string {
 func (t *transition) refuseNeeds(s *snapshot) error {
 	for _, g := range t.needs {
 		if !g.holds(s) {
-			return g.refuse()
+			return fault.New(g.refusal)
 		}
 	}
 	return nil
-}
-
-func (g *guard) refuse() error {
-	if g.unversioned {
-		return unsettled{fault.New(g.refusal)}
-	}
-	return fault.New(g.refusal)
 }
 
 // obliges reports that the action takes on a new obligation, which rests on what others may change meanwhile.
