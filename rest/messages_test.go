@@ -2,7 +2,6 @@ package rest_test
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net"
@@ -19,7 +18,6 @@ import (
 	"stoa/graph/messages"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
-	"stoa/graph/platform/slack"
 )
 
 const messagesPath = "/api/v1/messages"
@@ -210,49 +208,6 @@ func TestSenderIsKnownBeforeTheBodyIsRead(t *testing.T) {
 			require.Contains(t, first, strconv.Itoa(want))
 			require.NoError(t, conn.Close())
 		}
-	}
-}
-
-// A send whose body comes with its header is one statement, which authenticates and sends; one whose body comes later is two. The
-// statement is looked at while it waits for the contact's row.
-func TestSendIsOneStatement(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 60, MessagesPerMinute: 60}))
-	one, other := s.Agent(), s.Agent()
-	contactID := s.Befriend(one, other)
-	for _, together := range []bool{true, false} {
-		body, err := json.Marshal(envelope(one, other))
-		require.NoError(t, err)
-		header := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n",
-			messagesPath, one.Token, len(body))
-		block, err := s.DB.SQL.Begin()
-		require.NoError(t, err)
-		_, err = block.Exec("SELECT FROM contacts WHERE id = $1 FOR UPDATE", contactID)
-		require.NoError(t, err)
-		conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		require.NoError(t, err)
-		if together {
-			_, err = conn.Write(append([]byte(header), body...))
-			require.NoError(t, err)
-		} else {
-			_, err = conn.Write([]byte(header))
-			require.NoError(t, err)
-			counted := "SELECT coalesce(sum(total), 0) FROM rate_windows WHERE name = 'mutations' AND subject = $1"
-			require.Eventually(t, func() bool { return s.Count(counted, one.ID.String()) == 2 }, slack.TestWait, 5*time.Millisecond,
-				"the sender is authenticated")
-			_, err = conn.Write(body)
-			require.NoError(t, err)
-		}
-		waiting := `SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'
-			AND query LIKE '%stoa_send(%'`
-		require.Eventually(t, func() bool { return s.Count(waiting) == 1 }, slack.TestWait, 5*time.Millisecond)
-		require.Equal(t, together, s.Count(waiting+" AND query LIKE '%FROM tokens%'") == 1)
-		require.NoError(t, block.Rollback())
-		response, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		require.NoError(t, err)
-		require.Equal(t, http.StatusCreated, response.StatusCode)
-		require.NoError(t, response.Body.Close())
-		require.NoError(t, conn.Close())
 	}
 }
 
