@@ -107,7 +107,6 @@ generate-ent:
 
 generate-graphql:
 	@$(GO) tool gqlgen generate
-	@$(GO) tool genqlient cmd/stoa/operatorcli/client/genqlient.yaml
 
 generate-clients:
 	@$(GO) run ./rest/records

@@ -14,7 +14,7 @@ import (
 var examplesOfAgents = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^\S* ?stoa operator (?:bots (?:show|suspend|moderate|reinstate)|top-up) ([a-z]\w*)`),
 	regexp.MustCompile(`(?m)^(?:Customer|Contractor) +([a-z]\w*)`),
-	regexp.MustCompile(`(?m)^\S+ \S+ UTC  (?:create|accept|start|deliver|dispute) by ([a-z]\w*)`),
+	regexp.MustCompile(`(?m)^Events +(?:create|accept|start|deliver|dispute)  ([a-z]\w*)`),
 	regexp.MustCompile("`/find\\?q=` \\| [^|]*`@(\\w+)`"),
 }
 

@@ -3,7 +3,6 @@ module stoa/cmd/prove
 go 1.26.8
 
 require (
-	github.com/Khan/genqlient v0.8.1
 	github.com/Shopify/toxiproxy/v2 v2.5.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/anishathalye/porcupine v1.3.1

@@ -57,7 +57,7 @@ var forbidden = []struct{ folder, imported, reason string }{
 	{"cmd/stoa/agentcli", "graph", "an agent knows the server from outside only"},
 	{"cmd/stoa/doctor", "graph", "the doctor knows the server from outside only"},
 	{"cmd/stoa/doctor", "rest", "the doctor believes no source of the server's"},
-	{"cmd/stoa/operatorcli", "graph", "an operator knows the server from outside only"},
+	{"cmd/stoa/operatorcli/client", "graph", "an operator knows the server from outside only"},
 }
 
 // levelOf returns the level of a package and the entry that decides it: the longest one that is the package or a folder above it.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"stoa/cmd/stoa/demo"
-	"stoa/cmd/stoa/operatorcli"
+	operators "stoa/cmd/stoa/operatorcli/client"
 )
 
 // demoCommand shows that a running server works, to people and to scripts.
@@ -18,7 +18,7 @@ type demoCommand struct {
 	Owner bool   `env:"-" help:"Live the life of an agent and its owner instead: email gate, linking, rewards, restoring. It changes the server's settings for a minute."`
 	Mails string `env:"-" placeholder:"FOLDER" help:"With --owner: the folder into which the server writes its mails (STOA_SMTP_URL=file:FOLDER); default: mails in the data folder."`
 
-	Operator operatorcli.Connection `embed:"" prefix:"operator-"`
+	Operator operators.Connection `embed:"" prefix:"operator-"`
 }
 
 // Run returns an error at the first answer that the contract does not allow.
@@ -33,7 +33,7 @@ func (c demoCommand) Run(out io.Writer) error {
 		return demo.RunOwner(context.Background(), config)
 	}
 	switch {
-	case errors.Is(err, operatorcli.ErrNoToken), !c.local(): // the token beside this program is of another server
+	case errors.Is(err, operators.ErrNoToken), !c.local(): // the token beside this program is of another server
 	case err != nil:
 		return err
 	default:

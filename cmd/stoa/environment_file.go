@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"stoa/cmd/stoa/cluster"
-	"stoa/cmd/stoa/operatorcli"
+	operators "stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/secrets"
 )
 
@@ -48,7 +48,7 @@ func readEnvironmentFile() error {
 
 // hint adds to an error what a plain user must know: that the account may not read the settings of the package.
 func hint(err error) error {
-	missing := errors.Is(err, cluster.ErrNoCluster) || errors.Is(err, operatorcli.ErrNoToken) || errors.Is(err, fs.ErrPermission)
+	missing := errors.Is(err, cluster.ErrNoCluster) || errors.Is(err, operators.ErrNoToken) || errors.Is(err, fs.ErrPermission)
 	if environmentFile == "" || !missing || !errors.Is(unix.Access(environmentFile, unix.R_OK), unix.EACCES) {
 		return err
 	}

@@ -17,6 +17,7 @@ import (
 
 	"stoa/cmd/stoa/agentcli"
 	"stoa/cmd/stoa/operatorcli"
+	operators "stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/secrets"
 	"stoa/rest/client"
 )
@@ -52,6 +53,9 @@ type commands struct {
 	TestCluster testClusterCommand `cmd:"" hidden:"" help:"Run a command beside a throw-away database."`
 }
 
+// newCommands returns the command line before it is parsed.
+func newCommands() *commands { return &commands{Operator: operatorcli.New()} }
+
 const (
 	exitFailure = 1
 	exitUsage   = 2
@@ -76,7 +80,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if ended, ok := errors.AsType[verdict](err); ok {
 			return printError(stderr, err, ended.code)
 		}
-		if wrong := new(operatorcli.UsageError); errors.As(err, &wrong) {
+		if wrong := new(operators.UsageError); errors.As(err, &wrong) {
 			return printError(stderr, hint(fmt.Errorf("%w (see %s --help)", err, chosen.Selected().FullPath())), exitUsage)
 		}
 		code := exitFailure
@@ -96,7 +100,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 		return nil, err
 	}
 	args = customary(args)
-	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
+	parser, err := kong.New(newCommands(), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
 		kong.Description("A social platform for AI agents. Each flag is also an environment variable: --listen is STOA_LISTEN."),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}), kong.Help(printHelp))
 	if err != nil {

@@ -38,7 +38,7 @@ var foreign = []string{
 // Every command, flag, variable and target of make that a document names is there.
 func TestDocumentsNameWhatIsThere(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(new(commands), kong.Name("stoa"), kong.DefaultEnvars(envPrefix))
+	parser, err := kong.New(newCommands(), kong.Name("stoa"), kong.DefaultEnvars(envPrefix))
 	require.NoError(t, err)
 	flags, variables, calls := map[string]bool{"help": true}, map[string]bool{}, map[string]bool{"help": true}
 	for _, name := range secrets.FileVariables() {

@@ -46,13 +46,26 @@ func (b *Bed) Reconcile(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	got, err := client.RunMaintenance(ctx, operator, client.MaintenanceTaskReconcile, reason)
+	found, err := maintain(ctx, operator, "RECONCILE")
 	if err != nil {
 		return err
 	}
 	b.acted("runMaintenance", "")
-	if found := got.RunMaintenance.Discrepancies; len(found) > 0 {
-		return fmt.Errorf("%w: %+v", errDiscrepancies, found)
+	if len(found) > 0 {
+		return fmt.Errorf("%w: %v", errDiscrepancies, found)
 	}
 	return nil
+}
+
+// maintain runs a periodic task and returns the discrepancies that it found.
+func maintain(ctx context.Context, operator *client.Client, task string) ([]any, error) {
+	var done struct {
+		RunMaintenance struct {
+			Discrepancies []any `json:"discrepancies"`
+		} `json:"runMaintenance"`
+	}
+	err := operator.Ask(ctx, `mutation ($task: MaintenanceTask!, $reason: String!) {
+		runMaintenance(task: $task, reason: $reason) { discrepancies { check botId transactionId expected found } } }`,
+		map[string]any{"task": task, "reason": reason}, &done)
+	return done.RunMaintenance.Discrepancies, err
 }

@@ -3,9 +3,6 @@ package testbed
 import (
 	"context"
 
-	"github.com/Khan/genqlient/graphql"
-
-	"stoa/cmd/stoa/operatorcli"
 	"stoa/cmd/stoa/operatorcli/client"
 )
 
@@ -13,8 +10,22 @@ import (
 const reason = "the proof"
 
 // operator is an operator of one server.
-func (b *Bed) operator(server *Server) (graphql.Client, error) {
-	return operatorcli.Connection{Address: server.Operator, Token: operatorToken}.Client()
+func (b *Bed) operator(server *Server) (*client.Client, error) {
+	return client.Connection{Address: server.Operator, Token: operatorToken}.Client()
+}
+
+// updateSettings changes settings and notes it.
+func (b *Bed) updateSettings(ctx context.Context, changes map[string]any) error {
+	operator, err := b.operator(b.Servers[0])
+	if err != nil {
+		return err
+	}
+	err = operator.Ask(ctx, `mutation ($input: SettingsInput!, $reason: String!) { updateSettings(input: $input, reason: $reason) { updatedAt } }`,
+		map[string]any{"input": changes, "reason": reason}, new(any))
+	if err == nil {
+		b.acted("updateSettings", "")
+	}
+	return err
 }
 
 // acted notes an act of an operator that was answered: its procedure and the agent that it was done to, if any.
@@ -27,21 +38,18 @@ func (b *Bed) acted(procedure, target string) {
 // setUpOwners does what operators do before owners can be verified: they say who they are, publish what owners confirm, and let
 // verified agents be rewarded.
 func (b *Bed) setUpOwners(ctx context.Context) error {
+	err := b.updateSettings(ctx, map[string]any{"rewardsEnabled": true, "operatorName": "The proof", "operatorContactEmail": "proof@example.org"})
+	if err != nil {
+		return err
+	}
 	operator, err := b.operator(b.Servers[0])
 	if err != nil {
 		return err
 	}
-	on, name, contact := true, "The proof", "proof@example.org"
-	if _, err := client.UpdateSettings(ctx, operator, client.SettingsInput{
-		RewardsEnabled: &on, OperatorName: &name, OperatorContactEmail: &contact,
-	}, reason); err != nil {
-		return err
-	}
-	b.acted("updateSettings", "")
 	for _, key := range []string{"terms", "privacy"} {
-		if _, err := client.PublishDocument(ctx, operator, client.DocumentInput{
-			Key: key, Title: "The " + key + " of the proof", Version: "1", Text: "Be kind.\n",
-		}, reason); err != nil {
+		document := map[string]any{"key": key, "title": "The " + key + " of the proof", "version": "1", "text": "Be kind.\n"}
+		if err := operator.Ask(ctx, `mutation ($input: DocumentInput!, $reason: String!) { publishDocument(input: $input, reason: $reason) { id } }`,
+			map[string]any{"input": document, "reason": reason}, new(any)); err != nil {
 			return err
 		}
 		b.acted("publishDocument", "")
@@ -51,15 +59,7 @@ func (b *Bed) setUpOwners(ctx context.Context) error {
 
 // RequireOwners has registrations need a verified owner, or not.
 func (b *Bed) RequireOwners(ctx context.Context, on bool) error {
-	operator, err := b.operator(b.Servers[0])
-	if err != nil {
-		return err
-	}
-	_, err = client.UpdateSettings(ctx, operator, client.SettingsInput{EmailGateEnabled: &on}, reason)
-	if err == nil {
-		b.acted("updateSettings", "")
-	}
-	return err
+	return b.updateSettings(ctx, map[string]any{"emailGateEnabled": on})
 }
 
 // ReissueToken ends all tokens of an agent and returns a new one.
@@ -68,7 +68,13 @@ func (b *Bed) ReissueToken(ctx context.Context, agent string) (token string, err
 	if err != nil {
 		return "", err
 	}
-	made, err := client.ReissueToken(ctx, operator, agent, reason)
+	var made struct {
+		ReissueToken struct {
+			Token string `json:"token"`
+		} `json:"reissueToken"`
+	}
+	err = operator.Ask(ctx, `mutation ($bot: ID!, $reason: String!) { reissueToken(botId: $bot, reason: $reason) { token } }`,
+		map[string]any{"bot": agent, "reason": reason}, &made)
 	if err != nil {
 		return "", err
 	}
@@ -82,7 +88,9 @@ func (b *Bed) AnswerFeedback(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = client.AnswerFeedback(ctx, operator, id, "Thank you.", reason); err == nil {
+	err = operator.Ask(ctx, `mutation ($id: ID!, $answer: String!, $reason: String!) { answerFeedback(id: $id, answer: $answer, reason: $reason) { id } }`,
+		map[string]any{"id": id, "answer": "Thank you.", "reason": reason}, new(any))
+	if err == nil {
 		b.acted("answerFeedback", id)
 	}
 	return err
@@ -94,9 +102,21 @@ func (b *Bed) Audit(ctx context.Context) (entries []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	const page = 100
 	for after := (*string)(nil); ; {
-		got, err := client.ListAudit(ctx, operator, page, after, nil, nil, nil, nil, nil)
+		var got struct {
+			AuditEntries struct {
+				Edges []struct {
+					Node struct{ Procedure, Target string }
+				}
+				PageInfo struct {
+					HasNextPage bool
+					EndCursor   *string
+				}
+			}
+		}
+		err := operator.Ask(ctx, `query ($after: Cursor) {
+			auditEntries(first: 100, after: $after, orderBy: [{field: CREATED_AT, direction: DESC}]) {
+				edges { node { procedure target } } pageInfo { hasNextPage endCursor } } }`, map[string]any{"after": after}, &got)
 		if err != nil {
 			return nil, err
 		}

@@ -4,21 +4,11 @@ import (
 	"context"
 
 	"golang.org/x/sync/errgroup"
-
-	"stoa/cmd/stoa/operatorcli/client"
 )
 
 // EnableRewards has operators switch rewards on or off.
 func (b *Bed) EnableRewards(ctx context.Context, on bool) error {
-	operator, err := b.operator(b.Servers[0])
-	if err != nil {
-		return err
-	}
-	_, err = client.UpdateSettings(ctx, operator, client.SettingsInput{RewardsEnabled: &on}, reason)
-	if err == nil {
-		b.acted("updateSettings", "")
-	}
-	return err
+	return b.updateSettings(ctx, map[string]any{"rewardsEnabled": on})
 }
 
 // GrantRewards has an operator of each server grant all rewards that are due, at the same moment and several times.
@@ -31,7 +21,7 @@ func (b *Bed) GrantRewards(ctx context.Context, times int) error {
 		}
 		granting.Go(func() error {
 			for range times {
-				if _, err := client.RunMaintenance(ctx, operator, client.MaintenanceTaskRewards, reason); err != nil {
+				if _, err := maintain(ctx, operator, "REWARDS"); err != nil {
 					return err
 				}
 			}

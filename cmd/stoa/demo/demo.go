@@ -12,8 +12,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/Khan/genqlient/graphql"
-
+	operators "stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/place"
 	"stoa/rest/client"
 )
@@ -25,7 +24,7 @@ type Config struct {
 	Out io.Writer
 	// Operator marks the agents of Run as those of the demo, nil for agents like any others, and changes the server's settings in
 	// RunOwner.
-	Operator graphql.Client
+	Operator *operators.Client
 	// Mails is the folder into which the server writes its mails, for RunOwner.
 	Mails string
 }

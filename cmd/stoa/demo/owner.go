@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/Khan/genqlient/graphql"
 	"github.com/google/uuid"
 
 	operators "stoa/cmd/stoa/operatorcli/client"
@@ -33,7 +32,7 @@ type ownerStory struct {
 	url string
 	// folder keeps the key files of the agents.
 	folder   string
-	operator graphql.Client
+	operator *operators.Client
 	mails    *folder
 	// owner is the address of both agents.
 	owner string
@@ -59,7 +58,10 @@ func RunOwner(ctx context.Context, c Config) (err error) {
 		owner: "owner-" + uuid.NewString() + "@example.org",
 	}
 	s.sayf("Two agents and their owner live on %s; mails are read from %s.", c.URL, c.Mails)
-	before, err := operators.GetSettings(ctx, s.operator)
+	var before struct {
+		Settings map[string]any `json:"settings"`
+	}
+	err = s.operator.Ask(ctx, `{ settings { emailGateEnabled rewardsEnabled restoreEnabled operatorName operatorContactEmail } }`, nil, &before)
 	if err != nil {
 		return err
 	}
@@ -83,35 +85,44 @@ func (s *ownerStory) agent(name string) (made *client.Agent, handle string, err 
 
 // prepare sets up what the email gate needs.
 func (s *ownerStory) prepare(ctx context.Context) error {
-	on, off, name, contact := true, false, "The demo", "demo@example.org"
-	_, err := operators.UpdateSettings(ctx, s.operator, operators.SettingsInput{
-		EmailGateEnabled: &off, RewardsEnabled: &on, RestoreEnabled: &on, OperatorName: &name, OperatorContactEmail: &contact,
-	}, demoReason)
+	err := s.updateSettings(ctx, map[string]any{
+		"emailGateEnabled": false, "rewardsEnabled": true, "restoreEnabled": true,
+		"operatorName": "The demo", "operatorContactEmail": "demo@example.org",
+	})
 	if err != nil {
 		return fmt.Errorf("%w (does the server send its mails to a folder? STOA_SMTP_URL=file:mails)", err)
 	}
-	published, err := operators.PublishDocument(ctx, s.operator, operators.DocumentInput{
-		Key: "demo-terms", Title: "Terms of the demo", Version: time.Now().UTC().Format(time.RFC3339Nano), Text: "Be kind.\n",
-	}, demoReason)
+	var published struct {
+		PublishDocument struct {
+			ID string `json:"id"`
+		} `json:"publishDocument"` //nolint:tagliatelle // as GraphQL has it
+	}
+	document := map[string]any{
+		"key": "demo-terms", "title": "Terms of the demo", "version": time.Now().UTC().Format(time.RFC3339Nano), "text": "Be kind.\n",
+	}
+	err = s.operator.Ask(ctx, `mutation ($input: DocumentInput!, $reason: String!) { publishDocument(input: $input, reason: $reason) { id } }`,
+		map[string]any{"input": document, "reason": demoReason}, &published)
 	if err != nil {
 		return err
 	}
-	s.terms = published.PublishDocument.Id
+	s.terms = published.PublishDocument.ID
 	s.stepf("The operator's details are set, “Terms of the demo” are in force, rewards and restoring are on.")
 	return nil
 }
 
 // putBack undoes prepare and the gate.
-func (s *ownerStory) putBack(ctx context.Context, before operators.Setup) error {
-	_, err := operators.UpdateSettings(ctx, s.operator, operators.SettingsInput{
-		EmailGateEnabled: &before.EmailGateEnabled, RewardsEnabled: &before.RewardsEnabled, RestoreEnabled: &before.RestoreEnabled,
-		OperatorName: &before.OperatorName, OperatorContactEmail: &before.OperatorContactEmail,
-	}, demoReason)
-	if err != nil || s.terms == "" {
+func (s *ownerStory) putBack(ctx context.Context, before map[string]any) error {
+	if err := s.updateSettings(ctx, before); err != nil || s.terms == "" {
 		return err
 	}
-	_, err = operators.WithdrawDocument(ctx, s.operator, s.terms, demoReason)
-	return err
+	return s.operator.Ask(ctx, `mutation ($id: ID!, $reason: String!) { withdrawDocument(id: $id, reason: $reason) { id } }`,
+		map[string]any{"id": s.terms, "reason": demoReason}, new(any))
+}
+
+// updateSettings changes members of the server's settings.
+func (s *ownerStory) updateSettings(ctx context.Context, changes map[string]any) error {
+	return s.operator.Ask(ctx, `mutation ($input: SettingsInput!, $reason: String!) { updateSettings(input: $input, reason: $reason) { updatedAt } }`,
+		map[string]any{"input": changes, "reason": demoReason}, new(any))
 }
 
 // link links an agent that exists to its owner (§2.4).
@@ -158,8 +169,7 @@ func (s *ownerStory) link(ctx context.Context) error {
 
 // gate registers an agent while the email gate is on (§2.4).
 func (s *ownerStory) gate(ctx context.Context) error {
-	on := true
-	if _, err := operators.UpdateSettings(ctx, s.operator, operators.SettingsInput{EmailGateEnabled: &on}, demoReason); err != nil {
+	if err := s.updateSettings(ctx, map[string]any{"emailGateEnabled": true}); err != nil {
 		return err
 	}
 	ada, handle, err := s.agent("ada")

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stoa/cmd/stoa/operatorcli/client"
 )
 
 // formatCredits writes minor units as test credits (§1.2).
@@ -22,7 +24,7 @@ func parseCredits(text string) (int64, error) {
 	part += strings.Repeat("0", max(0, 2-len(part)))
 	sum, err := strconv.ParseUint(whole+part, 10, 63)
 	if err != nil || len(part) > 2 || whole == "" || (pointed && strings.HasSuffix(text, ".")) {
-		return 0, &UsageError{fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
+		return 0, &client.UsageError{Text: fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
 	}
 	return int64(sum), nil
 }
@@ -47,55 +49,39 @@ func age(now, then time.Time) string {
 // ago is age from now on.
 func ago(then time.Time) string { return age(time.Now(), then) }
 
-// formatTime writes a time in the machine's time zone, or nothing for nil.
-func formatTime(then *time.Time) string {
-	if then == nil {
-		return ""
-	}
+// formatTime writes a time in the machine's time zone.
+func formatTime(then time.Time) string {
 	return then.Local().Format("2006-01-02 15:04:05 MST") //nolint:gosmopolitan // the operator's own clock
 }
 
-func yesNo(is bool) string {
-	if is {
-		return "yes"
-	}
-	return "no"
-}
-
-func deref[Text ~string](of *Text) string {
+func deref(of *string) string {
 	if of == nil {
 		return ""
 	}
-	return string(*of)
-}
-
-// optional returns nil for a flag that was not used.
-func optional[Text ~string](flag string) *Text {
-	if flag == "" {
-		return nil
-	}
-	value := Text(flag)
-	return &value
+	return *of
 }
 
 // parseTime reads a time: RFC 3339, a date, or a duration back from now such as 36h or 7d.
-func parseTime(text string, now time.Time) (*time.Time, error) {
-	if text == "" {
-		return nil, nil
-	}
+func parseTime(text string, now time.Time) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04", time.DateOnly} {
 		if found, err := time.ParseInLocation(layout, text, time.Local); err == nil { //nolint:gosmopolitan // as above
-			found = found.UTC()
-			return &found, nil
+			return found.UTC(), nil
 		}
 	}
 	back, err := parseDuration(text)
 	if err != nil {
-		return nil, &UsageError{fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d",
+		return time.Time{}, &client.UsageError{Text: fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d",
 			text)}
 	}
-	found := now.Add(-back).UTC().Truncate(time.Second)
-	return &found, nil
+	return now.Add(-back).UTC().Truncate(time.Second), nil
+}
+
+// parseFuture reads a time as parseTime does, but a duration counts from now on.
+func parseFuture(text string, now time.Time) (time.Time, error) {
+	if ahead, err := parseDuration(text); err == nil {
+		return now.Add(ahead).UTC().Truncate(time.Second), nil
+	}
+	return parseTime(text, now)
 }
 
 // parseDuration reads a duration such as 90m, 36h or 7d.

@@ -5,20 +5,42 @@ import (
 	"fmt"
 	"strings"
 	"text/tabwriter"
+	"time"
 	"unicode"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/graph/console"
 )
 
 // maxCell is how many characters of a text a table shows.
 const maxCell = 60
 
-// column is one column of a table.
-type column[Row any] struct {
-	title string
-	cell  func(Row) string
+// result prints what an operation returned: a list, a record as the row of its list, or an object.
+func (d *deps) result(of *ast.Definition, value any) error {
+	switch value := value.(type) {
+	case []any:
+		var columns []string
+		for _, f := range of.Fields {
+			columns = append(columns, f.Name)
+		}
+		rows := []map[string]any{}
+		for _, one := range value {
+			row, _ := one.(map[string]any)
+			rows = append(rows, row)
+		}
+		return d.table(of, columns, rows)
+	case map[string]any:
+		if isRecord(of) {
+			return d.table(of, sectionOf(of).Columns, []map[string]any{value})
+		}
+		return d.detail(value, d.fields(of, value))
+	}
+	return nil
 }
 
-// table prints rows for people, or as a JSON array.
-func table[Row any](d *deps, rows []Row, columns []column[Row]) error {
+// table prints rows for people, or as a JSON array. Records show their id and name first, unless the list begins with its time.
+func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any) error {
 	if d.json {
 		return d.printJSON(rows)
 	}
@@ -26,32 +48,34 @@ func table[Row any](d *deps, rows []Row, columns []column[Row]) error {
 		fmt.Fprintln(d.out, "Nothing there.")
 		return nil
 	}
-	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
-	for i, c := range columns {
-		fmt.Fprintf(w, "%s%s", separator(i), strings.ToUpper(c.title))
+	log := len(columns) > 0 && columns[0] == "createdAt"
+	if name := sectionOf(of).Name; name != "" {
+		columns = append([]string{name}, columns...)
 	}
-	fmt.Fprintln(w)
+	if isRecord(of) && !log {
+		columns = append([]string{"id"}, columns...)
+	}
+	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
+	titles := make([]string, len(columns))
+	for i, name := range columns {
+		titles[i] = strings.ToUpper(console.Human(name))
+	}
+	fmt.Fprintln(w, strings.Join(titles, "\t"))
 	for _, row := range rows {
-		for i, c := range columns {
-			fmt.Fprintf(w, "%s%s", separator(i), truncate(c.cell(row)))
+		cells := make([]string, len(columns))
+		for i, name := range columns {
+			cells[i] = truncate(cell(of.Fields.ForName(name), row[name], !log || i > 0))
 		}
-		fmt.Fprintln(w)
+		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	return w.Flush()
-}
-
-func separator(i int) string {
-	if i == 0 {
-		return ""
-	}
-	return "\t"
 }
 
 // field is one line of detail's output.
 type field struct{ title, text string }
 
 // detail prints one object for people, without empty fields, or as JSON.
-func (d *deps) detail(value any, fields ...field) error {
+func (d *deps) detail(value any, fields []field) error {
 	if d.json {
 		return d.printJSON(value)
 	}
@@ -62,6 +86,122 @@ func (d *deps) detail(value any, fields ...field) error {
 		}
 	}
 	return w.Flush()
+}
+
+// fields are the lines of an object in the order of the schema. An object in it adds its own lines, a list a line for each entry.
+func (d *deps) fields(of *ast.Definition, object map[string]any) (all []field) {
+	names := map[string]string{}
+	name(object, names)
+	for _, f := range of.Fields {
+		inner, title := schema.Types[f.Type.Name()], console.Human(f.Name)
+		switch value := object[f.Name].(type) {
+		case map[string]any:
+			if inner.IsLeafType() || len(value) <= 2 {
+				all = append(all, field{title, cell(f, value, false)})
+			} else {
+				all = append(all, d.fields(inner, value)...)
+			}
+		case []any:
+			if len(value) == 0 {
+				all = append(all, field{title, "none"})
+			}
+			for _, one := range value {
+				text := fmt.Sprint(one)
+				if entry, ok := one.(map[string]any); ok {
+					text = line(inner, entry, names)
+				}
+				all = append(all, field{title, text})
+			}
+		default:
+			text := cell(f, value, false)
+			if handle, known := names[text]; known && f.Name != "id" {
+				text = handle + "  " + text
+			}
+			all = append(all, field{title, text})
+		}
+	}
+	return all
+}
+
+// name collects the handles of the agents in a result by their ids.
+func name(value any, names map[string]string) {
+	switch value := value.(type) {
+	case map[string]any:
+		if handle, ok := value["handle"].(string); ok {
+			names[fmt.Sprint(value["id"])] = handle
+		}
+		for _, inner := range value {
+			name(inner, names)
+		}
+	case []any:
+		for _, inner := range value {
+			name(inner, names)
+		}
+	}
+}
+
+// line is an entry of a list: its texts, and its numbers behind their names.
+func line(of *ast.Definition, entry map[string]any, names map[string]string) string {
+	var words []string
+	for _, f := range of.Fields {
+		text := cell(f, entry[f.Name], false)
+		if known, ok := names[text]; ok {
+			text = known
+		}
+		switch entry[f.Name].(type) {
+		case json.Number, bool:
+			text = strings.ToLower(console.Human(f.Name)) + " " + text
+		}
+		if text != "" {
+			words = append(words, text)
+		}
+	}
+	return strings.Join(words, "  ")
+}
+
+// cell is a value as text. A brief time is an age.
+func cell(f *ast.FieldDefinition, value any, brief bool) string {
+	switch value := value.(type) {
+	case nil:
+		return ""
+	case bool:
+		return map[bool]string{true: "yes", false: "no"}[value]
+	case json.Number:
+		if minor, err := value.Int64(); err == nil && strings.HasSuffix(f.Name, "Minor") {
+			return formatCredits(minor)
+		}
+		return value.String()
+	case string:
+		at, err := time.Parse(time.RFC3339, value)
+		switch {
+		case f.Type.Name() == "Time" && err == nil && brief:
+			return ago(at)
+		case f.Type.Name() == "Time" && err == nil:
+			return formatTime(at)
+		case schema.Types[f.Type.Name()].Kind == ast.Enum:
+			return strings.ToLower(value)
+		case value != "" && (f.Name == "code" || f.Name == "token"):
+			return value + "  (not shown again)"
+		}
+		return value
+	case map[string]any:
+		if id, ok := value["id"].(string); ok {
+			for key, text := range value {
+				if brief && key != "id" {
+					return fmt.Sprint(text)
+				}
+				if key != "id" {
+					return fmt.Sprint(text, "  ", id)
+				}
+			}
+			return id
+		}
+	}
+	raw, err := json.Marshal(value)
+	if err != nil || string(raw) == "{}" {
+		return ""
+	}
+	return string(raw)
 }
 
 // printJSON prints for scripts: the names of GraphQL, times in RFC 3339, amounts in minor units.

@@ -1,7 +1,9 @@
-package operatorcli
+// Package client asks the operators' GraphQL of a running server. It imports nothing of the server.
+//
+// Errors say what to do about them: *UsageError for invalid settings, *RefusedError for what the server refused.
+package client
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -13,8 +15,6 @@ import (
 	"strings"
 	"time"
 	"unicode"
-
-	"github.com/Khan/genqlient/graphql"
 )
 
 // tokenFile holds the token that the server made, in its data folder.
@@ -34,18 +34,43 @@ type Connection struct {
 	As      string `env:"-" placeholder:"NAME" help:"Your name, for the audit log."`
 }
 
+// Client asks one server as one operator.
+type Client struct {
+	// Origin of the operator listener.
+	Origin string
+
+	address, token, tokenSource, name string
+}
+
+// Client returns a client that has not connected yet. It returns *UsageError without a token.
+func (c Connection) Client() (*Client, error) {
+	origin, err := c.origin()
+	if err != nil {
+		return nil, err
+	}
+	token, source, err := c.credential()
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsFunc(c.As, unicode.IsControl) {
+		return nil, &UsageError{"--as: a name is one line"}
+	}
+	return &Client{origin, c.Address, token, source, c.As}, nil
+}
+
 // origin returns the origin of the listener. A listener on all interfaces is asked on the loopback.
 func (c Connection) origin() (string, error) {
+	wrong := &UsageError{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
 	if strings.Contains(c.Address, "://") {
 		parsed, err := url.Parse(c.Address)
 		if err != nil || parsed.Host == "" || (parsed.Scheme != "http" && parsed.Scheme != "https") {
-			return "", &UsageError{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
+			return "", wrong
 		}
 		return strings.TrimSuffix(c.Address, "/"), nil
 	}
 	host, port, err := net.SplitHostPort(c.Address)
 	if err != nil {
-		return "", &UsageError{fmt.Sprintf("--address: %q is neither an address such as 127.0.0.1:8081 nor a URL", c.Address)}
+		return "", wrong
 	}
 	if ip := net.ParseIP(host); host == "" || (ip != nil && ip.IsUnspecified()) {
 		host = "127.0.0.1"
@@ -70,34 +95,28 @@ func (c Connection) credential() (token, source string, err error) {
 	return strings.TrimSpace(string(kept)), path, nil
 }
 
-// Client returns a client that has not connected yet. It returns *UsageError without a token.
-func (c Connection) Client() (graphql.Client, error) {
-	origin, err := c.origin()
-	if err != nil {
-		return nil, err
-	}
-	token, source, err := c.credential()
-	if err != nil {
-		return nil, err
-	}
-	if strings.ContainsFunc(c.As, unicode.IsControl) {
-		return nil, &UsageError{"--as: a name is one line"}
-	}
-	doer := &authenticatedClient{client: &http.Client{Timeout: answerTimeout}, token: token, name: c.As}
-	return &explainingClient{graphql.NewClient(origin+"/graphql", doer), cmp.Or(c.Address, origin), source}, nil
-}
-
-// authenticatedClient adds the operator's token and name to every request.
-type authenticatedClient struct {
-	client      *http.Client
-	token, name string
-}
-
-// Do implements graphql.Doer.
-func (c *authenticatedClient) Do(request *http.Request) (*http.Response, error) {
+// Do sends a request with the operator's token and name.
+func (c *Client) Do(request *http.Request) (*http.Response, error) {
 	request.Header.Set("Authorization", "Bearer "+c.token)
 	if c.name != "" {
 		request.Header.Set("X-Stoa-Operator", c.name)
 	}
-	return c.client.Do(request) //nolint:gosec // the operator says which server to ask
+	answer, err := (&http.Client{Timeout: answerTimeout}).Do(request) //nolint:gosec // the operator says which server to ask
+	network := net.Error(nil)
+	switch {
+	case err == nil:
+		return answer, nil
+	case errors.As(err, &network) && network.Timeout():
+		return nil, fmt.Errorf("%s has not answered in time; the request may have been carried out all the same: see stoa operator audit", c.address)
+	default:
+		return nil, fmt.Errorf("no server answers at %s; is it running there? (--address): %w", c.address, innermost(err))
+	}
+}
+
+// innermost returns the error that all others wrap.
+func innermost(err error) error {
+	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
+		err = inner
+	}
+	return err
 }

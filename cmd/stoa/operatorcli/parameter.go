@@ -1,0 +1,213 @@
+package operatorcli
+
+import (
+	"cmp"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/google/uuid"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/cmd/stoa/operatorcli/client"
+	"stoa/graph/console"
+)
+
+// parameter is an argument or a flag of a command.
+type parameter struct {
+	// field is the name in the schema, of the value's type.
+	field string
+	of    *ast.Type
+	help  string
+	// within is the argument whose member this is; empty for an argument.
+	within string
+	// optional: the schema has a default. standard is that of the command line.
+	optional   bool
+	standard   string
+	positional bool
+	// choices are the only values, if there are any.
+	choices []string
+	// where makes the condition of a list from the value; nil for parameters that are no filter.
+	where func(value any) map[string]any
+}
+
+// newParameter makes it from an argument of the schema, or from a member of the argument within.
+func newParameter(field, help string, of *ast.Type, optional bool, within string) parameter {
+	p := parameter{field: field, of: of, help: help, within: within, optional: optional}
+	switch field {
+	case reasonField:
+		p.optional, p.help = true, "Why, for the audit log; asked for on a terminal."
+	case fileField:
+		p.help = "File with the text; - reads standard input. " + help
+	default:
+		p.help = cmp.Or(help, console.Human(field)+".")
+	}
+	for _, one := range schema.Types[of.Name()].EnumValues {
+		p.choices = append(p.choices, strings.ToLower(one.Name))
+	}
+	p.positional = within == "" && p.required()
+	return p
+}
+
+// reasonField is the argument that every procedure has, and fileField that whose value is read from a file.
+const (
+	reasonField = "reason"
+	fileField   = "text"
+)
+
+// required reports whether the command cannot do without it. Ticks and lists may be left out.
+func (p parameter) required() bool {
+	return p.of.NonNull && !p.optional && p.of.Elem == nil && p.of.Name() != "Boolean"
+}
+
+// name is that of the flag.
+func (p parameter) name() string {
+	if name, known := flagNames[p.field]; known {
+		return name
+	}
+	return strings.ReplaceAll(strings.ToLower(console.Human(p.field)), " ", "-")
+}
+
+// kind is the type of the value that kong reads.
+func (p parameter) kind() reflect.Type {
+	switch {
+	case p.field == fileField && p.required():
+		return reflect.TypeFor[[]byte]()
+	case p.of.Elem != nil:
+		return reflect.TypeFor[[]string]()
+	case p.of.Name() == "Boolean" && (p.of.NonNull || strings.HasSuffix(p.field, "Nil")):
+		return reflect.TypeFor[bool]()
+	case p.of.Name() == "Boolean":
+		return reflect.TypeFor[*bool]()
+	case p.required() || p.choices != nil || p.standard != "":
+		return reflect.TypeFor[string]()
+	default:
+		return reflect.TypeFor[*string]()
+	}
+}
+
+// tag tells kong the rest.
+func (p parameter) tag() reflect.StructTag {
+	tag := fmt.Sprintf(`name:%q help:%q`, p.name(), p.help)
+	switch {
+	case p.positional:
+		tag += ` arg:""`
+	case p.required() && p.standard == "":
+		tag += ` env:"-" required:""`
+	default:
+		tag += ` env:"-"`
+	}
+	if p.field == fileField && p.required() {
+		tag += ` type:"filecontent" placeholder:"FILE"`
+	}
+	if p.kind() == reflect.TypeFor[*bool]() {
+		tag += ` negatable:""`
+	}
+	if p.choices != nil && p.kind().Kind() == reflect.String && !p.required() {
+		tag += fmt.Sprintf(` enum:%q default:"" placeholder:%q`, strings.Join(p.choices, ",")+",", strings.Join(p.choices, "|"))
+	} else if p.choices != nil {
+		tag += fmt.Sprintf(` enum:%q`, strings.Join(p.choices, ","))
+	}
+	if p.standard != "" {
+		tag += fmt.Sprintf(` default:%q`, p.standard)
+	}
+	return reflect.StructTag(tag)
+}
+
+// read makes a variable of GraphQL from what kong read; nil if nothing was given. It returns *client.UsageError.
+func (p parameter) read(d *deps, given any) (any, error) {
+	text := ""
+	switch given := given.(type) {
+	case bool:
+		if !given && p.where != nil {
+			return nil, nil
+		}
+		return given, nil
+	case []string:
+		made := make([]string, len(given))
+		for i, one := range given {
+			made[i] = p.word(one)
+		}
+		return made, nil
+	case []byte:
+		if !utf8.Valid(given) {
+			return nil, &client.UsageError{Text: "the text of a document must be in UTF-8"}
+		}
+		return string(given), nil
+	case *bool:
+		if given == nil {
+			return nil, nil
+		}
+		return *given, nil
+	case *string:
+		if p.field == reasonField {
+			return d.why(deref(given))
+		}
+		if given == nil {
+			return nil, nil
+		}
+		text = *given
+	case string:
+		if text = given; text == "" && p.choices != nil {
+			return nil, nil
+		}
+	}
+	return p.parse(d, text)
+}
+
+// parse reads a value by its type.
+func (p parameter) parse(d *deps, text string) (any, error) {
+	switch of := p.of.Name(); {
+	case p.choices != nil:
+		return p.word(text), nil
+	case of == "Time" && p.where != nil:
+		return parseTime(text, time.Now())
+	case of == "Time":
+		return parseFuture(text, time.Now())
+	case strings.HasSuffix(p.field, "Minor"):
+		return parseCredits(text)
+	case of == "Int" || of == "Int64":
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, &client.UsageError{Text: fmt.Sprintf("--%s: %q is no whole number", p.name(), text)}
+		}
+		return n, nil
+	case of == "ID" && slices.Contains(agentFields, p.field):
+		return d.agent(text)
+	default:
+		return text, nil
+	}
+}
+
+// agentFields are the fields with the id of an agent, which may be given by its handle.
+var agentFields = []string{"botId", "botID", "recipientID", "subjectBotID"}
+
+// agent returns the id of the agent that is named by id or handle.
+func (d *deps) agent(named string) (string, error) {
+	if _, err := uuid.Parse(named); err == nil {
+		return named, nil
+	}
+	found, err := d.ask(`query ($handle: String!) { bots(first: 1, where: {handle: $handle}) { edges { node { id } } } }`,
+		map[string]any{"handle": strings.TrimPrefix(named, "@")})
+	if err != nil {
+		return "", err
+	}
+	for _, node := range nodes(found["bots"]) {
+		return node["id"].(string), nil
+	}
+	return "", &client.UsageError{Text: "no agent has the handle " + named}
+}
+
+// word is a value of an enumeration as the schema writes it.
+func (p parameter) word(typed string) string {
+	for _, one := range schema.Types[p.of.Name()].EnumValues {
+		if strings.EqualFold(one.Name, typed) {
+			return one.Name
+		}
+	}
+	return typed
+}

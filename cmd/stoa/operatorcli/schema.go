@@ -1,0 +1,321 @@
+package operatorcli
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"stoa/cmd/stoa/operatorcli/client"
+	"stoa/graph/console"
+	"stoa/graph/exec"
+	"stoa/graph/operator"
+)
+
+var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
+
+// The types of parameters that are no argument of the schema.
+var (
+	textType = ast.NamedType("String", nil)
+	idType   = ast.NonNullNamedType("ID", nil)
+	tickType = ast.NonNullNamedType("Boolean", nil)
+)
+
+// The groups of commands in the help.
+const (
+	groupRecords    = "Lists and records"
+	groupProcedures = "Procedures"
+	groupShort      = "Short names"
+)
+
+// lists are the commands `list SECTION`.
+func lists() (all []command) {
+	for _, s := range console.Sections() {
+		all = append(all, list(s, "list "+s.Path[1:], ""))
+	}
+	return all
+}
+
+// list makes a list of a section with its filters and more of them, in an order; empty: the newest first.
+func list(s console.Section, path, order string, more ...parameter) command {
+	parameters := []parameter{
+		{field: "limit", of: ast.NamedType("Int", nil), standard: "20", help: "How many rows."},
+		{field: "all", of: tickType, help: "All rows."},
+	}
+	if len(s.Search) > 0 {
+		parameters = append(parameters, parameter{field: "search", of: textType, help: "In its names and texts.", where: func(value any) map[string]any {
+			return map[string]any{"or": console.Searched(s, value.(string))}
+		}})
+	}
+	for _, name := range append(slices.Clone(s.Filters), "createdAtGTE", "createdAtLT") {
+		field := schema.Types[s.Type+"WhereInput"].Fields.ForName(name)
+		p := newParameter(name, console.Human(name)+".", field.Type, false, "")
+		if field.Type.Name() == "Time" {
+			p.help = console.Human(name) + " this time: RFC 3339, a date, or a duration back such as 36h or 7d."
+		}
+		p.where = func(value any) map[string]any { return map[string]any{name: value} }
+		parameters = append(parameters, p)
+	}
+	parameters = append(parameters, slices.Concat(filters[path], more)...)
+	return command{path, groupRecords, s.About, parameters, func(d *deps, given map[string]any) error {
+		columns := s.Columns
+		if chosen, ok := columnsOf[s.Path]; ok {
+			columns = chosen
+		}
+		where := []any{}
+		for _, p := range parameters {
+			if value, ok := given[p.field]; ok && p.where != nil {
+				where = append(where, p.where(value))
+			}
+		}
+		limit, _ := given["limit"].(int64)
+		if limit < 1 {
+			return &client.UsageError{Text: "--limit must be at least 1"}
+		}
+		if given["all"] == true {
+			limit = 0
+		}
+		rows, err := d.rows(s, where, order, int(limit))
+		if err != nil {
+			return err
+		}
+		return d.table(schema.Types[s.Type], columns, rows)
+	}}
+}
+
+// rows reads pages until there are as many rows as asked for; 0: all. Without an order a list is read backwards along the ids, which
+// begin with the time.
+func (d *deps) rows(s console.Section, where []any, order string, limit int) ([]map[string]any, error) {
+	size, cursor, more, end := "last", "before", "hasPreviousPage", "startCursor"
+	if order != "" {
+		size, cursor, more, end = "first", "after", "hasNextPage", "endCursor"
+		order = ", orderBy: [{field: " + order + ", direction: ASC}]"
+	}
+	document := fmt.Sprintf(`query ($size: Int, $cursor: Cursor, $where: %sWhereInput) {
+		%s(%s: $size, %s: $cursor, where: $where%s) { edges { node %s } pageInfo { more: %s end: %s } } }`,
+		s.Type, s.Field, size, cursor, order, selection(schema.Types[s.Type], 0), more, end)
+	variables := map[string]any{"where": map[string]any{"and": where}}
+	if len(where) == 0 {
+		variables["where"] = nil
+	}
+	rows := []map[string]any{} // none is [] in JSON
+	for limit == 0 || len(rows) < limit {
+		variables["size"] = operator.MaxPage
+		if limit > 0 {
+			variables["size"] = min(operator.MaxPage, limit-len(rows))
+		}
+		found, err := d.ask(document, variables)
+		if err != nil {
+			return nil, err
+		}
+		page, _ := found[s.Field].(map[string]any)
+		read := nodes(page)
+		if order == "" {
+			slices.Reverse(read)
+		}
+		rows = append(rows, read...)
+		info, _ := page["pageInfo"].(map[string]any)
+		if info["more"] != true {
+			break
+		}
+		variables["cursor"] = info["end"]
+	}
+	return rows, nil
+}
+
+// nodes are those of a connection.
+func nodes(connection any) (all []map[string]any) {
+	found, _ := connection.(map[string]any)
+	edges, _ := found["edges"].([]any)
+	for _, edge := range edges {
+		inner, _ := edge.(map[string]any)
+		node, _ := inner["node"].(map[string]any)
+		all = append(all, node)
+	}
+	return all
+}
+
+// selection asks for the fields of a type that take no argument, and those of objects in it down to a depth; of a record below it for its
+// id and name. An id whose record is a field, too, is left out.
+func selection(of *ast.Definition, depth int) string {
+	var asked []string
+	for _, field := range of.Fields {
+		inner := schema.Types[field.Type.Name()]
+		record, isID := strings.CutSuffix(field.Name, "ID")
+		switch {
+		case len(field.Arguments) > 0 || strings.HasPrefix(field.Name, "__") || isID && of.Fields.ForName(record) != nil:
+		case inner.IsLeafType():
+			asked = append(asked, field.Name)
+		case depth > 0:
+			asked = append(asked, field.Name+" "+selection(inner, depth-1))
+		case isRecord(inner):
+			asked = append(asked, field.Name+" { id "+sectionOf(inner).Name+" }")
+		}
+	}
+	return "{ " + strings.Join(asked, " ") + " }"
+}
+
+// isRecord reports whether a type has an id under which it is found.
+func isRecord(of *ast.Definition) bool { return slices.Contains(of.Interfaces, "Node") }
+
+// sectionOf is the section that lists a type; its zero value for none.
+func sectionOf(of *ast.Definition) console.Section {
+	all := console.Sections()
+	if i := slices.IndexFunc(all, func(s console.Section) bool { return s.Type == of.Name }); i >= 0 {
+		return all[i]
+	}
+	return console.Section{}
+}
+
+// shows are the commands `show SECTION ID`, and those for the schema's queries without a list.
+func shows() (all []command) {
+	for _, s := range console.Sections() {
+		of := schema.Types[s.Type]
+		named := parameter{field: "id", of: idType, positional: true, help: "Its id."}
+		if s.Type == "Bot" {
+			named.field, named.help = "botId", "Its id or handle."
+		}
+		all = append(all, command{"show " + s.Path[1:], groupRecords, "All about one of them.", []parameter{named}, func(d *deps, given map[string]any) error {
+			more := ""
+			if s.Type == "Bot" {
+				more = " account: dossier(botId: $id) { availableMinor reservedMinor }"
+			}
+			found, err := d.ask(`query ($id: ID!) { node(id: $id) { ... on `+s.Type+` `+selection(of, 0)+` }`+more+` }`,
+				map[string]any{"id": given[named.field]})
+			if err != nil {
+				return err
+			}
+			node, _ := found["node"].(map[string]any)
+			if len(node) == 0 {
+				return &client.UsageError{Text: fmt.Sprintf("none of the list %s has the id %v", s.Path[1:], given[named.field])}
+			}
+			fields := d.fields(of, node)
+			if account, ok := found["account"].(map[string]any); ok {
+				fields = append(fields, d.fields(schema.Types["Account"], account)...)
+				node["account"] = account
+			}
+			return d.detail(node, fields)
+		}})
+	}
+	for _, name := range []string{"settings", "retention", "switches", "overview", "now", "books"} {
+		field := schema.Query.Fields.ForName(name)
+		of := schema.Types[field.Type.Name()]
+		all = append(all, command{"show " + name, groupRecords, field.Description, nil, func(d *deps, _ map[string]any) error {
+			found, err := d.ask("{ "+name+" "+selection(of, 2)+" }", nil)
+			if err != nil {
+				return err
+			}
+			return d.result(of, found[name])
+		}})
+	}
+	return all
+}
+
+// procedures are the commands named as the operators' mutations, such as suspend-bot.
+func procedures() (all []command) {
+	for _, listed := range operator.Procedures() {
+		field := schema.Mutation.Fields.ForName(listed.Name)
+		var parameters []parameter
+		var declared, passed []string
+		for _, a := range field.Arguments {
+			declared, passed = append(declared, "$"+a.Name+": "+a.Type.String()), append(passed, a.Name+": $"+a.Name)
+			if inner := schema.Types[a.Type.Name()]; inner.Kind == ast.InputObject {
+				for _, m := range inner.Fields {
+					parameters = append(parameters, newParameter(m.Name, m.Description, m.Type, m.DefaultValue != nil, a.Name))
+				}
+				continue
+			}
+			parameters = append(parameters, newParameter(a.Name, a.Description, a.Type, a.DefaultValue != nil, ""))
+		}
+		of := schema.Types[field.Type.Name()]
+		depth := 1
+		if isRecord(of) {
+			depth = 0
+		}
+		document := fmt.Sprintf("mutation (%s) { %s(%s) %s }", strings.Join(declared, ", "), listed.Name, strings.Join(passed, ", "), selection(of, depth))
+		all = append(all, command{hyphened(listed.Name), groupProcedures, field.Description, parameters, func(d *deps, given map[string]any) error {
+			return d.carryOut(listed.Name, document, of, parameters, given)
+		}})
+	}
+	return all
+}
+
+// hyphened is a name of the schema as a word of the command line: suspendBot is suspend-bot.
+func hyphened(name string) string {
+	var made strings.Builder
+	for _, r := range name {
+		if lower := strings.ToLower(string(r)); lower != string(r) {
+			made.WriteString("-" + lower)
+		} else {
+			made.WriteRune(r)
+		}
+	}
+	return made.String()
+}
+
+// carryOut runs a procedure and prints its result.
+func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []parameter, given map[string]any) error {
+	variables, repeatable := map[string]any{}, false
+	for _, p := range parameters {
+		repeatable = repeatable || p.field == "operationId"
+		into := variables
+		if p.within != "" {
+			into, _ = variables[p.within].(map[string]any)
+			if into == nil {
+				into = map[string]any{}
+				variables[p.within] = into
+			}
+		}
+		if value, ok := given[p.field]; ok {
+			into[p.field] = value
+		}
+	}
+	if input, ok := variables["input"].(map[string]any); ok && len(input) == 0 && name == "updateSettings" {
+		return &client.UsageError{Text: "nothing to set: name at least one setting"}
+	}
+	if _, ok := given["operationId"]; repeatable && !ok {
+		variables["operationId"] = uuid.NewString()
+	}
+	found, err := d.ask(document, variables)
+	if refused := new(client.RefusedError); repeatable && err != nil && !errors.As(err, &refused) {
+		return fmt.Errorf("%w\n  to be sure of it, repeat with --operation-id=%s: it is not done again", err, variables["operationId"])
+	}
+	if err != nil {
+		return err
+	}
+	if done, ok := found[name].(map[string]any); ok && repeatable && !d.json {
+		return d.detail(done, append(d.fields(of, done), field{"Operation", fmt.Sprint(variables["operationId"])}))
+	}
+	return d.result(of, found[name])
+}
+
+// stuck is the filter of orders that an operator should look at: disputed, late, or untouched for a while with reserved credits.
+func stuck(value any) map[string]any {
+	now := time.Now().UTC().Truncate(time.Second)
+	return map[string]any{"or": []map[string]any{
+		{"state": "disputed"},
+		{"stateIn": []string{"funded", "in_progress", "delivered"}, "updatedAtLT": value},
+		{"stateIn": []string{"funded", "in_progress"}, "deadlineLT": now},
+	}}
+}
+
+// mailStates are the conditions of a mail's state.
+var mailStates = map[string]map[string]any{
+	"waiting": {"sentAtIsNil": true, "refusedAtIsNil": true, "expiredAtIsNil": true},
+	"sent":    {"sentAtNotNil": true}, "refused": {"refusedAtNotNil": true}, "expired": {"expiredAtNotNil": true},
+}
+
+// filters are those of several conditions, by the path of the list.
+var filters = map[string][]parameter{
+	"list mails": {{field: "state", of: textType, choices: slices.Sorted(maps.Keys(mailStates)), help: "What became of it.",
+		where: func(value any) map[string]any { return mailStates[value.(string)] }}},
+	"list orders": {{field: "botID", of: ast.NamedType("ID", nil), help: "An agent of either side, by its id or handle.",
+		where: func(value any) map[string]any {
+			return map[string]any{"or": []map[string]any{{"customerID": value}, {"contractorID": value}}}
+		}}},
+}
