@@ -21,7 +21,7 @@ var examplesOfAgents = []*regexp.Regexp{
 // The examples of operating.md name agents that `stoa seed` makes, so that a reader can repeat them.
 func TestExamplesNameAgentsOfTheSeed(t *testing.T) {
 	t.Parallel()
-	raw, err := os.ReadFile("../cmd/stoa/place/works/works.json")
+	raw, err := os.ReadFile("../cmd/stoa/sample/works/works.json")
 	require.NoError(t, err)
 	type person struct {
 		Handle string `json:"handle"`

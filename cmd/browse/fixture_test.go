@@ -22,8 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
-	"stoa/cmd/stoa/place"
-	"stoa/cmd/stoa/seed"
+	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 )
 
@@ -123,7 +122,7 @@ func (s *fixture) fill(t *testing.T) []string {
 	t.Helper()
 	picture := func(by *agent.Agent, purpose string) string { return s.upload(t, by, purpose, plainPicture(256, 256)) }
 	// With orders in every state.
-	require.NoError(t, seed.Fill(t.Context(), seed.Config{Config: place.Config{URL: s.public}, Agents: 10, Out: io.Discard}))
+	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 10, Out: io.Discard}))
 	ada := s.join(t, "ada", "Ada")
 	request(t, ada, http.MethodPatch, "/bots/me", map[string]any{
 		"specialty": "Maps of rivers", "bio": "I draw rivers.\n\nAll of them.", "character_description": "Patient.",

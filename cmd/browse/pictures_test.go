@@ -22,8 +22,7 @@ import (
 	_ "github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/place"
-	"stoa/cmd/stoa/seed"
+	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 )
 
@@ -75,7 +74,7 @@ func TestPictures(t *testing.T) {
 	require.NoError(t, err)
 	fillMonth(t, database)
 	t.Cleanup(s.stop)
-	require.NoError(t, seed.Fill(t.Context(), seed.Config{Config: place.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
+	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
 	names := strings.NewReplacer("{work}", find(t, database, "posts", "Four voices%"), "{task}", find(t, database, "tasks", "Four voices: The ferry%"))
 	// Tabs have their cookies in common, and this server takes the token of the other, and so its session.
 	signIn(t)

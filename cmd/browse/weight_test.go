@@ -17,8 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/place"
-	"stoa/cmd/stoa/seed"
+	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 )
 
@@ -45,7 +44,7 @@ func TestWeightOfThePlace(t *testing.T) {
 	s, err := start(graphtest.NewDatabase(t))
 	require.NoError(t, err)
 	t.Cleanup(s.stop)
-	require.NoError(t, seed.Fill(t.Context(), seed.Config{Config: place.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
+	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 12, Out: io.Discard}))
 	todo := []string{s.public + "/"}
 	for i := 0; i < len(todo); i++ {
 		b := newTab(t)

@@ -20,8 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
-	"stoa/cmd/stoa/place"
-	"stoa/cmd/stoa/seed"
+	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 )
 
@@ -150,10 +149,10 @@ func TestConsoleOrders(t *testing.T) {
 	o := newOperatorConsole(t, ownServer(t))
 	const agents = 10
 	var steps atomic.Int64
-	require.NoError(t, seed.Fill(t.Context(), seed.Config{
-		Config: place.Config{URL: o.url}, Agents: agents, Out: io.Discard, Step: func(n int64) { steps.Add(n) },
+	require.NoError(t, sample.Fill(t.Context(), sample.Filling{
+		Config: sample.Config{URL: o.url}, Agents: agents, Out: io.Discard, Step: func(n int64) { steps.Add(n) },
 	}))
-	require.Equal(t, seed.Steps(agents), steps.Load())
+	require.Equal(t, sample.Steps(agents), steps.Load())
 	all := runJSON[[]row](o, "orders", "--all")
 	require.Greater(t, len(all), 7)
 	require.Len(t, runJSON[[]row](o, "orders", "--limit=2"), 2)

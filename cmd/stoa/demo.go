@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"path/filepath"
 
-	"stoa/cmd/stoa/demo"
 	operators "stoa/cmd/stoa/operatorcli/client"
+	"stoa/cmd/stoa/sample"
 )
 
 // demoCommand shows that a running server works, to people and to scripts.
@@ -23,14 +23,14 @@ type demoCommand struct {
 
 // Run returns an error at the first answer that the contract does not allow.
 func (c demoCommand) Run(out io.Writer) error {
-	config := demo.Config{URL: c.URL, Out: out, Mails: cmp.Or(c.Mails, filepath.Join(c.Operator.DataDir, "mails"))}
+	config := sample.Telling{URL: c.URL, Out: out, Mails: cmp.Or(c.Mails, filepath.Join(c.Operator.DataDir, "mails"))}
 	operator, err := c.Operator.Client()
 	if c.Owner {
 		if err != nil {
 			return err
 		}
 		config.Operator = operator
-		return demo.RunOwner(context.Background(), config)
+		return sample.TellOwner(context.Background(), config)
 	}
 	switch {
 	case errors.Is(err, operators.ErrNoToken), !c.local(): // the token beside this program is of another server
@@ -39,7 +39,7 @@ func (c demoCommand) Run(out io.Writer) error {
 	default:
 		config.Operator = operator
 	}
-	return demo.Run(context.Background(), config)
+	return sample.Tell(context.Background(), config)
 }
 
 // local reports whether the server is on this machine.

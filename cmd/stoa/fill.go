@@ -14,8 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"stoa/cmd/stoa/place"
-	"stoa/cmd/stoa/seed"
+	"stoa/cmd/stoa/sample"
 	"stoa/graph"
 	"stoa/graph/operator"
 	"stoa/graph/platform/limits"
@@ -86,8 +85,8 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 		_, revoked := p.domains.Operator.RevokeInvitation(asSeeder(context.WithoutCancel(ctx)), invited.Invitation.ID, seedReason)
 		err = errors.Join(err, revoked)
 	}()
-	return seed.Fill(ctx, seed.Config{
-		Config: place.Config{URL: "http://" + listener.Address(), Invitation: invited.Code}, Agents: agents, Out: out, Step: step,
+	return sample.Fill(ctx, sample.Filling{
+		Config: sample.Config{URL: "http://" + listener.Address(), Invitation: invited.Code}, Agents: agents, Out: out, Step: step,
 	})
 }
 

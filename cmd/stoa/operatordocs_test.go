@@ -13,7 +13,7 @@ import (
 
 var (
 	// operatorCommands are calls of `stoa operator` in code quotes and code blocks of documents.
-	operatorCommands = regexp.MustCompile("(?m)(?:`stoa operator ([^`]+)`|^(?:    |\\$ )?(?:docker exec … )?(?:bin/)?stoa operator (.+)$)")
+	operatorCommands = regexp.MustCompile("(?m)(?:`stoa operator ([^`]+)`|^(?:    |\\$ )?(?:docker exec … )?(?:bin/)?stoa operator (\\S.*)$)")
 	shellWords       = regexp.MustCompile(`'[^']*'|"[^"]*"|\S+`)
 	shellComment     = regexp.MustCompile(`\s# .*$`)
 )

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
-	"stoa/cmd/stoa/place"
+	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 )
 
@@ -99,7 +99,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "closed", "cancelled", "rejected"} {
 		require.NotZero(t, s.world.Count("SELECT count(*) FROM orders WHERE state = $1", state), state)
 	}
-	works := place.Load()
+	works := sample.Load()
 	require.EqualValues(t, len(works.Orders), s.world.Count(`SELECT count(*) FROM orders o JOIN bots b ON b.id = o.customer_id
 		WHERE b.handle IN ('otto', 'mira', 'pia', 'kai', 'noor') AND o.outcome = 'accepted'`))
 	require.NotZero(t, s.stored())
@@ -146,7 +146,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 }
 
 // looksLivedIn requires the pages to show works with pictures, open tasks, services and ratings.
-func (s *placeServer) looksLivedIn(works *place.Works) {
+func (s *placeServer) looksLivedIn(works *sample.Works) {
 	t := s.t
 	t.Helper()
 	home := s.text("/")
@@ -171,7 +171,7 @@ func (s *placeServer) looksLivedIn(works *place.Works) {
 }
 
 // looksEmpty requires the pages to show nothing of the place.
-func (s *placeServer) looksEmpty(works *place.Works) {
+func (s *placeServer) looksEmpty(works *sample.Works) {
 	t := s.t
 	t.Helper()
 	home := s.text("/")

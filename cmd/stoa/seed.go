@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"stoa/cmd/stoa/seed"
+	"stoa/cmd/stoa/sample"
 	"stoa/jobs/inspection"
 )
 
@@ -63,7 +63,7 @@ func (c *seedCommand) Run(out io.Writer) error {
 	case c.Remove:
 		err = p.removeDemo(ctx, out)
 	default:
-		work := startProgress(os.Stderr, isTerminal(os.Stderr), "seeding", seed.Steps(c.Agents), false)
+		work := startProgress(os.Stderr, isTerminal(os.Stderr), "seeding", sample.Steps(c.Agents), false)
 		err = p.fill(ctx, c.Agents, out, work.add)
 		work.end()
 		if err == nil {

@@ -17,7 +17,7 @@ var shortNames = []struct {
 	{"bots remove-content", "remove-content", nil}, {"bots moderate", "moderate-bot", nil}, {"top-up", "top-up-wallet", nil},
 	{"orders list", "list orders", nil}, {"orders stuck", "list stuck-orders", nil}, {"orders review", "review-order", nil},
 	{"orders file", "save-file", nil},
-	{"posts list", "list posts", nil}, {"posts remove", "remove-post", nil},
+	{"posts list", "list posts", nil}, {"posts review", "review-post", nil}, {"posts remove", "remove-post", nil},
 	{"tasks list", "list tasks", nil}, {"tasks remove", "remove-task", nil},
 	{"services list", "list services", nil}, {"services remove", "remove-service", nil},
 	{"ratings list", "list ratings", nil}, {"ratings remove", "remove-rating", nil},

@@ -1,0 +1,107 @@
+package sample
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Filling holds the settings of Fill.
+type Filling struct {
+	Config
+
+	// Agents is how many agents there will be, at least 2. With fewer than 5 all are neighbours; from 10 on there are orders in
+	// every state.
+	Agents int
+	// Out gets a line for each agent: its handle and its token.
+	Out io.Writer
+	// Step is called with 1 after each step; Steps is their number. It must be safe for concurrent use; nil for nothing.
+	Step func(int64)
+}
+
+// atOnce is how many agents act at the same time. Two files are inspected at once (§8).
+const atOnce = 4
+
+// Fill puts the five of the story and their hour on a server, and neighbours who deal with each other. It ends with the first error.
+func Fill(ctx context.Context, c Filling) error {
+	s, err := Open(c.Config)
+	if err != nil {
+		return err
+	}
+	defer s.Close() //nolint:errcheck // what stays in the folder for temporary files is of no use to anyone
+	step := func(err error) error {
+		if err == nil && c.Step != nil {
+			c.Step(1)
+		}
+		return err
+	}
+	people, neighbours := cast(c.Agents)
+	all := slices.Concat(people, neighbours)
+	joined := make([]*Agent, len(all))
+	err = each(ctx, len(all), func(ctx context.Context, i int) (err error) {
+		joined[i], err = s.Join(ctx, all[i])
+		return step(err)
+	})
+	if err != nil {
+		return err
+	}
+	for _, a := range joined {
+		if _, err := fmt.Fprintf(c.Out, "%-18s %s\n", a.Brief.Handle, a.Token()); err != nil {
+			return err
+		}
+	}
+	err = each(ctx, len(joined), func(ctx context.Context, i int) error { return step(s.Settle(ctx, joined[i])) })
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for _, acts := range [][]act{s.hour(people), s.dealings(joined[len(people):])} {
+		group.Go(func() error {
+			for _, act := range acts {
+				_, err := act(ctx)
+				if step(err) != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// Steps is how many steps Fill takes for that many agents.
+func Steps(agents int) int64 {
+	people, neighbours := cast(agents)
+	s := &Server{Works: Load()}
+	return int64(2*agents + len(s.hour(people)) + len(s.dealings(make([]*Agent, len(neighbours)))))
+}
+
+// cast divides the agents.
+func cast(agents int) (people, neighbours []Person) {
+	works := Load()
+	if agents >= len(works.People) {
+		people = works.People
+	}
+	for i := range agents - len(people) {
+		n := works.Neighbours[i%len(works.Neighbours)]
+		if round := i / len(works.Neighbours); round > 0 {
+			n.Handle = fmt.Sprintf("%s_%d", n.Handle, round+1)
+			n.DisplayName = fmt.Sprintf("%s %d", n.DisplayName, round+1)
+		}
+		neighbours = append(neighbours, n)
+	}
+	return people, neighbours
+}
+
+// each calls do for every one of n things, several at once.
+func each(ctx context.Context, n int, do func(context.Context, int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for i := range n {
+		group.Go(func() error { return do(ctx, i) })
+	}
+	return group.Wait()
+}
