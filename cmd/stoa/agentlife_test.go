@@ -110,6 +110,15 @@ func TestALifeByCommands(t *testing.T) {
 	require.Len(t, delivered, 1)
 	ada.run("download", delivered[0].(map[string]any)["id"].(string), "--out", target+"2")
 	ada.run("act", order, "complete")
+	kept := filepath.Join(t.TempDir(), "receipt.json")
+	eventually(t, func() bool {
+		got, _, _ := ada.try("receipt", order, "--out", kept)
+		return got == 0
+	}, "the receipt has no proof")
+	require.Contains(t, ada.shown("receipt", order), "@ben_lives")
+	require.FileExists(t, kept)
+	ada.run("verify", "@me")
+	require.Equal(t, "bug", ada.run("feedback", "The sonnet lacks a line.", "--kind", "bug")["kind"])
 
 	// A customer who accepts confirms the order's total.
 	asked := ben.run("offer", "--customer", "@ada_lives", "--title", "Another", "--description", "Of war.", "--deadline", "2999-01-01T00:00:00Z",

@@ -76,6 +76,11 @@ func (c *Client) OwnFeedback(ctx context.Context) iter.Seq2[Feedback, error] {
 	return Rows[Feedback](ctx, c, "/feedback", "feedback", nil)
 }
 
+// WriteFeedback writes to the operators; kind is bug, idea, question or other.
+func (c *Client) WriteFeedback(ctx context.Context, kind, text string) (Feedback, error) {
+	return one[Feedback](ctx, c, http.MethodPost, "/feedback", "feedback", Fields{"kind": kind, "text": text})
+}
+
 // Report reports an agent or what it published to the operators; kind is bot, post, task, service or rating. A second report of the same
 // subject, while the first is open, is the first one.
 func (c *Client) Report(ctx context.Context, kind, id, text string) (Feedback, error) {

@@ -102,6 +102,8 @@ type Command struct {
 	Order    orderCommand       `cmd:"" help:"Show an order and what may be done with it."`
 	Act      actCommand         `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
 	Draft    draftCommand       `cmd:"" help:"Drafts of an order: list, send, reply."`
+	Receipt  receiptCommand     `cmd:"" help:"Fetch the receipt of a closed order and check it under the pinned key log."`
+	Feedback feedbackCommand    `cmd:"" help:"Write to the operators of the server."`
 	Report   reportCommand      `cmd:"" help:"Report an agent, or what it published, to the operators."`
 	Reports  reportsCommand     `cmd:"" help:"List own reports and feedback with the operators' answers, newest first."`
 	Rate     rateCommand        `cmd:"" help:"Rate the other side of a closed order, once."`
@@ -139,7 +141,7 @@ type deps struct {
 func (c *Command) AfterApply(parsed *kong.Context) error {
 	ctx, _ := untilSignal() // it ends with the program
 	parsed.Bind(&deps{c.Connection, ctx, parsed.Stdout, c.JSON})
-	return nil
+	return parsed.BindToProvider(c.registered)
 }
 
 // untilSignal is a context that ends when the program is asked to.

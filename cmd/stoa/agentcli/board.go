@@ -96,11 +96,7 @@ type boardPostCommand struct {
 }
 
 // Run implements kong's command. A task has no id of the client's: look before repeating it.
-func (c boardPostCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c boardPostCommand) Run(d *deps, a *client.Agent) error {
 	reward, err := c.required()
 	if err != nil {
 		return err
@@ -141,18 +137,10 @@ type boardRespondCommand struct {
 }
 
 // Run implements kong's command.
-func (c boardRespondCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c boardRespondCommand) Run(d *deps, a *client.Agent) error {
 	fields := client.Fields{"text": c.Text}
 	setTo(fields, "amount_minor", c.minor())
-	response, err := a.Respond(d.ctx, c.Task, fields)
-	if err != nil {
-		return err
-	}
-	return d.showResponse(response)
+	return shown(d.showResponse)(a.Respond(d.ctx, c.Task, fields))
 }
 
 type boardAnswersCommand struct {
@@ -162,11 +150,7 @@ type boardAnswersCommand struct {
 }
 
 // Run implements kong's command.
-func (c boardAnswersCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c boardAnswersCommand) Run(d *deps, a *client.Agent) error {
 	found, err := client.First(a.Responses(d.ctx, c.Task), c.Limit)
 	if err != nil {
 		return err
@@ -193,11 +177,7 @@ type boardSelectCommand struct {
 }
 
 // Run implements kong's command. A repeat is the same selection.
-func (c boardSelectCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c boardSelectCommand) Run(d *deps, a *client.Agent) (err error) {
 	if c.Total == 0 {
 		if c.Total, err = d.totalOf(a, c.Task, c.Response); err != nil {
 			return err
@@ -229,11 +209,7 @@ type boardCloseCommand struct {
 }
 
 // Run implements kong's command.
-func (c boardCloseCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c boardCloseCommand) Run(d *deps, a *client.Agent) error {
 	task, err := a.CloseTask(d.ctx, c.Task)
 	if err != nil {
 		return err

@@ -60,16 +60,8 @@ func ratingText(r *client.Reputation) string {
 type meCommand struct{}
 
 // Run implements kong's command.
-func (meCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	me, err := a.Me(d.ctx)
-	if err != nil {
-		return err
-	}
-	return d.showBot(me)
+func (meCommand) Run(d *deps, a *client.Agent) error {
+	return shown(d.showBot)(a.Me(d.ctx))
 }
 
 type findCommand struct {
@@ -79,11 +71,7 @@ type findCommand struct {
 }
 
 // Run implements kong's command.
-func (c findCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c findCommand) Run(d *deps, a *client.Agent) error {
 	search := a.Bots(d.ctx, c.Words)
 	handle, exact := strings.CutPrefix(c.Words, "@")
 	if exact {

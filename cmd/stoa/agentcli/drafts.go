@@ -22,16 +22,8 @@ type draftListCommand struct {
 }
 
 // Run implements kong's command.
-func (c draftListCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	found, err := client.First(a.Drafts(d.ctx, c.Order), c.Limit)
-	if err != nil {
-		return err
-	}
-	return table(d, found, list[client.Draft]{
+func (c draftListCommand) Run(d *deps, a *client.Agent) error {
+	return listed(d, a.Drafts(d.ctx, c.Order), c.Limit, list[client.Draft]{
 		none: "No drafts of this order.", titles: "NUMBER ID UTC REPLY",
 		cells: func(r client.Draft) []string {
 			verdict := "none yet"
@@ -73,11 +65,7 @@ type draftSendCommand struct {
 }
 
 // Run implements kong's command.
-func (c draftSendCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c draftSendCommand) Run(d *deps, a *client.Agent) error {
 	fields := make(client.Fields)
 	setTo(fields, "text", c.Text)
 	setTo(fields, "operation_id", c.OperationID)
@@ -100,11 +88,7 @@ type draftReplyCommand struct {
 }
 
 // Run implements kong's command.
-func (c draftReplyCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c draftReplyCommand) Run(d *deps, a *client.Agent) error {
 	if c.Draft == "" {
 		newest, err := client.First(a.Drafts(d.ctx, c.Order), 1)
 		if err != nil {

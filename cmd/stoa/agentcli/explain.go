@@ -64,7 +64,11 @@ func faultText(fault *client.Fault) string {
 	if text == "" || fault.Code != "not_found" {
 		text = strings.TrimSpace(cmp.Or(messages[fault.Code], fault.Message) + " " + text)
 	}
-	return fmt.Sprintf("%s (%s, %d)", text, fault.Code, fault.Status)
+	text = fmt.Sprintf("%s (%s, %d)", text, fault.Code, fault.Status)
+	if fault.RequestID != "" {
+		text += "; request " + fault.RequestID
+	}
+	return text
 }
 
 // valueText says in words what a refusal holds against a field; an amount there is the right one.

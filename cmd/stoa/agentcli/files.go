@@ -20,11 +20,7 @@ type uploadCommand struct {
 }
 
 // Run implements kong's command.
-func (c uploadCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c uploadCommand) Run(d *deps, a *client.Agent) error {
 	made, replayed, err := d.upload(a, c.Purpose, c.File)
 	if err != nil {
 		return err
@@ -137,11 +133,7 @@ type downloadCommand struct {
 var endings = map[string]string{"image/jpeg": ".jpg", "image/png": ".png", "application/pdf": ".pdf"}
 
 // Run writes the file under a name of its own choice, since the one in the record is another agent's.
-func (c downloadCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c downloadCommand) Run(d *deps, a *client.Agent) error {
 	record, content, err := a.Download(d.ctx, c.ID)
 	if err != nil {
 		return err

@@ -30,11 +30,7 @@ func (c importCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	me, err := client.Adopt(d.ctx, d.Key, cmp.Or(d.URL, localOrigin), keys, token)
-	if err != nil {
-		return err
-	}
-	return d.showBot(me)
+	return shown(d.showBot)(client.Adopt(d.ctx, d.Key, cmp.Or(d.URL, localOrigin), keys, token))
 }
 
 func (c importCommand) token() (string, error) {

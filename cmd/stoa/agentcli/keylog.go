@@ -24,12 +24,8 @@ type verifyCommand struct {
 }
 
 // Run implements kong's command.
-func (c verifyCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	found, err := a.Verify(d.ctx, c.Agent, c.Fingerprint)
+func (c verifyCommand) Run(d *deps, a *client.Agent) error {
+	found, err := a.Verify(d.ctx, self(a, c.Agent), c.Fingerprint)
 	if err != nil {
 		return err
 	}
@@ -51,11 +47,7 @@ func (c verifyCommand) Run(d *deps) error {
 type watchKeyCommand struct{ every }
 
 // Run implements kong's command.
-func (c watchKeyCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c watchKeyCommand) Run(d *deps, a *client.Agent) error {
 	return c.repeat(d, a.WatchKey)
 }
 
@@ -141,11 +133,7 @@ type acceptEpochCommand struct {
 }
 
 // Run implements kong's command.
-func (c acceptEpochCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c acceptEpochCommand) Run(d *deps, a *client.Agent) error {
 	made, err := a.Log.AcceptEpoch(d.ctx, c.NewKey)
 	if err != nil {
 		return err

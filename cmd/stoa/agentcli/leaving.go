@@ -31,11 +31,7 @@ type asked struct {
 const shortestLook, longestLook = 500 * time.Millisecond, 10 * time.Second
 
 // Run asks for an archive, waits until it is made, and downloads its parts. A repeat goes on with the archive that the folder names.
-func (c exportCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c exportCommand) Run(d *deps, a *client.Agent) error {
 	if err := os.MkdirAll(c.Out, 0o700); err != nil {
 		return err
 	}
@@ -116,18 +112,14 @@ type eraseCommand struct {
 }
 
 // Run asks for the agent's erasure, takes that back, or shows it.
-func (c eraseCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c eraseCommand) Run(d *deps, a *client.Agent) error {
 	if c.Cancel {
 		if err := a.CancelErasure(d.ctx); err != nil {
 			return err
 		}
 		return d.show(map[string]bool{"cancelled": true}, field{"cancelled", strconv.FormatBool(true)})
 	}
-	var erasure client.Erasure
+	erasure, err := client.Erasure{}, error(nil)
 	if c.Confirm == "" {
 		erasure, err = a.Erasure(d.ctx)
 	} else {

@@ -24,11 +24,7 @@ func (m mine) MarshalJSON() ([]byte, error) {
 }
 
 // Run lists the tasks and then the responses.
-func (c boardMineCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c boardMineCommand) Run(d *deps, a *client.Agent) error {
 	tasks, err := client.First(a.OwnTasks(d.ctx), c.Limit)
 	if err != nil {
 		return err
@@ -108,19 +104,11 @@ type boardChangeCommand struct {
 }
 
 // Run implements kong's command.
-func (c boardChangeCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c boardChangeCommand) Run(d *deps, a *client.Agent) error {
 	changes := make(client.Fields)
 	setTo(changes, "text", c.Text)
 	setTo(changes, "amount_minor", c.minor())
-	made, err := a.UpdateResponse(d.ctx, c.Task, c.Response, changes)
-	if err != nil {
-		return err
-	}
-	return d.showResponse(made)
+	return shown(d.showResponse)(a.UpdateResponse(d.ctx, c.Task, c.Response, changes))
 }
 
 func (d *deps) showResponse(r client.Response) error {
@@ -133,14 +121,6 @@ type boardWithdrawCommand struct {
 }
 
 // Run implements kong's command.
-func (c boardWithdrawCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	made, err := a.WithdrawResponse(d.ctx, c.Task, c.Response)
-	if err != nil {
-		return err
-	}
-	return d.showResponse(made)
+func (c boardWithdrawCommand) Run(d *deps, a *client.Agent) error {
+	return shown(d.showResponse)(a.WithdrawResponse(d.ctx, c.Task, c.Response))
 }

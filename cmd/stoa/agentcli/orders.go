@@ -14,9 +14,31 @@ func orderFields(o client.Order) []field {
 		{"title", theirs(o.Title)}, {"description", theirs(o.Description)}, {"reward", credits(o.Amount)}, {"total", credits(o.Total)},
 		{"deadline", utc(o.Deadline)}, {"service", textOf(o.ServiceID)}, {"task", textOf(o.TaskID)},
 		{"files", filesText(o.InputFiles)}, {"result", theirs(o.ResultText)},
-		{"result files", filesText(o.ResultFiles)}, {"outcome", textOf(o.Outcome)},
+		{"result files", filesText(o.ResultFiles)}, {"dispute", disputeText(o)}, {"refund proposed", refundText(o)}, {"outcome", textOf(o.Outcome)},
 		{"actions", actionNames(o.Actions)},
 	}
+}
+
+func disputeText(o client.Order) string {
+	if o.Dispute == nil {
+		return ""
+	}
+	return sideText(o, o.Dispute.OpenedBy) + ": " + theirs(o.Dispute.Reason)
+}
+
+func refundText(o client.Order) string {
+	if o.RefundProposal == nil {
+		return ""
+	}
+	return sideText(o, o.RefundProposal.ProposedBy) + ": " + theirs(o.RefundProposal.Reason)
+}
+
+// sideText is the handle of the participant with an id.
+func sideText(o client.Order, id string) string {
+	if o.Customer.ID == id {
+		return handleText(o.Customer)
+	}
+	return handleText(o.Contractor)
 }
 
 func actionNames(actions []client.Action) string {
@@ -34,11 +56,7 @@ type ordersCommand struct {
 }
 
 // Run implements kong's command.
-func (c ordersCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c ordersCommand) Run(d *deps, a *client.Agent) error {
 	state := c.State
 	if state == "any" {
 		state = ""
@@ -86,11 +104,7 @@ type orderCommand struct {
 }
 
 // Run implements kong's command.
-func (c orderCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c orderCommand) Run(d *deps, a *client.Agent) error {
 	order, err := a.Order(d.ctx, c.ID)
 	if err != nil {
 		return err

@@ -46,11 +46,7 @@ func (c registerCommand) Run(d *deps) error {
 			return err
 		}
 	}
-	made, err := a.Register(d.ctx, c.Handle, fields)
-	if err != nil {
-		return err
-	}
-	return d.showBot(made)
+	return shown(d.showBot)(a.Register(d.ctx, c.Handle, fields))
 }
 
 // paging is part of every command that lists.
@@ -66,11 +62,7 @@ type peer struct {
 type befriendCommand struct{ peer }
 
 // Run asks for friendship, and accepts where the other has asked. A repeat changes nothing.
-func (c befriendCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c befriendCommand) Run(d *deps, a *client.Agent) error {
 	other, err := d.find(a, c.Agent)
 	if err != nil {
 		return err
@@ -92,16 +84,8 @@ func (d *deps) showContact(c client.Contact) error {
 type friendsCommand struct{ paging }
 
 // Run implements kong's command.
-func (c friendsCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	found, err := client.First(a.Contacts(d.ctx), c.Limit)
-	if err != nil {
-		return err
-	}
-	return table(d, found, list[client.Contact]{
+func (c friendsCommand) Run(d *deps, a *client.Agent) error {
+	return listed(d, a.Contacts(d.ctx), c.Limit, list[client.Contact]{
 		none: "No friends and no requests.", titles: "HANDLE STATUS NAME ID",
 		cells: func(c client.Contact) []string {
 			return []string{handleText(c.Bot), c.Friendship.Status, short(c.Bot.DisplayName), c.Bot.ID}
@@ -112,20 +96,12 @@ func (c friendsCommand) Run(d *deps) error {
 type blockCommand struct{ peer }
 
 // Run implements kong's command.
-func (c blockCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c blockCommand) Run(d *deps, a *client.Agent) error {
 	other, err := a.Client.Find(d.ctx, self(a, c.Agent)) // a changed key is no reason against a block
 	if err != nil {
 		return err
 	}
-	blocked, err := a.BlockBot(d.ctx, other.ID)
-	if err != nil {
-		return err
-	}
-	return d.showContact(blocked)
+	return shown(d.showContact)(a.BlockBot(d.ctx, other.ID))
 }
 
 type sendCommand struct {
@@ -136,11 +112,7 @@ type sendCommand struct {
 }
 
 // Run implements kong's command.
-func (c sendCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c sendCommand) Run(d *deps, a *client.Agent) error {
 	if c.Text == "-" {
 		raw, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxTextBytes+3))
 		if err != nil {
@@ -211,11 +183,7 @@ func openMessages(d *deps, a *client.Agent, other client.Brief, limit int) ([]op
 }
 
 // Run implements kong's command.
-func (c readCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c readCommand) Run(d *deps, a *client.Agent) error {
 	other, err := d.find(a, c.Agent)
 	if err != nil {
 		return err

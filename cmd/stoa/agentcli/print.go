@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"regexp"
 	"slices"
@@ -98,6 +99,25 @@ func table[Record any](d *deps, records []Record, l list[Record]) error {
 	}
 	printed := strings.Join(lines, "\n")
 	return d.end(printed+"\n", strings.Contains(printed, "”"))
+}
+
+// listed prints the first records of a list.
+func listed[Record any](d *deps, records iter.Seq2[Record, error], limit int, l list[Record]) error {
+	found, err := client.First(records, limit)
+	if err != nil {
+		return err
+	}
+	return table(d, found, l)
+}
+
+// shown prints the record that a request returned.
+func shown[Record any](show func(Record) error) func(Record, error) error {
+	return func(record Record, err error) error {
+		if err != nil {
+			return err
+		}
+		return show(record)
+	}
 }
 
 // indent stands before what is printed below a line.

@@ -24,11 +24,7 @@ type profileCommand struct {
 }
 
 // Run changes what is named, also to nothing, or shows the profile.
-func (c profileCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c profileCommand) Run(d *deps, a *client.Agent) (err error) {
 	changes := make(client.Fields)
 	for name, value := range map[string]*string{
 		"display_name": c.Name, "specialty": c.Specialty, "bio": c.Bio, "character_description": c.Description,
@@ -52,13 +48,9 @@ func (c profileCommand) Run(d *deps) error {
 		changes["profile_public"] = *c.Public
 	}
 	if len(changes) == 0 {
-		return meCommand{}.Run(d)
+		return meCommand{}.Run(d, a)
 	}
-	made, err := a.UpdateMe(d.ctx, changes)
-	if err != nil {
-		return err
-	}
-	return d.showBot(made)
+	return shown(d.showBot)(a.UpdateMe(d.ctx, changes))
 }
 
 // withOwner brings the proof of an owner's address to a registration. The code comes by mail to a person, who types it here; then
@@ -97,11 +89,7 @@ type ownerCommand struct {
 }
 
 // Run links an owner to the agent: the code of the mail is typed here.
-func (c ownerCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c ownerCommand) Run(d *deps, a *client.Agent) error {
 	asked, err := a.AskOwnOwner(d.ctx, c.Email)
 	if err != nil {
 		return err
@@ -120,11 +108,7 @@ func (c ownerCommand) Run(d *deps) error {
 type agentDoctorCommand struct{}
 
 // Run says what keeps the agent from working; it fails if anything does.
-func (agentDoctorCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (agentDoctorCommand) Run(d *deps, a *client.Agent) error {
 	found, err := a.Onboarding(d.ctx)
 	switch {
 	case client.HasCode(err, "unauthorized"):

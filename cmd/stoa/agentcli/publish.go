@@ -22,11 +22,7 @@ type postCommand struct {
 }
 
 // Run implements kong's command. A post has no id of the client's: look before repeating it.
-func (c postCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c postCommand) Run(d *deps, a *client.Agent) error {
 	if id, shows := c.shown(); shows {
 		post, err := a.Post(d.ctx, id)
 		if err != nil {
@@ -65,11 +61,7 @@ func (c postCommand) Run(d *deps) error {
 			return a.UpdatePost(ctx, c.Edit, changes)
 		}
 	}
-	post, err := made(d.ctx, fields)
-	if err != nil {
-		return err
-	}
-	return d.showPost(post)
+	return shown(d.showPost)(made(d.ctx, fields))
 }
 
 // shown returns the id of a post that is to be shown: a text that is an id, without flags.
@@ -104,20 +96,12 @@ type feedCommand struct {
 }
 
 // Run implements kong's command.
-func (c feedCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c feedCommand) Run(d *deps, a *client.Agent) error {
 	kind := ""
 	if c.Portfolio {
 		kind = "portfolio"
 	}
-	found, err := client.First(a.Posts(d.ctx, kind), c.Limit)
-	if err != nil {
-		return err
-	}
-	return table(d, found, list[client.Post]{
+	return listed(d, a.Posts(d.ctx, kind), c.Limit, list[client.Post]{
 		none: "No posts.", titles: "ID UTC BY KIND VISIBILITY TITLE",
 		cells: func(p client.Post) []string {
 			return []string{p.ID, dayTime(p.CreatedAt), handleText(p.Author), p.Kind, visibilityText(p.Visibility), theirs(p.Title)}
@@ -156,11 +140,7 @@ func (c serviceListCommand) Run(d *deps) error {
 		}
 		search = r.ServicesOf(d.ctx, of.ID)
 	}
-	found, err := client.First(search, c.Limit)
-	if err != nil {
-		return err
-	}
-	return table(d, found, list[client.Service]{
+	return listed(d, search, c.Limit, list[client.Service]{
 		none: "No services.", titles: "ID BY PRICE TITLE",
 		cells: func(s client.Service) []string {
 			return []string{s.ID, handleText(s.Bot), priceText(s), theirs(s.Title)}
@@ -194,11 +174,7 @@ func (c serviceShowCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	found, err := r.Service(d.ctx, c.ID)
-	if err != nil {
-		return err
-	}
-	return d.showService(found)
+	return shown(d.showService)(r.Service(d.ctx, c.ID))
 }
 
 type serviceAddCommand struct {
@@ -209,18 +185,10 @@ type serviceAddCommand struct {
 }
 
 // Run implements kong's command. A service has no id of the client's: look before repeating it.
-func (c serviceAddCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c serviceAddCommand) Run(d *deps, a *client.Agent) error {
 	fields := client.Fields{"title": c.Title, "description": c.Description}
 	setTo(fields, "amount_minor", c.minor())
-	made, err := a.CreateService(d.ctx, fields)
-	if err != nil {
-		return err
-	}
-	return d.showService(made)
+	return shown(d.showService)(a.CreateService(d.ctx, fields))
 }
 
 func (d *deps) showService(s client.Service) error {
@@ -238,11 +206,7 @@ type serviceChangeCommand struct {
 }
 
 // Run implements kong's command.
-func (c serviceChangeCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c serviceChangeCommand) Run(d *deps, a *client.Agent) error {
 	changes := make(client.Fields)
 	setGiven(changes, "title", c.Title)
 	setGiven(changes, "description", c.Description)
@@ -250,11 +214,7 @@ func (c serviceChangeCommand) Run(d *deps) error {
 	if c.NoPrice {
 		changes["amount_minor"] = nil
 	}
-	made, err := a.UpdateService(d.ctx, c.ID, changes)
-	if err != nil {
-		return err
-	}
-	return d.showService(made)
+	return shown(d.showService)(a.UpdateService(d.ctx, c.ID, changes))
 }
 
 type serviceRemoveCommand struct {
@@ -262,11 +222,7 @@ type serviceRemoveCommand struct {
 }
 
 // Run implements kong's command.
-func (c serviceRemoveCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c serviceRemoveCommand) Run(d *deps, a *client.Agent) error {
 	if err := a.DeleteService(d.ctx, c.ID); err != nil {
 		return err
 	}

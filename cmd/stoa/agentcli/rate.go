@@ -13,11 +13,7 @@ type rateCommand struct {
 }
 
 // Run implements kong's command. The same rating again is the first one.
-func (c rateCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c rateCommand) Run(d *deps, a *client.Agent) error {
 	made, replayed, err := a.Rate(d.ctx, c.ID, c.Stars, c.Text)
 	if err != nil {
 		return err
@@ -40,20 +36,12 @@ type ratingsCommand struct {
 }
 
 // Run implements kong's command.
-func (c ratingsCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c ratingsCommand) Run(d *deps, a *client.Agent) error {
 	of, err := d.find(a, c.Agent)
 	if err != nil {
 		return err
 	}
-	found, err := client.First(a.Ratings(d.ctx, of.ID), c.Limit)
-	if err != nil {
-		return err
-	}
-	return table(d, found, list[client.Rating]{
+	return listed(d, a.Ratings(d.ctx, of.ID), c.Limit, list[client.Rating]{
 		none: "No ratings of @" + of.Handle + " yet.", titles: "ID UTC STARS BY TITLE",
 		cells: func(r client.Rating) []string {
 			return []string{r.ID, dayTime(r.CreatedAt), strconv.Itoa(r.Stars), handleText(r.Author), short(textOf(r.OrderTitle))}

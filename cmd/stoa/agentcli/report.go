@@ -1,5 +1,21 @@
 package agentcli
 
+import "stoa/rest/client"
+
+type feedbackCommand struct {
+	Text string `arg:"" help:"What the operators should know, up to 4000 characters."`
+	Kind string `env:"-" default:"other" enum:"bug,idea,question,other" help:"bug, idea, question or other."`
+}
+
+// Run writes to the operators; stoa agent reports lists their answers.
+func (c feedbackCommand) Run(d *deps, a *client.Agent) error {
+	return shown(d.showFeedback)(a.WriteFeedback(d.ctx, c.Kind, c.Text))
+}
+
+func (d *deps) showFeedback(f client.Feedback) error {
+	return d.show(f, field{"id", f.ID}, field{"kind", f.Kind}, field{"state", f.State})
+}
+
 type reportCommand struct {
 	Kind string `arg:"" enum:"agent,bot,post,task,service,rating" help:"agent (or bot), post, task, service or rating."`
 	ID   string `arg:"" help:"Its id; of an agent also its handle."`
@@ -7,11 +23,7 @@ type reportCommand struct {
 }
 
 // Run implements kong's command. The same report again, while the first is open, is the first one.
-func (c reportCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c reportCommand) Run(d *deps, a *client.Agent) error {
 	if c.Kind == subjectWord("bot") {
 		c.Kind = "bot"
 	}
@@ -22,9 +34,5 @@ func (c reportCommand) Run(d *deps) error {
 		}
 		c.ID = found.ID
 	}
-	made, err := a.Report(d.ctx, c.Kind, c.ID, c.Text)
-	if err != nil {
-		return err
-	}
-	return d.show(made, field{"id", made.ID}, field{"kind", made.Kind}, field{"state", made.State})
+	return shown(d.showFeedback)(a.Report(d.ctx, c.Kind, c.ID, c.Text))
 }

@@ -5,16 +5,8 @@ import "stoa/rest/client"
 type reportsCommand struct{ paging }
 
 // Run lists what the agent wrote to the operators, with their answers.
-func (c reportsCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
-	found, err := client.First(a.OwnFeedback(d.ctx), c.Limit)
-	if err != nil {
-		return err
-	}
-	return table(d, found, list[client.Feedback]{
+func (c reportsCommand) Run(d *deps, a *client.Agent) error {
+	return listed(d, a.OwnFeedback(d.ctx), c.Limit, list[client.Feedback]{
 		none: "No reports and no feedback of this agent.", titles: "UTC KIND STATE ABOUT ID",
 		cells: func(f client.Feedback) []string {
 			about := ""

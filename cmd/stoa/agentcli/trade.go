@@ -17,11 +17,7 @@ type quoteCommand struct {
 }
 
 // Run implements kong's command.
-func (c quoteCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c quoteCommand) Run(d *deps, a *client.Agent) error {
 	reward, err := price(c).required()
 	if err != nil {
 		return err
@@ -57,11 +53,7 @@ func (c offerCommand) Validate() error {
 }
 
 // Run implements kong's command.
-func (c offerCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c offerCommand) Run(d *deps, a *client.Agent) error {
 	if err := c.takeService(d, a); err != nil {
 		return err
 	}
@@ -187,11 +179,7 @@ type actCommand struct {
 }
 
 // Run sends the request of this action that was not answered, if there is one, or a new one.
-func (c actCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c actCommand) Run(d *deps, a *client.Agent) (err error) {
 	more := make(client.Fields)
 	setTo(more, "confirmed_total_minor", int64(c.Total))
 	setTo(more, "result_text", c.Result)
@@ -263,11 +251,7 @@ func versionFor(d *deps, a *client.Agent, orderID, action string) (int64, error)
 type resumeCommand struct{}
 
 // Run implements kong's command.
-func (resumeCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (resumeCommand) Run(d *deps, a *client.Agent) error {
 	return a.Resume(d.ctx, a.Outbox, func(kept client.Kept, fault *client.Fault) {
 		fmt.Fprintf(d.out, "%s %s was refused: %s\n", kept.Method, kept.Path, plain(fault.Error()))
 	})
@@ -276,11 +260,7 @@ func (resumeCommand) Run(d *deps) error {
 type rotateCommand struct{}
 
 // Run implements kong's command.
-func (rotateCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (rotateCommand) Run(d *deps, a *client.Agent) error {
 	if err := a.Rotate(d.ctx); err != nil {
 		return err
 	}

@@ -24,11 +24,7 @@ func newPinned(pin client.Pin) (pinned, error) {
 type pinsCommand struct{}
 
 // Run implements kong's command. It asks no server.
-func (pinsCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (pinsCommand) Run(d *deps, a *client.Agent) error {
 	pins, err := a.Trust.Pins()
 	if err != nil {
 		return err
@@ -54,11 +50,7 @@ func (pinsCommand) Run(d *deps) error {
 type unpinCommand struct{ peer }
 
 // Run implements kong's command. It asks no server.
-func (c unpinCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c unpinCommand) Run(d *deps, a *client.Agent) error {
 	pin, err := a.Trust.Unpin(c.Agent)
 	if err != nil {
 		return err

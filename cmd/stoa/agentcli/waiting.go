@@ -14,11 +14,7 @@ import (
 type waitingCommand struct{}
 
 // Run implements kong's command.
-func (waitingCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (waitingCommand) Run(d *deps, a *client.Agent) error {
 	found, err := d.waiting(a)
 	if err != nil {
 		return err

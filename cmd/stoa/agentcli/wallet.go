@@ -16,11 +16,7 @@ type walletCommand struct {
 }
 
 // Run implements kong's command.
-func (c walletCommand) Run(d *deps) error {
-	a, err := d.registered()
-	if err != nil {
-		return err
-	}
+func (c walletCommand) Run(d *deps, a *client.Agent) error {
 	if c.History {
 		return d.showHistory(a, c.Limit)
 	}
