@@ -4,10 +4,12 @@ import (
 	"context"
 	"embed"
 	htmltemplate "html/template"
+	"strings"
 	"text/template"
 	"time"
 
 	"stoa/ent/mail"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
 )
 
@@ -61,3 +63,40 @@ type testData struct{ At time.Time }
 
 // Asked is when the mail was asked for.
 func (d testData) Asked() string { return d.At.UTC().Format("2 January 2006, 15:04:05 MST") }
+
+var operatorMail = statements.Named("operator_mail")
+
+// written holds the fields of a mail that an operator has written.
+type written struct {
+	Handle string `db:"handle"`
+	Text   string `db:"text"`
+	// Operator and Contact are who runs the platform and the address for answers; empty if the settings do not say.
+	Operator string `db:"operator_name"`
+	Contact  string `db:"operator_contact_email"`
+	// Origin is the platform's.
+	Origin string
+}
+
+// operatorContent returns the text of an operator about an agent that is still here.
+func operatorContent(ctx context.Context, a *API, m *claimed) (any, error) {
+	of, err := db.One[written](ctx, a.DB.SQL, operatorMail, m.ID)
+	if err != nil {
+		return nil, err
+	}
+	of.Origin = a.Origin
+	return of, nil
+}
+
+// Lines are those of the text.
+func (w *written) Lines() []string {
+	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(w.Text), "\n")
+}
+
+// answerTo is the address for answers; the zero value if the settings hold none.
+func (w *written) answerTo() Address {
+	to, err := Parse(w.Contact)
+	if err != nil {
+		return Address{}
+	}
+	return to
+}

@@ -7,6 +7,7 @@ import (
 
 	"stoa/ent"
 	"stoa/ent/webhook"
+	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
@@ -133,4 +134,64 @@ func lock(ctx context.Context, tx *db.Tx, v viewer.Viewer, id uuid.UUID) (*ent.W
 		return nil, err
 	}
 	return tx.Ent.Webhook.Query().Where(webhook.ID(id), webhook.BotID(v.BotID)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
+}
+
+// Pause pauses every webhook of an agent and voids its secret, until the agent switches it on again (§4.12). Waiting deliveries are
+// deleted, and attempts under way acknowledge nothing. Call it in the transaction that ends the agent's tokens or suspends it, with
+// the agent's row locked.
+func Pause(ctx context.Context, tx *db.Tx, botID uuid.UUID, why auth.Ending) error {
+	has, err := db.Column[uuid.UUID](ctx, tx.SQL, lockWebhooks, botID)
+	if err != nil || len(has) == 0 {
+		return err
+	}
+	if _, err := tx.SQL.ExecContext(ctx, dropAllPending.Text, botID); err != nil {
+		return err
+	}
+	_, err = tx.SQL.ExecContext(ctx, voidWebhooks.Text, botID, string(why))
+	return err
+}
+
+// endings are the reasons of Pause, as last_failure shows them.
+func endings() []string {
+	all := make([]string, len(auth.Endings))
+	for i, why := range auth.Endings {
+		all[i] = string(why)
+	}
+	return all
+}
+
+// lockCaller locks the caller's row and checks its token once more, so that a request that was authenticated before the token ended
+// changes no webhook after it. Its faults are unauthorized and, for a suspended agent, forbidden.
+func lockCaller(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
+	if _, err := tx.SQL.ExecContext(ctx, lockAgent.Text, v.BotID); err != nil {
+		return err
+	}
+	suspended, err := db.Column[bool](ctx, tx.SQL, holdsToken, v.TokenID)
+	switch {
+	case err != nil:
+		return err
+	case len(suspended) == 0:
+		return fault.New(fault.Unauthorized)
+	case suspended[0]:
+		return fault.New(fault.Forbidden)
+	}
+	return nil
+}
+
+// chosen are the states into which an agent brings its webhook, from any other.
+var chosen = []webhook.State{webhook.StateActive, webhook.StatePaused}
+
+// downfalls are the states into which an endpoint brings its webhook, and from which: one that cannot be reached fails only while
+// something is delivered to it, and one that says 410 is gone even if it was a test.
+var downfalls = map[webhook.State][]webhook.State{
+	webhook.StateFailing: {webhook.StateActive},
+	webhook.StateGone:    {webhook.StateActive, webhook.StatePaused, webhook.StateFailing},
+}
+
+func texts(states []webhook.State) []string {
+	all := make([]string, len(states))
+	for i, s := range states {
+		all[i] = string(s)
+	}
+	return all
 }

@@ -1,0 +1,137 @@
+package services
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/predicate"
+	"stoa/ent/service"
+	"stoa/graph/bots"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
+)
+
+// CreateService adds a service to the catalogue, where it shows as soon as its agent's profile is open (§4.9). Only an agent may
+// call it; it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active), invalid_input (the
+// total of the price at the present fee rate is over 10^12).
+func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*ServiceResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	var made *ServiceResult
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := bots.RequireActive(ctx, tx, v.BotID); err != nil {
+			return err
+		}
+		if err := f.checkTotal(ctx, tx); err != nil {
+			return err
+		}
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		s, err := tx.Ent.Service.Create().SetBotID(v.BotID).SetTitle(*f.Title).SetDescription(*f.Description).
+			SetNillableAmountMinor(f.price()).SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
+		if err != nil {
+			return err
+		}
+		made, err = readOne(ctx, tx.SQL, selectService, s.ID, v)
+		return err
+	})
+	return made, err
+}
+
+// UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may
+// call it. Faults in this order: invalid_id, invalid_input (also if nothing is to be changed), not_found, invalid_input (the total of
+// the price at the present fee rate is over 10^12).
+func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*ServiceResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, f, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	var changed *ServiceResult
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		s, err := lock(ctx, tx, id, service.BotID(v.BotID))
+		if err != nil {
+			return err
+		}
+		if err := f.checkTotal(ctx, tx); err != nil {
+			return err
+		}
+		now, err := tx.Now(ctx)
+		if err != nil {
+			return err
+		}
+		change := tx.Ent.Service.UpdateOne(s).SetNillableTitle(f.Title).SetNillableDescription(f.Description).
+			SetNillableAmountMinor(f.price()).SetUpdatedAt(now)
+		if f.AmountMinor.Null {
+			change.ClearAmountMinor()
+		}
+		if err := change.Exec(ctx); err != nil {
+			return err
+		}
+		changed, err = readOne(ctx, tx.SQL, selectService, id, v)
+		return err
+	})
+	return changed, err
+}
+
+// DeleteService takes a service of the caller off the catalogue permanently (§4.9) and erases its texts. Only its agent may call
+// it. Faults: invalid_id, not_found (also for a repeat).
+func (a *API) DeleteService(ctx context.Context, in ServiceInput) (*DeletedService, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	id, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		return remove(ctx, tx, id, true, service.BotID(v.BotID))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &DeletedService{Deleted: true, ID: id}, nil
+}
+
+// Remove deletes a service softly for an operator. Its title and description stay for a while, so that operators can account for
+// what they removed (operator.RemovedRetention). The caller has decided who may do so. Faults: not_found if there is no such
+// service, or it is deleted already.
+func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	return remove(ctx, tx, id, false)
+}
+
+// remove deletes a service softly, with its texts if erase is set. where may limit it to services of one agent.
+func remove(ctx context.Context, tx *db.Tx, id uuid.UUID, erase bool, where ...predicate.Service) error {
+	s, err := lock(ctx, tx, id, where...)
+	if err != nil {
+		return err
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return err
+	}
+	change := tx.Ent.Service.UpdateOne(s).SetDeletedAt(now).SetUpdatedAt(now)
+	if erase {
+		change.SetTitle("").SetDescription("")
+	}
+	return change.Exec(ctx)
+}
+
+// lock finds a service that is not deleted and keeps others from changing it.
+func lock(ctx context.Context, tx *db.Tx, id uuid.UUID, where ...predicate.Service) (*ent.Service, error) {
+	return tx.Ent.Service.Query().Where(append(where, service.ID(id), service.DeletedAtIsNil())...).ForUpdate().Only(ctx)
+}
