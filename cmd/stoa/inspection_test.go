@@ -49,8 +49,7 @@ func TestConfinement(t *testing.T) {
 		line = s.waitForLog("inspection of files is confined in part")
 	}
 	for _, name := range []string{
-		"namespaces", "root folder", "user", "capabilities", "no new privileges", "resource limits", "landlock", "seccomp",
-		"server's memory",
+		"user", "capabilities", "no new privileges", "resource limits", "landlock", "seccomp", "server's memory",
 	} {
 		at := slices.IndexFunc(shown.Confinement, func(m inspection.Measure) bool { return m.Name == name })
 		require.GreaterOrEqual(t, at, 0, name)

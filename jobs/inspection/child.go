@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -40,8 +41,6 @@ const (
 	exitUnable = 75
 	// exitLate says that the parent did not end the child in time.
 	exitLate = 76
-	// exitNoProc says that this process cannot have the namespaces it was started with.
-	exitNoProc = 77
 )
 
 // Main is the child half, to be called with all arguments of the program: it confines this process permanently, reads a file from
@@ -51,27 +50,26 @@ func Main(args []string, with Renderer) int { return child(args, steps, inspecti
 
 // child is Main with other steps and another inspection, for tests of the confinement.
 func child(args []string, steps []step, inspect func([]byte, request) (response, error)) int {
-	err := serve(args, steps, inspect)
-	switch {
-	case err == nil:
-		return 0
-	case errors.Is(err, errNoProc):
-		return exitNoProc
+	if err := serve(args, steps, inspect); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitUnable
 	}
-	fmt.Fprintln(os.Stderr, err)
-	return exitUnable
+	return 0
 }
 
 // serve does the child's work; an error is the machine's fault.
 func serve(args []string, steps []step, inspect func([]byte, request) (response, error)) error {
-	c, err := parseChildConfig(args)
+	if len(args) != 2 || args[0] != Subcommand {
+		return errors.New("only stoa starts " + Program + ": it inspects one file and ends")
+	}
+	account, err := strconv.Atoi(args[1])
 	if err != nil {
 		return err
 	}
 	if err := closeDescriptors(); err != nil {
 		return err
 	}
-	measures, err := confine(c, steps)
+	measures, err := confine(account, steps)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
 package inspection
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
+	"os/user"
 	"strconv"
 	"syscall"
 	"unsafe"
@@ -22,42 +25,17 @@ type Measure struct {
 	Detail string `json:"detail"`
 }
 
-// childConfig holds how the child was started. It is passed as arguments.
-type childConfig struct {
-	// user is the user and group that a child of root becomes; 0 says that it stays what it is.
-	user int
-	// namespaces are those that are the child's own.
-	namespaces namespaces
-}
-
-func (c childConfig) arguments() []string {
-	return []string{Subcommand, strconv.Itoa(c.user), strconv.FormatUint(uint64(c.namespaces.flags), 16)}
-}
-
-func parseChildConfig(args []string) (childConfig, error) {
-	if len(args) != 3 || args[0] != Subcommand {
-		return childConfig{}, errors.New("only stoa starts " + Program + ": it inspects one file and ends")
-	}
-	user, err := strconv.Atoi(args[1])
-	if err != nil {
-		return childConfig{}, err
-	}
-	flags, err := strconv.ParseUint(args[2], 16, 32)
-	return childConfig{user: user, namespaces: namespaces{flags: uintptr(flags)}}, err
-}
-
 // step takes one measure. It returns a detail for Measure, or why the measure does not hold.
 type step struct {
 	name string
-	take func(childConfig) (detail string, err error)
+	// account is the user and group that a child of root becomes; 0 says that it stays what it is.
+	take func(account int) (detail string, err error)
 	// required ends the child where the measure does not hold. Every kernel grants these.
 	required bool
 }
 
 // steps confine the child, in this order: each may need what a later one takes away.
 var steps = []step{
-	{"namespaces", reportNamespaces, false},
-	{"root folder", changeRoot, false},
 	{"user", changeUser, false},
 	{"capabilities", dropCapabilities, true},
 	{"no new privileges", forbidPrivileges, true},
@@ -67,11 +45,11 @@ var steps = []step{
 }
 
 // confine takes every step permanently. It runs before a byte of the file is read.
-func confine(c childConfig, steps []step) ([]Measure, error) {
+func confine(account int, steps []step) ([]Measure, error) {
 	measures := make([]Measure, 0, len(steps))
 	for _, s := range steps {
-		detail, err := s.take(c)
-		if err != nil && (s.required || errors.Is(err, errNoProc)) {
+		detail, err := s.take(account)
+		if err != nil && s.required {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		if err != nil {
@@ -82,40 +60,78 @@ func confine(c childConfig, steps []step) ([]Measure, error) {
 	return measures, nil
 }
 
-// reportNamespaces reports which namespaces the parent has made.
-func reportNamespaces(c childConfig) (string, error) {
-	if c.namespaces.flags == 0 {
-		return "", errors.New("the kernel refuses namespaces to this user")
+// Accounts that a child of root may become: a range that distributions and systemd leave alone.
+const (
+	firstAccount = 1_879_048_192
+	someAccounts = 65_536
+)
+
+// pickAccount returns the user of one child: one that no one has, and another for each, so that children cannot reach each other
+// either. It returns 0 if this process is not root or may not choose.
+func pickAccount() int {
+	if os.Geteuid() != 0 {
+		return 0
 	}
-	return c.namespaces.String(), nil
+	first, many := accountRange()
+	for range 10 {
+		if many == 0 {
+			break
+		}
+		id := first + rand.IntN(many)
+		if _, err := user.LookupId(strconv.Itoa(id)); err != nil && id != 0 {
+			return id
+		}
+	}
+	return 0
+}
+
+// accountRange is the range to choose from: in a container whose users are mapped it is the upper half of the mapped ids.
+func accountRange() (first, many int) {
+	file, err := os.Open("/proc/self/uid_map")
+	if err != nil {
+		return firstAccount, someAccounts
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		var inside, outside, count int
+		if _, err := fmt.Sscan(lines.Text(), &inside, &outside, &count); err != nil {
+			continue
+		}
+		if inside <= firstAccount && firstAccount+someAccounts <= inside+count {
+			return firstAccount, someAccounts
+		}
+		if half := count / 2; half > many {
+			first, many = inside+count-half, half
+		}
+	}
+	return first, many
 }
 
 // changeUser gives up root for a user that owns nothing.
-func changeUser(c childConfig) (string, error) {
+func changeUser(account int) (string, error) {
 	switch {
 	case os.Getuid() != 0:
 		return "", errors.New("the server's own: only root can choose another")
-	case c.user == 0:
+	case account == 0:
 		return "", errors.New("root without capabilities: no other user can be had here")
 	}
 	if err := syscall.Setgroups(nil); err != nil {
 		return "", fmt.Errorf("give up groups: %w", err)
 	}
-	if err := syscall.Setresgid(c.user, c.user, c.user); err != nil {
+	if err := syscall.Setresgid(account, account, account); err != nil {
 		return "", fmt.Errorf("give up group: %w", err)
 	}
-	if err := syscall.Setresuid(c.user, c.user, c.user); err != nil {
+	if err := syscall.Setresuid(account, account, account); err != nil {
 		return "", fmt.Errorf("give up root: %w", err)
 	}
 	if syscall.Setuid(0) == nil {
 		return "", errors.New("root can be had back")
 	}
-	return fmt.Sprintf("%d, which owns nothing", c.user), nil
+	return fmt.Sprintf("%d, which owns nothing", account), nil
 }
 
-// dropCapabilities takes away what root has left or what the user namespace came with, on every thread, and closes the process
-// to others of the same user.
-func dropCapabilities(childConfig) (string, error) {
+// dropCapabilities takes away what root has left, on every thread, and closes the process to others of the same user.
+func dropCapabilities(int) (string, error) {
 	if _, _, failed := psx.Syscall6(unix.SYS_PRCTL, unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0, 0); failed != 0 {
 		return "", failed
 	}
@@ -130,50 +146,51 @@ func dropCapabilities(childConfig) (string, error) {
 }
 
 // forbidPrivileges sets no_new_privs on every thread.
-func forbidPrivileges(childConfig) (string, error) {
+func forbidPrivileges(int) (string, error) {
 	if _, _, failed := psx.Syscall6(unix.SYS_PRCTL, unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0, 0); failed != 0 {
 		return "", failed
 	}
 	return "set", nil
 }
 
-// resourceLimits are set as soft and hard limits of the child.
-var resourceLimits = []struct {
+// resourceLimit is a limit of the kernel for a process.
+type resourceLimit struct {
 	resource int
 	most     uint64
-	// perUser says that the kernel counts all processes of the user, so that the limit fits a user of the child's own only.
-	perUser bool
-}{
-	{unix.RLIMIT_DATA, maxData, false},
-	{unix.RLIMIT_AS, maxAddresses, false},
-	{unix.RLIMIT_CPU, copyTime, false},
-	{unix.RLIMIT_FSIZE, maxWritten, false},
-	{unix.RLIMIT_NOFILE, maxOpen, false},
-	{unix.RLIMIT_CORE, 0, false},
-	{unix.RLIMIT_MSGQUEUE, 0, false},
-	{unix.RLIMIT_MEMLOCK, 0, false},
-	{unix.RLIMIT_NPROC, maxThreads, true},
 }
 
-// ownUser reports whether no process outside counts towards the child's RLIMIT_NPROC: since Linux 5.14 it is counted per user
-// namespace.
-func (c childConfig) ownUser() bool {
-	return c.user != 0 || c.namespaces.flags&unix.CLONE_NEWUSER != 0
+// resourceLimits are set as soft and hard limits of the child.
+var resourceLimits = []resourceLimit{
+	{unix.RLIMIT_DATA, maxData},
+	{unix.RLIMIT_AS, maxAddresses},
+	{unix.RLIMIT_CPU, copyTime},
+	{unix.RLIMIT_FSIZE, maxWritten},
+	{unix.RLIMIT_NOFILE, maxOpen},
+	{unix.RLIMIT_CORE, 0},
+	{unix.RLIMIT_MSGQUEUE, 0},
+	{unix.RLIMIT_MEMLOCK, 0},
 }
 
-func limitResources(c childConfig) (string, error) {
-	for _, limit := range resourceLimits {
-		if limit.perUser && !c.ownUser() {
-			continue
+func limitResources(account int) (string, error) {
+	threads := uint64(maxThreads)
+	if account == 0 { // the kernel counts those of all processes of the account, which are no more than there are on the machine
+		var machine unix.Sysinfo_t
+		if err := unix.Sysinfo(&machine); err != nil {
+			return "", err
 		}
+		threads += uint64(machine.Procs)
+	}
+	for _, limit := range append(resourceLimits, resourceLimit{unix.RLIMIT_NPROC, threads}) {
 		if err := unix.Setrlimit(limit.resource, &unix.Rlimit{Cur: limit.most, Max: limit.most}); err != nil {
 			return "", fmt.Errorf("limit %d: %w", limit.resource, err)
 		}
 	}
-	if !c.ownUser() {
-		return "set, but for the number of threads", nil
-	}
 	return "set", nil
+}
+
+// readable are the folders that decoders may read: libraries loaded late, character sets, fonts. Everything in them is public.
+var readable = []string{
+	"/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/share/fonts", "/etc/fonts", "/var/cache/fontconfig", "/lib", "/lib64",
 }
 
 // What Landlock lets the child do. Nothing may be executed; links, pipes, sockets and devices may not be made.
@@ -185,13 +202,13 @@ const (
 
 // restrictFiles lets the child read the readable folders and work in its own, and, as far as the kernel's Landlock goes, keeps it
 // from TCP, abstract sockets and signals to others.
-func restrictFiles(childConfig) (string, error) {
+func restrictFiles(int) (string, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
 		return "", errors.New("the kernel has no Landlock, or it is switched off")
 	}
 	err = landlock.V11.BestEffort().Restrict(
-		landlock.PathAccess(mayRead, append(readable, links...)...).IgnoreIfMissing(),
+		landlock.PathAccess(mayRead, readable...).IgnoreIfMissing(),
 		landlock.PathAccess(mayWrite, "."))
 	return fmt.Sprintf("ABI %d", abi), err
 }

@@ -21,7 +21,7 @@ type folder struct {
 const folderPattern = "stoa-inspection-*"
 
 // newFolder makes a folder in scratch (empty: the system's for temporary files) and removes what killed servers have left there.
-func newFolder(scratch string, user int) (*folder, error) {
+func newFolder(scratch string, account int) (*folder, error) {
 	if scratch == "" {
 		scratch = os.TempDir()
 	}
@@ -37,19 +37,18 @@ func newFolder(scratch string, user int) (*folder, error) {
 	if err := unix.Flock(int(f.lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		return nil, errors.Join(err, f.remove())
 	}
-	//nolint:gosec // the folder above denies access to others; the child needs it once this one is its root
-	if err := errors.Join(os.MkdirAll(f.work(), 0o700), os.Chmod(filepath.Dir(f.work()), 0o711)); err != nil {
+	if err := os.Mkdir(f.work(), 0o700); err != nil {
 		return nil, errors.Join(err, f.remove())
 	}
-	f.owned = user != 0 && os.Chown(f.work(), user, user) == nil
+	f.owned = account != 0 && os.Chown(f.work(), account, account) == nil
 	return f, nil
 }
 
-// work is the folder that the child works in; the one above may become its root.
-func (f *folder) work() string { return filepath.Join(f.path, "root", "work") }
+// work is the folder that the child works in.
+func (f *folder) work() string { return filepath.Join(f.path, "work") }
 
 // clear removes what the child worked in and keeps what it made.
-func (f *folder) clear() error { return os.RemoveAll(filepath.Join(f.path, "root")) }
+func (f *folder) clear() error { return os.RemoveAll(f.work()) }
 
 func (f *folder) remove() error {
 	err := os.RemoveAll(f.path)

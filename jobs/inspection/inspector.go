@@ -4,10 +4,9 @@
 // Inspector, the parent half, starts the program that lies beside the server's (Program); Main, the child half, does everything that
 // touches the bytes. pdfcpu is used here alone, libvips by package render alone, which only the child's program links.
 //
-// Invariants. The child is confined before it reads a byte, under any user that runs the server: namespaces and its own root
-// folder, another user than root, no capabilities, bounded memory, processor time and file size, Landlock, an allowlist of system
-// calls, an environment without secrets, no descriptor but the standard three. Measures overlap; Confinement reports which of
-// them the kernel lacks. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go,
+// Invariants. The child is confined before it reads a byte, under any user that runs the server: Landlock for files, an allowlist
+// of system calls, bounded memory, processor time and file size, no capabilities, an environment without secrets, no descriptor
+// but the standard three, and, where the server is root, an account of its own. Confinement reports which of them the kernel lacks. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go,
 // pdf_scan.go), and only files that pass reach a library; of libvips only the one loader of the recognised type is open. A file
 // is accepted only if it was decoded without any warning and rendered.
 //
@@ -23,7 +22,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
 
@@ -51,8 +49,7 @@ func NewInspector() *Inspector {
 }
 
 // CloseMemory protects the memory and environment of this process from other processes of the same user, permanently
-// (PR_SET_DUMPABLE). If a child shares the server's user and the kernel has neither Landlock nor namespaces, nothing else
-// protects them from the child. A server calls it first.
+// (PR_SET_DUMPABLE). If a child shares the server's user and the kernel has no Landlock, nothing else protects them from the child. A server calls it first.
 func CloseMemory() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process's memory to others: %w", err)
@@ -73,21 +70,13 @@ func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 
 // run is Inspect for any purpose; it returns also what the child cost.
 func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessState, error) {
-	for {
-		p, err := i.takeChild(r.Scratch)
-		if err != nil {
-			return Report{}, nil, err
-		}
-		report, err := p.inspect(ctx, r)
-		if errors.Is(err, errRefused) {
-			if _, err := r.Original.Seek(0, io.SeekStart); err != nil {
-				return Report{}, nil, err
-			}
-			continue
-		}
-		i.startSpare()
-		return report, p.cmd.ProcessState, err
+	p, err := i.takeChild(r.Scratch)
+	if err != nil {
+		return Report{}, nil, err
 	}
+	report, err := p.inspect(ctx, r)
+	i.startSpare()
+	return report, p.cmd.ProcessState, err
 }
 
 // takeChild returns the spare, unless the request needs one in its own folder or the spare has ended, or a new child.
@@ -139,22 +128,16 @@ func (i *Inspector) startSpare() {
 
 // Confinement starts a child and returns what confines it, and whether the server's memory is closed to it.
 func (i *Inspector) Confinement(ctx context.Context) ([]Measure, error) {
-	for {
-		p, err := i.takeChild("")
-		if err != nil {
-			return nil, err
-		}
-		measures, err := p.measures(ctx)
-		if err != nil {
-			err = errors.Join(err, p.close())
-			if errors.Is(err, errRefused) {
-				continue
-			}
-			return nil, err
-		}
-		i.keepSpare(p)
-		return append(measures, closedMemory()), nil
+	p, err := i.takeChild("")
+	if err != nil {
+		return nil, err
 	}
+	measures, err := p.measures(ctx)
+	if err != nil {
+		return nil, errors.Join(err, p.close())
+	}
+	i.keepSpare(p)
+	return append(measures, closedMemory()), nil
 }
 
 // keepSpare makes a child that got no request the spare.

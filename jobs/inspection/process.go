@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -36,9 +37,7 @@ var environment = []string{
 // process is a child from its start on. It inspects one file.
 type process struct {
 	cmd *exec.Cmd
-	// namespaces is its row of namespaceSets.
-	namespaces int32
-	// folder is the parent's; the child works in folder/root/work.
+	// folder is the parent's; the child works in a folder of it.
 	folder *folder
 	stdin  *os.File
 	stdout output
@@ -48,52 +47,38 @@ type process struct {
 	failed error
 }
 
-// errRefused says that the kernel refuses the namespaces a child was started in; a weaker one is tried next.
-var errRefused = errors.New("inspection: the kernel refuses these namespaces")
-
 // start starts a child, confined as far as the kernel allows, which waits for a request. Call close.
 func start(scratch string) (*process, error) {
-	for {
-		p, err := tryStart(scratch)
-		if !errors.Is(err, errRefused) {
-			return p, err
-		}
-	}
-}
-
-func tryStart(scratch string) (*process, error) {
 	path, err := program()
 	if err != nil {
 		return nil, fmt.Errorf("inspection: %w", err)
 	}
-	user := pickUser()
-	made, err := newFolder(scratch, user)
+	account := pickAccount()
+	made, err := newFolder(scratch, account)
 	if err != nil {
 		return nil, err
 	}
 	if !made.owned {
-		user = 0
+		account = 0
 	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, errors.Join(err, made.remove())
 	}
 	defer reader.Close()
-	index := granted.Load()
 	p := &process{
-		cmd: command(path, made.work(), user, namespaceSets[index]), namespaces: index, folder: made, stdin: writer,
+		cmd: &exec.Cmd{
+			Path: path, Args: []string{Program, Subcommand, strconv.Itoa(account)}, Dir: made.work(), Env: environment,
+			WaitDelay: time.Second, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+		},
+		folder: made, stdin: writer,
 		stdout: output{capped: capped{most: maxAnswer}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint},
 		exited: make(chan struct{}),
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = reader, &p.stdout, &p.stderr
-	p.cmd.WaitDelay = time.Second
-	closeOnExec()
+	_ = unix.CloseRange(uint(unix.Stderr+1), ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11; closeDescriptors does the rest
 	if err := p.cmd.Start(); err != nil {
-		err = errors.Join(err, writer.Close(), made.remove())
-		if refusesNamespaces(err) && deny(index) {
-			err = errRefused
-		}
-		return nil, fmt.Errorf("inspection: %w", err)
+		return nil, fmt.Errorf("inspection: %w", errors.Join(err, writer.Close(), made.remove()))
 	}
 	go func() {
 		p.failed = p.cmd.Wait()
@@ -177,11 +162,7 @@ func (p *process) measures(ctx context.Context) ([]Measure, error) {
 
 // failure describes a child that has ended before it was ready.
 func (p *process) failure() error {
-	code := p.cmd.ProcessState.ExitCode()
-	if code == exitNoProc && deny(p.namespaces) {
-		return errRefused
-	}
-	return fmt.Errorf("inspection: exit %d: %.1024q", code, p.stderr.kept)
+	return fmt.Errorf("inspection: exit %d: %.1024q", p.cmd.ProcessState.ExitCode(), p.stderr.kept)
 }
 
 // output keeps the child's standard output and closes ready when its first line is there.

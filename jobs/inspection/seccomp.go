@@ -68,7 +68,7 @@ func when(name string, argument uint32, operation seccomp.Operation, value uint6
 const absent = seccomp.ActionErrno | seccomp.Action(unix.ENOSYS)
 
 // filterCalls applies the filter to every thread.
-func filterCalls(childConfig) (string, error) {
+func filterCalls(int) (string, error) {
 	info, err := arch.GetInfo("")
 	if err != nil {
 		return "", err
