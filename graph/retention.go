@@ -42,10 +42,6 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 			Kept: attachments.UnboundRetention, Job: cleanup, Sweep: g.Attachments.Sweep,
 		},
 		{Name: "uploads", What: "uploads that were never bound, from their creation", Kept: attachments.UnattachedRetention, Job: cleanup},
-		{
-			Name: "public_copies", What: "public copies of files that are not published any more", Kept: attachments.CopyRetention,
-			Job: cleanup, Sweep: g.Attachments.DropCopies,
-		},
 		{Name: "orphans", What: "stored bytes that no record names", Kept: attachments.OrphanRetention, Job: orphans},
 		{Name: "file_records", What: "records of uploads, rejected ones too, without their bytes", Kept: operator.Forever},
 		{

@@ -20,7 +20,6 @@ const (
 	promptQueue      = "prompt"
 	maintenanceQueue = "maintenance"
 	inspectionQueue  = "inspection"
-	publicationQueue = "publication"
 	mailQueue        = "mail"
 	backupQueue      = "backup"
 	exportQueue      = "export"
@@ -32,7 +31,7 @@ const (
 )
 
 var queues = map[string]int{
-	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, publicationQueue: 3, mailQueue: 4, backupQueue: 1, exportQueue: 1,
+	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, mailQueue: 4, backupQueue: 1, exportQueue: 1,
 	webhookQueue: 16, busyWebhookQueue: 16, slowWebhookQueue: 16,
 }
 
@@ -40,7 +39,7 @@ const (
 	// inspectionTime bounds an inspection, waiting included; if it is exceeded, the inspection begins again (§4.8).
 	inspectionTime = 10 * time.Minute
 	// maxMissing is after how long the job of missing copies leaves the rest to its next run.
-	maxMissing = 4 * time.Minute
+	maxMissing = time.Minute
 )
 
 // slowQueues are the queues whose statements may take longer than a request's.
@@ -80,7 +79,7 @@ var table = []row{
 	job(slowWebhookQueue, time.Minute, 0, func(ctx context.Context, c Config, args webhooks.DeliverSlowJob) error {
 		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, webhooks.Slow)
 	}),
-	// Asks again for the inspections, public copies and mails that a crash cut off.
+	// Asks again for the inspections and mails that a crash cut off.
 	job(promptQueue, 30*time.Second, 5*time.Second, func(ctx context.Context, c Config, _ recoverJob) error {
 		_, failed := c.Graph.Attachments.Recover(ctx)
 		_, err := c.Graph.Email.Recover(ctx)
@@ -95,11 +94,8 @@ var table = []row{
 	job(inspectionQueue, inspectionTime, 0, func(ctx context.Context, c Config, args attachments.InspectJob) error {
 		return c.Graph.Attachments.Inspect(ctx, args.AttachmentID, c.inspect)
 	}),
-	job(publicationQueue, inspectionTime, 0, func(ctx context.Context, c Config, args attachments.PublishJob) error {
-		return c.Graph.Attachments.Publish(ctx, args.AttachmentID, c.inspect)
-	}),
-	// Makes the public copies of files that an earlier version published.
-	job(publicationQueue, inspectionTime, 5*time.Minute, func(ctx context.Context, c Config, _ copiesJob) error {
+	// Makes the public copies of files that an earlier version accepted without making them.
+	job(maintenanceQueue, inspectionTime, 5*time.Minute, func(ctx context.Context, c Config, _ copiesJob) error {
 		n, err := c.Graph.Attachments.MakeMissingCopies(ctx, c.inspect, time.Now().Add(maxMissing))
 		c.logCount(ctx, "missing public copies made", n)
 		return err

@@ -1,21 +1,15 @@
 package rest_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"strconv"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
-	"stoa/jobs"
 )
 
 // pdfOf is a document of one empty page.
@@ -101,50 +95,16 @@ func (s *site) publications(agent *graphtest.Agent) map[string]func() (*answer, 
 	}
 }
 
-// A publication without room for the copies is refused, and changes nothing; what is public is served on.
-func TestPublicationsWithoutRoom(t *testing.T) {
+// Publishing takes nothing from the budget: the copies are counted since the upload.
+func TestPublicationsNeedNoRoom(t *testing.T) {
 	t.Parallel()
 	s := newFileSite(t)
 	agent := s.Agent()
-	for name, publish := range s.publications(agent) {
+	publications := s.publications(agent)
+	s.Attachments.Quotas = limits.Quotas{StorageBytesPerAgent: 1}
+	for name, publish := range publications {
 		t.Log(name)
-		s.Attachments.Quotas = limits.Quotas{StorageBytesPerAgent: int(s.Count("SELECT bytes FROM storage_usage WHERE agent_id = $1", agent.ID))}
-		refused, id := publish()
-		refused.fault(http.StatusTooManyRequests, fault.StorageQuotaExceeded)
-		require.NotEmpty(t, refused.header.Get("Retry-After"))
-		s.fetch("GET", "/api/v1/attachments/"+id+"/download", "").fault(http.StatusNotFound, fault.NotFound)
-		s.Attachments.Quotas = limits.Quotas{}
-		done, _ := publish()
-		require.Less(t, done.status, 300, "%s", done.raw)
-		require.Equal(t, http.StatusOK, s.fetch("GET", "/api/v1/attachments/"+id+"/download", "").status)
-	}
-	require.EqualValues(t, 2, s.Count("SELECT count(*) FROM posts"))
-}
-
-// A publication whose copies take too long changes nothing, and may be sent again.
-func TestPublicationsThatTakeLong(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	open := make(chan struct{}, 3)
-	s.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
-		if purpose == "publication" {
-			<-open
-		}
-		return jobs.InspectFile(ctx, original, purpose)
-	})
-	agent := s.Agent()
-	for name, publish := range s.publications(agent) {
-		t.Log(name)
-		s.Attachments.PublicationWait = 50 * time.Millisecond
-		busy, id := publish()
-		busy.fault(http.StatusTooManyRequests, fault.UploadBusy)
-		require.NotEmpty(t, busy.header.Get("Retry-After"))
-		s.fetch("GET", "/api/v1/attachments/"+id, "").fault(http.StatusNotFound, fault.NotFound)
-		s.Attachments.PublicationWait = 0
-		answered := make(chan *answer, 1)
-		go func() { done, _ := publish(); answered <- done }()
-		open <- struct{}{}
-		done := <-answered
+		done, id := publish()
 		require.Less(t, done.status, 300, "%s", done.raw)
 		require.Equal(t, http.StatusOK, s.fetch("GET", "/api/v1/attachments/"+id+"/download", "").status)
 	}

@@ -18,18 +18,14 @@
 //
 // Who may read a file is decided for each request by one statement (read_attachment); nothing about a URL grants anything.
 //
-// Everyone but the owner and an order's participants downloads a public copy, in the format of the original. It is made before the
-// file becomes public (publication.go): a change that publishes a file without one is rolled back, a job makes the copy
-// (publish.go) in an inspection slot, once whatever the number of requests and processes, and the change runs again. The copy
-// counts towards the budgets, so that is where a publication is refused, and not a later download; it stays as long as the file is
-// published (stoa_published), the profile open or closed, and is dropped soon after (copy_sweep.go). Of a JPEG no larger than its
-// preview the preview is the public copy.
+// Everyone but the owner and an order's participants downloads a public copy, in the format of the original. The inspection of an
+// upload that may become public makes it, so it counts towards the budgets from then on and publishing waits for nothing. Of a JPEG
+// no larger than its preview the preview is the public copy.
 package attachments
 
 import (
 	"embed"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -50,22 +46,16 @@ type API struct {
 	Quotas limits.Quotas
 	// Store keeps the bytes.
 	Store *blob.Bucket
-	// Enqueue asks for inspections and public copies.
+	// Enqueue asks for inspections.
 	Enqueue db.Enqueue
 	// InspectionWait is how long an upload waits for its inspection; 0 means the 30 s of §4.8.
 	InspectionWait time.Duration
-	// PublicationWait is how long a publication waits for public copies; 0 means 20 s.
-	PublicationWait time.Duration
 	// DrawPage draws pages of PDFs at the request of readers; nil in a process that cannot.
 	DrawPage PageDrawer
 	// Hurry is closed when requests must not wait any longer, because the process shuts down; nil for never.
 	Hurry <-chan struct{}
 
 	waiting sync.Map // the uploads that wait in this process: id -> chan struct{}, closed when the inspection has ended
-
-	publications publications
-
-	copyWaits atomic.Int64 // readers of this process that wait for a public copy
 }
 
 // InspectJob asks for the inspection of one upload.
@@ -75,11 +65,3 @@ type InspectJob struct {
 
 // Kind implements db.Job.
 func (InspectJob) Kind() string { return "inspect" }
-
-// PublishJob asks for the public copy of one file.
-type PublishJob struct {
-	AttachmentID uuid.UUID `json:"attachment_id"`
-}
-
-// Kind implements db.Job.
-func (PublishJob) Kind() string { return "publish" }

@@ -4,13 +4,12 @@
 SELECT FROM storage_usage WHERE agent_id = :everyone FOR UPDATE;
 
 -- name: read_usage(everyone uuid, agent uuid, except_reservation uuid)
--- The usage of all agents' files and of one agent's, with running uploads except one reservation, and with public copies that are
--- being stored; how many inspections run, and how many uploads wait for theirs; and the processor time of the agent's inspections, as
+-- The usage of all agents' files and of one agent's, with running uploads except one reservation; how many inspections run, and how many uploads wait for theirs; and the processor time of the agent's inspections, as
 -- it was idle seconds ago.
-SELECT e.bytes + h.all_bytes + c.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
-  coalesce(u.bytes, 0) + h.bytes + c.bytes AS bytes, coalesce(u.files, 0) + h.files AS files,
+SELECT e.bytes + h.all_bytes AS all_bytes, e.files + h.all_files AS all_files, e.records + h.all_files AS all_records,
+  coalesce(u.bytes, 0) + h.bytes AS bytes, coalesce(u.files, 0) + h.files AS files,
   coalesce(u.records, 0) + h.files AS records, h.all_uploads, h.uploads, p.all_waiting, p.waiting, p.inspecting,
-  p.running + c.running AS running, coalesce(u.inspection_seconds, 0) AS spent,
+  p.running, coalesce(u.inspection_seconds, 0) AS spent,
   coalesce(extract(epoch FROM stoa_now() - u.inspected_at), 0)::float8 AS idle
 FROM storage_usage e LEFT JOIN storage_usage u ON u.agent_id = :agent
 CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(files), 0) AS all_files,
@@ -22,9 +21,6 @@ CROSS JOIN (SELECT coalesce(sum(bytes), 0)::bigint AS all_bytes, coalesce(sum(fi
 CROSS JOIN (SELECT count(*) FILTER (WHERE NOT leased) AS all_waiting, count(*) FILTER (WHERE NOT leased AND owner_id = :agent) AS waiting,
     count(*) FILTER (WHERE leased) AS running, count(*) FILTER (WHERE leased AND owner_id = :agent) AS inspecting
   FROM (SELECT owner_id, lease_until IS NOT NULL AND lease_until > stoa_now() AS leased FROM attachments WHERE status = 'pending') x) p
-CROSS JOIN (SELECT coalesce(sum(m.size_bytes), 0)::bigint AS all_bytes,
-    coalesce(sum(m.size_bytes) FILTER (WHERE a.owner_id = :agent), 0)::bigint AS bytes, count(*) AS running
-  FROM attachment_copies m JOIN attachments a ON a.id = m.attachment_id WHERE m.lease_until > stoa_now()) c
 WHERE e.agent_id = :everyone;
 
 -- name: insert_reservation(id uuid, agent uuid, bytes bigint, files integer, lease_seconds double precision)
@@ -73,8 +69,7 @@ a.width, a.height, a.pages, a.preview_bytes, a.preview_sha256, a.published_bytes
 a.bound_kind, a.bound_id, a.deleted_at
 
 -- name: read_attachment(id uuid, caller uuid)
--- A file, the caller's rights to it (null for none; a null caller is anonymous), and whether its public copy is being made or
--- requested. Everyone may have the published version of an image of an open profile of an active agent (§2.1), and of a file of
+-- A file and the caller's rights to it (null for none; a null caller is anonymous). Everyone may have the published version of an image of an open profile of an active agent (§2.1), and of a file of
 -- such an agent's public post (§2.2); deleting a post unbinds its files.
 SELECT :file, CASE
     WHEN a.owner_id = :caller THEN 'owner'
@@ -86,9 +81,7 @@ SELECT :file, CASE
     WHEN EXISTS (
       SELECT FROM posts p JOIN bots b ON b.id = p.author_id WHERE p.id = a.bound_id AND a.bound_kind = 'post'
         AND p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b)) THEN 'public'
-  END AS rights,
-  EXISTS (SELECT FROM attachment_copies c
-    WHERE c.attachment_id = a.id AND (c.failed_until IS NULL OR c.failed_until <= stoa_now())) AS copy_requested
+  END AS rights
 FROM attachments a WHERE a.id = :id;
 
 -- name: bound_files(targets uuid[], kinds text[])
@@ -119,15 +112,12 @@ WHERE id = ANY (:ids) AND owner_id = :owner AND rights_confirmed_at IS NULL;
 SELECT count(*) FROM attachments WHERE id = ANY (:ids) AND owner_id = :owner AND rights_confirmed_at IS NOT NULL;
 
 -- name: count_slots(except_lease uuid)
--- The inspection slots in use, except one lease: of uploads and of public copies.
-SELECT (SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> :except_lease)
-  + (SELECT count(*) FROM attachment_copies WHERE lease_until > stoa_now());
+-- The inspection slots in use, except one lease.
+SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> :except_lease;
 
 -- text: inspecting
--- How many inspections of the owner of a file a run, for public copies included.
+-- How many inspections of the owner of a file a run.
 (SELECT count(*) FROM attachments r WHERE r.owner_id = a.owner_id AND r.status = 'pending' AND r.lease_until > stoa_now())
-  + (SELECT count(*) FROM attachment_copies m JOIN attachments r ON r.id = m.attachment_id
-    WHERE r.owner_id = a.owner_id AND m.lease_until > stoa_now())
 
 -- name: take_lease(id uuid, lease uuid, lease_seconds double precision)
 -- Takes the upload that is next, of those that wait for an inspection: they go round by agent; then comes id, the one that it was asked
@@ -139,12 +129,6 @@ WHERE id = (SELECT a.id FROM attachments a LEFT JOIN storage_usage u ON u.agent_
   WHERE a.status = 'pending' AND (a.lease_until IS NULL OR a.lease_until <= stoa_now() OR a.lease_id = :lease)
   ORDER BY coalesce(a.lease_id = :lease, false) DESC, :inspecting, u.inspected_at NULLS FIRST, a.id = :id DESC, a.id LIMIT 1)
 RETURNING id, lease_id, owner_id, purpose, size_bytes, reserved_bytes, attempts;
-
--- name: copy_yields(id uuid)
--- Whether a public copy has to wait: its owner has an inspection, and an upload of another agent waits for one.
-SELECT :inspecting > 0 AND EXISTS (SELECT FROM attachments w
-  WHERE w.status = 'pending' AND w.owner_id <> a.owner_id AND (w.lease_until IS NULL OR w.lease_until <= stoa_now()))
-FROM attachments a WHERE a.id = :id;
 
 -- name: charge_inspection(agent uuid, spent double precision, forgotten double precision)
 -- Adds the processor time of an inspection; as much is forgotten a second.
@@ -174,9 +158,11 @@ UPDATE attachments SET lease_until = stoa_now() + make_interval(secs => :lease_s
 UPDATE attachments SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN :counts THEN 0 ELSE 1 END
 WHERE (id = :id OR status = 'pending') AND lease_id = :lease;
 
--- name: accept_upload(id uuid, lease uuid, media text, width integer, height integer, pages integer, preview bigint, hash bytea)
+-- name: accept_upload(id uuid, lease uuid, media text, width integer, height integer, pages integer, preview bigint, hash bytea, published bigint, copy_hash bytea)
 UPDATE attachments SET status = 'ready', media_type = :media::text, width = nullif(:width, 0), height = nullif(:height, 0),
-  pages = nullif(:pages, 0), reserved_bytes = size_bytes + :preview, preview_bytes = :preview, preview_sha256 = :hash,
+  pages = nullif(:pages, 0), reserved_bytes = size_bytes + :preview + :published, preview_bytes = :preview, preview_sha256 = :hash,
+  published_bytes = nullif(:published, 0), published_sha256 = :copy_hash,
+  published_type = CASE WHEN :published > 0 THEN :media::text END, published_at = stoa_now(),
   lease_id = NULL, lease_until = NULL
 WHERE id = :id AND lease_id = :lease AND status = 'pending';
 
@@ -199,126 +185,18 @@ UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
   ORDER BY queued_at LIMIT :batch)
 RETURNING id;
 
--- text: published
--- The columns of a file a that a public copy is made of.
-a.id, a.owner_id, a.media_type, a.width, a.height, a.published_bytes
-
--- name: lock_published(target uuid, kinds text[])
--- The files of a post or of a profile that have bytes, locked, so that their copies are not dropped meanwhile.
-SELECT :published FROM attachments a
-WHERE a.bound_id = :target AND a.bound_kind = ANY (:kinds) AND a.status = 'ready' AND a.deleted_at IS NULL ORDER BY a.id FOR UPDATE;
-
--- name: lock_all_published(owner uuid)
--- The same for all that others see of an agent once its profile is open.
-SELECT :published FROM attachments a
-WHERE a.owner_id = :owner AND a.bound_kind IS NOT NULL AND a.status = 'ready' AND a.deleted_at IS NULL AND stoa_published(a)
-ORDER BY a.id FOR UPDATE;
-
--- name: request_copies(ids uuid[], lost_seconds double precision, ask_again boolean)
--- Returns the files whose job must be asked for: the first time, once the pause after a failure is over, and after a crash;
--- where ask_again, also of a copy that had no room.
-INSERT INTO attachment_copies AS c (attachment_id, queued_at)
-SELECT id, stoa_now() FROM attachments WHERE id = ANY (:ids) AND status = 'ready' AND deleted_at IS NULL AND published_bytes IS NULL
-ORDER BY id
-ON CONFLICT (attachment_id) DO UPDATE SET queued_at = stoa_now(), failed_until = NULL, outcome = NULL,
-  attempts = CASE WHEN c.failed_until IS NULL THEN c.attempts ELSE 0 END
-WHERE c.failed_until <= stoa_now() OR :ask_again AND c.outcome = 'no_room'
-  OR c.failed_until IS NULL AND c.queued_at <= stoa_now() - make_interval(secs => :lost_seconds)
-  AND (c.lease_until IS NULL OR c.lease_until <= stoa_now())
-RETURNING attachment_id;
-
--- name: requeue_copies(lost_seconds double precision, batch bigint)
-UPDATE attachment_copies SET queued_at = stoa_now() WHERE attachment_id IN (
-  SELECT attachment_id FROM attachment_copies WHERE failed_until IS NULL AND queued_at <= stoa_now() - make_interval(secs => :lost_seconds)
-    AND (lease_until IS NULL OR lease_until <= stoa_now())
-  ORDER BY queued_at LIMIT :batch)
-RETURNING attachment_id;
-
--- name: copy_states(ids uuid[])
--- The states of requested copies. need is the size in bytes of one that had no room; wait is how many seconds a failed one is not
--- asked for again.
-SELECT a.id, a.status = 'ready' AND a.deleted_at IS NULL AS available, a.published_bytes IS NOT NULL AS made,
-  CASE WHEN c.failed_until > stoa_now() THEN coalesce(c.outcome, 'failed') ELSE '' END AS outcome,
-  CASE WHEN c.outcome = 'no_room' THEN coalesce(c.size_bytes, 0) ELSE 0 END AS need,
-  coalesce(extract(epoch FROM c.failed_until - stoa_now()), 0)::float8 AS wait
-FROM attachments a LEFT JOIN attachment_copies c ON c.attachment_id = a.id WHERE a.id = ANY (:ids);
-
--- name: take_copy_lease(id uuid, lease uuid, lease_seconds double precision)
--- seen says that everyone sees the file already: it was published by a version that made copies later.
-UPDATE attachment_copies c SET lease_id = :lease, lease_until = stoa_now() + make_interval(secs => :lease_seconds),
-  size_bytes = CASE WHEN c.lease_id = :lease THEN c.size_bytes END,
-  attempts = c.attempts + CASE WHEN c.lease_id = :lease THEN 0 ELSE 1 END
-FROM attachments a JOIN bots b ON b.id = a.owner_id
-WHERE c.attachment_id = :id AND a.id = c.attachment_id AND c.failed_until IS NULL
-  AND a.status = 'ready' AND a.deleted_at IS NULL AND a.published_bytes IS NULL
-  AND (c.lease_until IS NULL OR c.lease_until <= stoa_now() OR c.lease_id = :lease)
-RETURNING a.id, c.lease_id, a.owner_id, c.attempts, stoa_published(a) AND stoa_public(b) AS seen;
-
--- name: renew_copy_lease(id uuid, lease uuid, lease_seconds double precision)
-UPDATE attachment_copies SET lease_until = stoa_now() + make_interval(secs => :lease_seconds)
-WHERE attachment_id = :id AND lease_id = :lease;
-
--- name: return_copy_lease(id uuid, lease uuid, counts boolean)
-UPDATE attachment_copies SET lease_id = NULL, lease_until = NULL, attempts = attempts - CASE WHEN :counts THEN 0 ELSE 1 END
-WHERE attachment_id = :id AND lease_id = :lease;
-
--- name: reserve_copy(id uuid, lease uuid, size bigint)
-UPDATE attachment_copies SET size_bytes = :size WHERE attachment_id = :id AND lease_id = :lease AND lease_until > stoa_now();
-
--- name: pause_copy(id uuid, lease uuid, outcome text, size bigint, pause_seconds double precision)
-UPDATE attachment_copies SET lease_id = NULL, lease_until = NULL, outcome = :outcome::text, size_bytes = :size,
-  failed_until = stoa_now() + make_interval(secs => :pause_seconds)
-WHERE attachment_id = :id AND lease_id = :lease;
+-- name: missing_copies(after uuid, preview_side bigint, batch bigint)
+-- Files that may become public and were accepted by a version that made copies later, or copied by one that made all of them JPEG.
+SELECT id FROM attachments
+WHERE id > :after AND status = 'ready' AND deleted_at IS NULL AND reserved_bytes > 0 AND purpose <> 'order'
+  AND published_type IS NULL AND published_at IS NULL AND NOT (media_type = 'image/jpeg' AND greatest(width, height) <= :preview_side)
+ORDER BY id LIMIT :batch;
 
 -- name: keep_copy(id uuid, size bigint, hash bytea, media text)
-UPDATE attachments SET published_bytes = :size, published_sha256 = :hash, published_type = :media::text, published_at = stoa_now(),
-  reserved_bytes = size_bytes + preview_bytes + :size
-WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND published_bytes IS NULL;
-
--- name: delete_copy_request(id uuid, lease uuid)
-DELETE FROM attachment_copies WHERE attachment_id = :id AND lease_id = :lease AND lease_until > stoa_now() RETURNING attachment_id;
-
--- name: missing_copies(after uuid, preview_side bigint, batch bigint)
--- Files that everyone sees without a copy in their own format: before migration 0019 copies were made when asked for, and images as JPEG.
-SELECT a.id FROM attachments a JOIN bots b ON b.id = a.owner_id
-WHERE a.id > :after AND a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0
-  AND a.bound_kind IN ('avatar', 'character', 'post') AND a.published_type IS NULL
-  AND NOT (a.media_type = 'image/jpeg' AND greatest(a.width, a.height) <= :preview_side) AND stoa_public(b) AND stoa_published(a) AND NOT EXISTS (SELECT FROM attachment_copies c
-    WHERE c.attachment_id = a.id AND (c.failed_until > stoa_now() OR c.lease_until > stoa_now()))
-ORDER BY a.id LIMIT :batch;
-
--- name: idle_copies(grace_seconds double precision, batch bigint)
--- Copies of files that are not published, made long enough ago that no publication is about to use them.
-SELECT a.id FROM attachments a WHERE a.published_bytes IS NOT NULL AND a.deleted_at IS NULL AND a.reserved_bytes > 0
-  AND coalesce(a.published_at <= stoa_now() - make_interval(secs => :grace_seconds), true) AND NOT stoa_published(a)
-ORDER BY a.id LIMIT :batch;
-
--- name: lock_file(id uuid)
-SELECT id FROM attachments WHERE id = :id FOR UPDATE;
-
--- name: droppable_copy(id uuid, grace_seconds double precision, earlier boolean)
--- Whether a locked file has a copy as idle_copies finds them or, where earlier, one that missing_copies has made anew.
-SELECT a.id FROM attachments a WHERE a.id = :id AND a.published_bytes IS NOT NULL AND a.deleted_at IS NULL
-  AND CASE WHEN :earlier THEN a.published_type IS NULL
-    ELSE coalesce(a.published_at <= stoa_now() - make_interval(secs => :grace_seconds), true) AND NOT stoa_published(a) END;
-
--- name: drop_copy(id uuid)
-UPDATE attachments SET published_bytes = NULL, published_sha256 = NULL, published_type = NULL, published_at = NULL WHERE id = :id;
-
--- name: overcounted_files(batch bigint)
--- Files that count more than they take: their copies were dropped.
-SELECT id FROM attachments WHERE status = 'ready' AND deleted_at IS NULL AND reserved_bytes > 0
-  AND reserved_bytes > size_bytes + preview_bytes + coalesce(published_bytes, 0) ORDER BY id LIMIT :batch;
-
--- name: recount_files(ids uuid[])
-UPDATE attachments SET reserved_bytes = size_bytes + preview_bytes + coalesce(published_bytes, 0)
-WHERE id = ANY (:ids) AND status = 'ready' AND deleted_at IS NULL;
-
--- name: delete_vain_requests(lost_seconds double precision)
--- Requests for copies of files that have lost their bytes or have their copy, and failures that are long over.
-DELETE FROM attachment_copies c USING attachments a WHERE a.id = c.attachment_id
-  AND (c.lease_until IS NULL OR c.lease_until <= stoa_now()) AND (a.deleted_at IS NOT NULL OR a.published_bytes IS NOT NULL
-    OR c.failed_until <= stoa_now() - make_interval(secs => :lost_seconds));
+-- Keeps the copy of such a file; without a size, that none can be made of it.
+UPDATE attachments SET published_bytes = nullif(:size::bigint, 0), published_sha256 = :hash, published_type = nullif(:media::text, ''),
+  published_at = stoa_now(), reserved_bytes = size_bytes + preview_bytes + :size
+WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND reserved_bytes > 0;
 
 -- name: end_files(unattached_seconds double precision, unbound_seconds double precision, batch bigint)
 -- Ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that ended 30

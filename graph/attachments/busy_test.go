@@ -151,7 +151,7 @@ func TestTwentyIdenticalUploadsAtOnce(t *testing.T) {
 	group.Wait()
 	require.EqualValues(t, 1, made.Load())
 	require.Equal(t, int64(1), w.usage(agent.ID)[2])
-	require.Len(t, w.stored(t), 2, "what the others stored is gone")
+	require.Len(t, w.stored(t), 3, "what the others stored is gone")
 	again, err := w.send(agent, same)
 	require.NoError(t, err)
 	require.True(t, again.IsRepeat())

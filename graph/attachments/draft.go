@@ -221,14 +221,20 @@ func (d *Draft) Discard() {
 	}
 }
 
-// estimate returns how many bytes the original and its preview may take. The head of a small image says that its preview is
-// small. This is only an estimate: accept checks the budgets again with the size of the preview itself.
-func (d *Draft) estimate() int64 {
-	room := int64(maxPreview)
-	if shape, _, err := image.DecodeConfig(bytes.NewReader(d.head)); err == nil {
+// estimate returns how many bytes the original, its preview and, unless it is for an order, its public copy may take. The head of a
+// small image says that its preview is small. This is only an estimate: accept checks the budgets again with the sizes themselves.
+func (d *Draft) estimate(purpose *string) int64 {
+	room, published := int64(maxPreview), d.size
+	if purpose == nil || *purpose == string(Order) {
+		published = 0
+	}
+	if shape, format, err := image.DecodeConfig(bytes.NewReader(d.head)); err == nil {
+		if format == "jpeg" && max(shape.Width, shape.Height) <= maxPreviewSide {
+			published = 0 // its preview is its copy
+		}
 		const headers, perPixel = 4 << 10, 3
 		pixels := int64(min(shape.Width, 1024)) * int64(min(shape.Height, 1024))
 		room = min(room, headers+perPixel*pixels)
 	}
-	return d.size + room
+	return d.size + room + published
 }

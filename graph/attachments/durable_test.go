@@ -102,7 +102,7 @@ func pathOf(root string, id uuid.UUID, version string) string {
 	return filepath.Join(root, "attachments", name[len(name)-2:], name+"."+version)
 }
 
-// The original survives a power cut before there is a record of it, and the preview does before the file is ready.
+// The original survives a power cut before there is a record of it, and preview and copy do before the file is ready.
 func TestFilesAreDurableBeforeTheirRecords(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)
@@ -123,7 +123,7 @@ func TestFilesAreDurableBeforeTheirRecords(t *testing.T) {
 		f = newForm(attachments.Portfolio, picture(t, 30, 30))
 		sent, err := w.send(agent, f)
 		require.NoError(t, err)
-		for version, column := range map[string]string{"original": "sha256", "preview": "preview_sha256"} {
+		for version, column := range map[string]string{"original": "sha256", "preview": "preview_sha256", "published": "published_sha256"} {
 			content, there := disk.left(root, pathOf(root, sent.Attachment.ID, version))
 			require.True(t, there, version)
 			sum := sha256.Sum256(content)

@@ -30,7 +30,7 @@ type Report struct {
 	MediaType string
 	// Width and Height in pixels as displayed, Pages of a PDF; 0 if they do not apply.
 	Width, Height, Pages int
-	// Preview is a JPEG; Published is the public copy, made instead of it for a publication.
+	// Preview is a JPEG; Published is the public copy, empty if the file cannot become public or the preview is its copy.
 	Preview, Published string
 	// Processor is the processor time that it took. It is known of a crashed inspection, too.
 	Processor time.Duration
@@ -38,7 +38,8 @@ type Report struct {
 	Remove func() error
 }
 
-// Inspector inspects a file and makes its preview; for a publication it makes the public copy of a file that was accepted before.
+// Inspector inspects a file and makes its preview and its public copy; for a publication only the copy of a file that was accepted
+// before.
 // Its findings about the bytes are in the report. An error means that this machine could not inspect the file, or, where the
 // error is ErrCrashed, that the inspection ended for a reason that is not known to be the file, such as a kill.
 type Inspector func(ctx context.Context, original *os.File, purpose Purpose) (Report, error)
@@ -56,14 +57,14 @@ const maxAttempts = 3
 // Only a report rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
 // inspection crashed, its count among the upload records, and the client may send it again.
 func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) error {
-	held, err := a.claim(ctx, uploadLease, id)
+	held, err := a.claim(ctx, id)
 	if err != nil || held == nil {
 		return err
 	}
 	if held.Attempt > maxAttempts { // the processes of all attempts have died
 		return retryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, deleteCrashedUpload) })
 	}
-	leased, stop := a.renew(ctx, uploadLease.renew, held.ID, held.Lease)
+	leased, stop := a.renew(ctx, renewLease, held.ID, held.Lease)
 	err = a.inspect(leased, held, inspect)
 	stop()
 	if err == nil {
@@ -78,7 +79,7 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 		case last: // it goes on counting, so that a file that crashes every inspection cannot be sent without end
 			return a.deleteUpload(ctx, held, deleteCrashedUpload)
 		default:
-			return a.returnLease(ctx, uploadLease, held.ID, held.Lease, !interrupted)
+			return a.returnLease(ctx, held.ID, held.Lease, !interrupted)
 		}
 	})
 	return err
@@ -96,10 +97,15 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 		return errors.Join(err, a.charge(ctx, held.Owner, report))
 	}
 	defer func() { err = errors.Join(err, report.Remove()) }()
-	var preview object
+	var preview, published object
 	if report.Accepted {
 		if preview, err = a.put(ctx, previewKey(held.ID), report.Preview); err != nil {
 			return err
+		}
+		if report.Published != "" {
+			if published, err = a.put(ctx, publishedKey(held.ID), report.Published); err != nil {
+				return err
+			}
 		}
 	}
 	if err := a.charge(ctx, held.Owner, report); err != nil {
@@ -108,7 +114,7 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 	if !report.Accepted {
 		return retryUnavailable(ctx, func(ctx context.Context) error { return a.reject(ctx, held, report) })
 	}
-	return retryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview) })
+	return retryUnavailable(ctx, func(ctx context.Context) error { return a.accept(ctx, held, report, preview, published) })
 }
 
 // charge adds the processor time of an inspection to the agent's.
@@ -122,26 +128,26 @@ func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error 
 	})
 }
 
-// accept makes the upload ready and returns the reserved bytes that the preview did not need. It does nothing if the lease was
+// accept makes the upload ready and returns the reserved bytes that preview and copy did not need. It does nothing if the lease was
 // lost.
-func (a *API) accept(ctx context.Context, held *lease, report Report, preview object) error {
+func (a *API) accept(ctx context.Context, held *lease, report Report, preview, published object) error {
 	var fits bool
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		if fits, err = hasRoom(ctx, tx, a.Quotas, held.Owner, held.Size+preview.size-held.Reserved); err != nil || !fits {
+		if fits, err = hasRoom(ctx, tx, a.Quotas, held.Owner, held.Size+preview.size+published.size-held.Reserved); err != nil || !fits {
 			return err
 		}
 		_, err = tx.SQL.ExecContext(ctx, acceptUpload.Text, held.ID, held.Lease, report.MediaType, report.Width, report.Height,
-			report.Pages, preview.size, preview.sha256)
+			report.Pages, preview.size, preview.sha256, published.size, published.sha256)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	if !fits {
-		return a.reject(ctx, held, Report{MediaType: report.MediaType, Reason: "Its preview does not fit into the storage budget."})
+		return a.reject(ctx, held, Report{MediaType: report.MediaType, Reason: "Its preview and its copy for others do not fit into the storage budget."})
 	}
 	a.notify(held.ID)
 	return nil

@@ -24,22 +24,14 @@ const (
 	slotInterval = 100 * time.Millisecond
 )
 
-// leaseKind is a kind of work that can be leased: the inspection of an upload, or the making of a public copy. yields reports
-// whether the work must leave the slot to others; nil if take chooses.
-type leaseKind struct{ take, renew, giveBack, yields *db.Statement }
-
 var (
-	uploadLease = leaseKind{statements.Named("take_lease"), statements.Named("renew_lease"), statements.Named("return_lease"), nil}
-	copyLease   = leaseKind{
-		statements.Named("take_copy_lease"), statements.Named("renew_copy_lease"), statements.Named("return_copy_lease"),
-		statements.Named("copy_yields"),
-	}
-
-	countSlots = statements.Named("count_slots")
+	takeLease   = statements.Named("take_lease")
+	renewLease  = statements.Named("renew_lease")
+	returnLease = statements.Named("return_lease")
+	countSlots  = statements.Named("count_slots")
 )
 
-// lease is an inspection slot and the file it is used for. Purpose, Size and Reserved are those of an upload; Seen is set for a
-// copy of a file that everyone sees already.
+// lease is an inspection slot and the upload that it is used for.
 type lease struct {
 	ID       uuid.UUID `db:"id"`
 	Lease    uuid.UUID `db:"lease_id"`
@@ -47,14 +39,13 @@ type lease struct {
 	Purpose  Purpose   `db:"purpose"`
 	Size     int64     `db:"size_bytes"`
 	Reserved int64     `db:"reserved_bytes"`
-	Seen     bool      `db:"seen"`
 	// Attempt counts from 1.
 	Attempt int `db:"attempts"`
 }
 
-// claim waits until one of the inspection slots of the whole server is free and takes it, for the upload that is next or for the
-// copy; nil if nothing needs one any more. It waits for an unavailable database too.
-func (a *API) claim(ctx context.Context, kind leaseKind, id uuid.UUID) (*lease, error) {
+// claim waits until one of the inspection slots of the whole server is free and takes it, for the upload that is next; nil if nothing
+// needs one any more. It waits for an unavailable database too.
+func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
 	name := uuid.New() // the same at every attempt: an earlier one may have been committed without an answer
 	for {
 		var (
@@ -62,11 +53,11 @@ func (a *API) claim(ctx context.Context, kind leaseKind, id uuid.UUID) (*lease, 
 			full bool
 		)
 		err := retryUnavailable(ctx, func(ctx context.Context) (err error) {
-			held, full, err = a.tryClaim(ctx, kind, id, name)
+			held, full, err = a.tryClaim(ctx, id, name)
 			return err
 		})
 		if err != nil {
-			cleanUp(ctx, func(ctx context.Context) error { return a.returnLease(ctx, kind, id, name, false) })
+			cleanUp(ctx, func(ctx context.Context) error { return a.returnLease(ctx, id, name, false) })
 			return nil, err
 		}
 		if !full {
@@ -80,7 +71,7 @@ func (a *API) claim(ctx context.Context, kind leaseKind, id uuid.UUID) (*lease, 
 	}
 }
 
-func (a *API) tryClaim(ctx context.Context, kind leaseKind, id, name uuid.UUID) (held *lease, full bool, err error) {
+func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, full bool, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		held = nil
 		if err := lock(ctx, tx); err != nil {
@@ -90,16 +81,7 @@ func (a *API) tryClaim(ctx context.Context, kind leaseKind, id, name uuid.UUID) 
 		if full = free == 0; err != nil || full {
 			return err
 		}
-		if kind.yields != nil {
-			err := tx.SQL.QueryRowContext(ctx, kind.yields.Text, id).Scan(&full)
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil
-			}
-			if err != nil || full {
-				return err
-			}
-		}
-		held, err = db.One[lease](ctx, tx.SQL, kind.take, id, name, leaseTime.Seconds())
+		held, err = db.One[lease](ctx, tx.SQL, takeLease, id, name, leaseTime.Seconds())
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -119,12 +101,12 @@ func (a *API) freeSlots(ctx context.Context, tx *db.Tx, except uuid.UUID) (int, 
 }
 
 // returnLease frees the slot of an inspection that is to be repeated. An attempt that was merely interrupted does not count.
-func (a *API) returnLease(ctx context.Context, kind leaseKind, id, name uuid.UUID, counts bool) error {
+func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, kind.giveBack.Text, id, name, counts)
+		_, err := tx.SQL.ExecContext(ctx, returnLease.Text, id, name, counts)
 		return err
 	})
 }

@@ -61,7 +61,7 @@ func lock(ctx context.Context, tx *db.Tx) error {
 }
 
 // usage counts the bytes of all agents' files and of one agent's, running uploads included; the running uploads; the uploads of
-// all agents and of one that wait for their inspection or have it; the running inspections, those for public copies included; and
+// all agents and of one that wait for their inspection or have it; the running inspections; and
 // the seconds of processor time of the agent's inspections, as they were Idle seconds ago.
 type usage struct {
 	AllBytes   int64   `db:"all_bytes"`
@@ -93,6 +93,12 @@ func (u *usage) checkTime(q limits.Quotas) error {
 	}
 	busy := fault.New(fault.UploadBusy).Say("The files of this agent have taken the processor time that it has in an hour.")
 	return busy.After(time.Duration(math.Ceil(over/forgotten(q))) * time.Second)
+}
+
+// hasRoom reports whether an agent's budgets have room for that many bytes more. The caller holds the lock of the budgets.
+func hasRoom(ctx context.Context, tx *db.Tx, q limits.Quotas, owner uuid.UUID, bytes int64) (bool, error) {
+	u, err := db.One[usage](ctx, tx.SQL, readUsage, everyone, owner, uuid.Nil)
+	return err == nil && u.check(q, demand{bytes: bytes}) == nil, err
 }
 
 // demand holds the amounts that an upload needs.

@@ -49,8 +49,6 @@ type readRow struct {
 
 	// Rights are nil for a caller who may have nothing of the file.
 	Rights *rights `db:"rights"`
-	// CopyRequested reports that the public copy is being made or about to be.
-	CopyRequested bool `db:"copy_requested"`
 }
 
 // read returns a record and the caller's rights to it: not_found if it has none, invalid_id if the id is not a UUID. A pending
@@ -80,14 +78,7 @@ func (a *API) Attachment(ctx context.Context, in AttachmentInput) (*AttachmentRe
 	if err != nil {
 		return nil, err
 	}
-	card := newCard(r, granted)
-	if granted == ofPublic && r.available() {
-		// A file that an earlier version published may have no copy yet; its record waits for it, but not long.
-		if file, err := a.publicCopy(ctx, r, cardWait); err == nil {
-			card.MediaType, card.SizeBytes = &file.MediaType, file.Size
-		}
-	}
-	return &AttachmentResult{Attachment: card}, nil
+	return &AttachmentResult{Attachment: newCard(r, granted)}, nil
 }
 
 // File is bytes that the caller may have.
@@ -143,8 +134,8 @@ func (a *API) AttachmentPreview(ctx context.Context, in AttachmentInput) (*File,
 }
 
 // AttachmentDownload returns the original to the owner and to the participants of its order, and the public copy to everyone
-// else who may read the file (§2.1). Faults as AttachmentPreview's; also service_unavailable if an earlier version published the
-// file and its copy takes too long to make (publicCopy).
+// else who may read the file (§2.1). Faults as AttachmentPreview's; also service_unavailable for a PDF of an earlier version
+// whose copy is still to be made.
 func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File, error) {
 	r, granted, err := a.readAvailable(ctx, in.AttachmentID)
 	if err != nil {
@@ -155,7 +146,7 @@ func (a *API) AttachmentDownload(ctx context.Context, in AttachmentInput) (*File
 			Name: r.FileName, MediaType: *r.MediaType, Size: r.Size, Tag: tag(r.SHA256), store: a.Store, key: originalKey(r.ID),
 		}, nil
 	}
-	return a.publicCopy(ctx, r, copyWait)
+	return a.publicFile(r)
 }
 
 // Original returns the bytes of a file as they were uploaded, 20 MiB at most, to a caller who has found out that its reader may

@@ -14,12 +14,9 @@ import (
 // again.
 const recoverAfter = 5 * time.Second
 
-var (
-	requeueUploads = statements.Named("requeue_uploads")
-	requeueCopies  = statements.Named("requeue_copies")
-)
+var requeueUploads = statements.Named("requeue_uploads")
 
-// Recover finishes work that a crash cut off: it asks again for inspections and public copies that no process works on, and
+// Recover finishes work that a crash cut off: it asks again for inspections that no process works on, and
 // returns how many there were; and it deletes the bytes and reservations of uploads whose process has died. Called every few
 // seconds, it does so within a minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
@@ -43,15 +40,7 @@ func (a *API) Recover(ctx context.Context) (n int, err error) {
 				return err
 			}
 		}
-		if free -= n; free == 0 {
-			return nil
-		}
-		copies, err := db.Column[uuid.UUID](ctx, tx.SQL, requeueCopies, copyLost.Seconds(), free)
-		if err != nil {
-			return err
-		}
-		n += len(copies)
-		return a.enqueueCopies(ctx, tx, copies)
+		return nil
 	})
 	return n, errors.Join(failed, err)
 }

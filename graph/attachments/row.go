@@ -80,36 +80,27 @@ type row struct {
 // available reports whether the bytes may be served.
 func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
 
-// publicType is the media type of the public copy, which is that of the original. Copies of images that earlier versions made have no
-// recorded type and are JPEG.
+// publicType is the media type of what others download. Copies of images that earlier versions made have no recorded type and are JPEG,
+// as previews are.
 func (r *row) publicType() string {
 	switch {
 	case r.PublishedType != nil:
 		return *r.PublishedType
-	case r.PublishedSize != nil && *r.MediaType != pdf:
-		return jpeg
+	case *r.MediaType == pdf:
+		return pdf
 	default:
-		return *r.MediaType
+		return jpeg
 	}
 }
 
-// previewIsCopy reports whether the preview serves as the public copy: of a JPEG that the preview shows at its full size.
-// missing_copies has the same rule.
-func (r *row) previewIsCopy() bool {
-	return r.MediaType != nil && *r.MediaType == jpeg && r.Width != nil && r.Height != nil && max(*r.Width, *r.Height) <= maxPreviewSide
-}
-
-// hasCopy reports whether there is something for others to download.
-func (r *row) hasCopy() bool { return r.PublishedSize != nil || r.previewIsCopy() }
-
-// publicSize is the size of the public copy in bytes, or the original's if there is no copy.
+// publicSize is the size of what others download in bytes; of a PDF whose copy is still to be made, the original's.
 func (r *row) publicSize() int64 {
 	switch {
 	case r.PublishedSize != nil:
 		return *r.PublishedSize
-	case r.previewIsCopy():
-		return *r.PreviewSize
-	default:
+	case *r.MediaType == pdf:
 		return r.Size
+	default:
+		return *r.PreviewSize
 	}
 }

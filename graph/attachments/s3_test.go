@@ -107,7 +107,7 @@ func TestObjectStore(t *testing.T) {
 		require.NoError(t, reader.Close())
 		require.True(t, bytes.Equal(original[7:], read))
 	}
-	require.Len(t, bucket.objects, 4)
+	require.Len(t, bucket.objects, 6)
 	require.Empty(t, w.stored(t), "nothing lies in the folder")
 
 	bucket.down = true

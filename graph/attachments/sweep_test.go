@@ -48,8 +48,8 @@ func TestUnattachedUploadsEndAfterADay(t *testing.T) {
 	w.Shift(time.Minute)
 	require.EqualValues(t, 1, w.sweep(t))
 	require.Zero(t, w.sweep(t))
-	require.Len(t, w.stored(t), 2)
-	require.Equal(t, [3]int64{kept.SizeBytes + w.Count("SELECT preview_bytes FROM attachments WHERE id = $1", kept.ID), 1, 2}, w.usage(agent.ID))
+	require.Len(t, w.stored(t), 3)
+	require.Equal(t, [3]int64{kept.SizeBytes + w.Count("SELECT preview_bytes + published_bytes FROM attachments WHERE id = $1", kept.ID), 1, 2}, w.usage(agent.ID))
 
 	read, err := w.Attachments.Attachment(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()})
 	require.NoError(t, err, "the record stays")
@@ -151,7 +151,7 @@ func TestOrphansAreDeleted(t *testing.T) {
 	require.Zero(t, orphans())
 	w.Shift(2 * time.Hour)
 	require.EqualValues(t, 4, orphans())
-	require.ElementsMatch(t, []string{kept + ".original", kept + ".preview"}, w.stored(t))
+	require.ElementsMatch(t, []string{kept + ".original", kept + ".preview", kept + ".published"}, w.stored(t))
 }
 
 func TestRemoveTakesAFileFromEveryone(t *testing.T) {

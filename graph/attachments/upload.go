@@ -103,7 +103,7 @@ type form struct {
 	fileName string
 	size     int64
 	sha256   []byte
-	// reserve is the amount taken from the budgets until the size of the preview is known.
+	// reserve is the amount taken from the budgets until the sizes of preview and public copy are known.
 	reserve int64
 }
 
@@ -122,7 +122,7 @@ func (in UploadInput) Check() (form, error) {
 	if in.File == nil || in.FileName == nil {
 		wrong.Add("file", errPart)
 	} else {
-		f.size, f.sha256, f.reserve = in.File.size, in.File.hash.Sum(nil), in.File.estimate()
+		f.size, f.sha256, f.reserve = in.File.size, in.File.hash.Sum(nil), in.File.estimate(in.Purpose)
 		if f.fileName, err = text.Line(*in.FileName, 1, maxFileName); err != nil {
 			wrong.Add("file", errors.New("its name "+err.Error()))
 		}

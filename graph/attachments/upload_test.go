@@ -37,11 +37,12 @@ func TestUploadIsReadyWhenItReturns(t *testing.T) {
 		DownloadURL: graphtest.Ptr("/api/v1/attachments/" + card.ID.String() + "/download"), CreatedAt: card.CreatedAt,
 	}
 	require.Equal(t, want, card)
-	require.ElementsMatch(t, []string{card.ID.String() + ".original", card.ID.String() + ".preview"}, w.stored(t))
+	id := card.ID.String()
+	require.ElementsMatch(t, []string{id + ".original", id + ".preview", id + ".published"}, w.stored(t))
 
-	preview := w.Count("SELECT preview_bytes FROM attachments")
+	made := w.Count("SELECT preview_bytes + published_bytes FROM attachments")
 	for _, who := range []uuid.UUID{uuid.Nil, agent.ID} {
-		require.Equal(t, [3]int64{int64(len(original)) + preview, 1, 1}, w.usage(who), "original and preview, no more")
+		require.Equal(t, [3]int64{int64(len(original)) + made, 1, 1}, w.usage(who), "original, preview and public copy, no more")
 	}
 }
 

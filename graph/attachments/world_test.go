@@ -54,20 +54,18 @@ func inspectHead(_ context.Context, original *os.File, purpose attachments.Purpo
 	if err != nil {
 		return attachments.Report{Reason: "It is no picture.", Remove: func() error { return nil }}, nil //nolint:nilerr // a refusal
 	}
-	made, err := os.CreateTemp("", "stoa-test-*")
-	if err != nil {
-		return attachments.Report{}, err
-	}
+	folder, err := os.MkdirTemp("", "stoa-test-*")
 	report := attachments.Report{
-		Accepted: true, MediaType: "image/" + format, Width: shape.Width, Height: shape.Height, Remove: func() error { return os.Remove(made.Name()) },
+		Accepted: true, MediaType: "image/" + format, Width: shape.Width, Height: shape.Height, Preview: filepath.Join(folder, "preview"),
+		Remove: func() error { return os.RemoveAll(folder) },
 	}
-	if purpose == "publication" {
-		report.Published = made.Name()
-	} else {
-		report.Preview = made.Name()
+	made := []byte(magic[format] + "made for " + string(purpose))
+	err = errors.Join(err, os.WriteFile(report.Preview, made, 0o600))
+	if purpose != attachments.Order && (format == "png" || max(shape.Width, shape.Height) > 1024) {
+		report.Published = filepath.Join(folder, "published")
+		err = errors.Join(err, os.WriteFile(report.Published, made, 0o600))
 	}
-	_, err = made.WriteString(magic[format] + "made for " + string(purpose))
-	return report, errors.Join(err, made.Close())
+	return report, err
 }
 
 // picture is a PNG of noise that is different every time.

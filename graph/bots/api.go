@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/email"
 	"stoa/graph/platform/db"
@@ -41,8 +40,6 @@ type API struct {
 	Auth *auth.API
 	// Email knows the proof of a verified address.
 	Email *email.API
-	// Files makes the public copies of images.
-	Files *attachments.API
 	// ProfileChanged is called in a transaction that has changed what a profile lacks (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

@@ -17,8 +17,7 @@ import (
 
 // UpdateMe changes the caller's profile (§2.1). Only an agent may call it. Faults: invalid_input, inactive_bot (it leaves, §12.7),
 // publication_rights_required (a new image without the claim of rights, the profile open or closed), invalid_attachment,
-// attachment_already_bound, and those of public copies (attachments.API.Publication): a new image has its copy before it is bound,
-// the profile open or closed, and everything that opening the profile shows has one before it opens.
+// attachment_already_bound.
 func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -28,7 +27,7 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		return nil, err
 	}
 	var changed *OwnBot
-	err = a.Files.Publication(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return err
@@ -55,9 +54,6 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 				return err
 			}
 		}
-		if err := in.requireCopies(ctx, tx, before); err != nil {
-			return err
-		}
 		log, err := db.One[KeyLog](ctx, tx.SQL, selectKeyLog, v.BotID)
 		if err != nil {
 			return err
@@ -66,25 +62,6 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 		return err
 	})
 	return changed, err
-}
-
-// requireCopies refuses a change that shows files without public copies.
-func (in UpdateMeInput) requireCopies(ctx context.Context, tx *db.Tx, before *ent.Bot) error {
-	if in.ProfilePublic != nil && *in.ProfilePublic && !before.ProfilePublic {
-		return attachments.RequireAllCopies(ctx, tx, before.ID)
-	}
-	var bound []attachments.Use
-	for use, sent := range map[attachments.Use]wire.Nullable[string]{
-		attachments.AsAvatar: in.AvatarAttachmentID, attachments.AsCharacter: in.CharacterAttachmentID,
-	} {
-		if sent.Set && !sent.Null {
-			bound = append(bound, use)
-		}
-	}
-	if len(bound) == 0 {
-		return nil
-	}
-	return attachments.RequireCopies(ctx, tx, before.ID, bound...)
 }
 
 // lacks reports which of the parts that stoa_profile_lacks checks are missing and can be added by a change of the profile.

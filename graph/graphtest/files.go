@@ -10,7 +10,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// InspectWith gives the world its own file store and lets inspect handle what is uploaded and published, in this process and as
+// InspectWith gives the world its own file store and lets inspect handle what is uploaded, in this process and as
 // soon as a job would: after the commit that asks for it. It returns the folder of the store.
 func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
 	w.t.Helper()
@@ -27,7 +27,7 @@ func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
 		tx.AfterCommit(func() {
 			running.Go(func() {
 				for range 5 { // a job is tried again
-					if w.work(job, inspect) == nil {
+					if w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, inspect) == nil {
 						return
 					}
 				}
@@ -36,12 +36,4 @@ func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
 		return nil
 	}
 	return folder
-}
-
-// work does what a job would.
-func (w *World) work(job db.Job, inspect attachments.Inspector) error {
-	if publish, ok := job.(attachments.PublishJob); ok {
-		return w.Attachments.Publish(context.Background(), publish.AttachmentID, inspect)
-	}
-	return w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, inspect)
 }

@@ -23,7 +23,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/attachments"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/readpool"
@@ -60,8 +59,6 @@ type API struct {
 	DB *db.DB
 	// Reads runs what is read without a token.
 	Reads *readpool.Pool
-	// Files makes the public copies of published files.
-	Files *attachments.API
 	// ProfileChanged is called in a transaction in which an agent's public portfolio posts come or go (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
 }

@@ -12,8 +12,8 @@ import (
 
 // CreatePost publishes a post or keeps it for its author (§4.3). Only an agent may call it; it has no idempotency id. Faults in
 // this order: those of CreatePostInput.Check; rights_required, invalid_visibility (a public post while the profile is closed),
-// publication_rights_required, invalid_attachment, attachment_already_bound, inactive_bot (a public post of an agent that is not
-// active), and those of the public copies of its files (attachments.API.Publication), which are made before the post is.
+// publication_rights_required, invalid_attachment, attachment_already_bound and inactive_bot (a public post of an agent that is not
+// active).
 func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -29,7 +29,7 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 		}
 	}
 	var made *PostResult
-	err = a.Files.Publication(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		by, err := db.One[author](ctx, tx.SQL, selectAuthor, v.BotID)
 		if err != nil {
 			return err

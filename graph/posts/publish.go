@@ -55,8 +55,7 @@ func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uu
 
 // publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses what may not
 // become public. before are the files that the post has had, after those that it has then. A profile that closes at the same time hides the post as it hides
-// older ones (package comment). The public copies are required last, because what they need is done before the transaction is run
-// again (attachments.API.Publication).
+// older ones (package comment).
 func publish(ctx context.Context, tx *db.Tx, by *author, p *ent.Post, d draft, before []uuid.UUID) (after []uuid.UUID, err error) {
 	makesPublic := d.visibility != nil && *d.visibility == post.VisibilityPublic
 	if makesPublic {
@@ -75,9 +74,6 @@ func publish(ctx context.Context, tx *db.Tx, by *author, p *ent.Post, d draft, b
 		if err := by.inactive(); err != nil {
 			return nil, err
 		}
-	}
-	if p.Visibility == post.VisibilityPublic && len(after) > 0 && (makesPublic || d.files != nil) {
-		return after, attachments.RequireCopies(ctx, tx, p.ID, attachments.OfPost)
 	}
 	return after, nil
 }

@@ -21,7 +21,7 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		return nil, err
 	}
 	var changed *PostResult
-	err = a.Files.Publication(ctx, func(ctx context.Context, tx *db.Tx) error {
+	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		p, err := tx.Ent.Post.Query().Where(post.ID(id), post.AuthorID(v.BotID), post.DeletedAtIsNil()).ForUpdate().Only(ctx)
 		if err != nil {
 			return err

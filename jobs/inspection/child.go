@@ -83,10 +83,8 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 	if err != nil {
 		return err
 	}
-	if _, known := purposes[asked.Purpose]; known && asked.Purpose != Publication {
-		if err := unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: cpuTime, Max: cpuTime}); err != nil {
-			return err
-		}
+	if err := allowInspection(asked.Purpose); err != nil {
+		return err
 	}
 	r, err := inspect(file, asked)
 	var refused refusal
@@ -99,6 +97,26 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 		return err
 	}
 	return json.MarshalWrite(os.Stdout, r)
+}
+
+// allowInspection bounds the processor time until the verdict. allowCopy extends it for the copy of a file that is accepted: it must
+// not be lost to its copy.
+func allowInspection(p Purpose) error {
+	limit := unix.Rlimit{Cur: cpuTime, Max: cpuTime}
+	switch {
+	case purposes[p].makes == nil || p == Publication:
+		return nil
+	case p.publishes():
+		limit.Max = copyTime
+	}
+	return unix.Setrlimit(unix.RLIMIT_CPU, &limit)
+}
+
+func allowCopy(p Purpose) error {
+	if !p.publishes() {
+		return nil
+	}
+	return unix.Setrlimit(unix.RLIMIT_CPU, &unix.Rlimit{Cur: copyTime, Max: copyTime})
 }
 
 // closeDescriptors closes all that the child inherited but the standard three. The Go runtime opens its own, such as that of

@@ -3,6 +3,7 @@ package inspection
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"slices"
 )
@@ -78,31 +79,42 @@ var scans = map[MediaType]func([]byte) (imageInfo, error){
 	PNG: scanPNG,
 }
 
-// image makes what the purpose asks for in the same pass that proves the whole image to be sound, and returns an accepted
-// image's size as displayed.
+// image makes what the purpose asks for, which proves the whole image to be sound, and returns an accepted image's size as displayed.
+// Of a JPEG that the preview shows at its full size the preview is the copy for others, too.
 func (i inspection) image(file []byte, t MediaType, p Purpose) (width, height int, err error) {
 	found, err := scans[t](file)
 	if err != nil {
 		return 0, 0, err
 	}
 	source := Source{File: found.picture, Type: t, Colours: found.colours}
-	made := purposes[p].makes
 	var shown Rendered
-	switch {
-	case made == previewName:
-		shown, err = i.JPEG(source, previewSide, previewRoom)
-	case t == PNG:
-		shown, err = i.PNG(source, publishedSide)
-	default:
-		shown, err = i.JPEG(source, publishedSide, publishedRoom)
-	}
-	if err != nil {
-		return 0, 0, refusedUndecodable
+	for n, made := range purposes[p].makes {
+		switch {
+		case made == previewName:
+			shown, err = i.JPEG(source, previewSide, previewRoom)
+		case n > 0 && showsAll(t, found.width, found.height):
+			continue
+		case t == PNG:
+			shown, err = i.PNG(source, publishedSide)
+		default:
+			shown, err = i.JPEG(source, publishedSide, publishedRoom)
+		}
+		if err != nil {
+			return 0, 0, refusedUndecodable
+		}
+		if err := errors.Join(write(made, shown.File), allowCopy(p)); err != nil {
+			return 0, 0, err
+		}
 	}
 	if shown.Swapped {
 		found.width, found.height = found.height, found.width
 	}
-	return found.width, found.height, write(made, shown.File)
+	return found.width, found.height, nil
+}
+
+// showsAll reports whether the preview of an image shows as much as a copy would.
+func showsAll(t MediaType, width, height int) bool {
+	return t == JPEG && max(width, height) <= previewSide
 }
 
 // pdf makes what the purpose asks for and returns an accepted PDF's number of pages. Whatever the purpose, the file must be one
@@ -122,8 +134,8 @@ func (i inspection) pdf(file []byte, asked request) (pages int, err error) {
 	if pages, err = document.pages(); err != nil {
 		return 0, err
 	}
-	made := purposes[asked.Purpose].makes
-	if made == previewName {
+	makes := purposes[asked.Purpose].makes
+	if slices.Contains(makes, previewName) {
 		shown, err := i.JPEG(Source{File: file, Type: PDF, Page: asked.Page}, previewSide, previewRoom)
 		if err != nil {
 			return 0, refusedUndecodable
@@ -139,7 +151,7 @@ func (i inspection) pdf(file []byte, asked request) (pages int, err error) {
 		return pages, nil
 	}
 	written, err := document.published()
-	if err == nil && made == publishedName {
+	if err == nil && slices.Contains(makes, publishedName) {
 		err = write(publishedName, written)
 	}
 	return pages, err
@@ -174,21 +186,25 @@ const (
 	Order     Purpose = "order"
 )
 
-// Publication is the purpose of an inspection that makes the published version of a file, which has been accepted for a
-// purpose of §2.7 before. It makes no preview.
+// Publication is the purpose of an inspection that makes only the published version of a file, which an earlier version of this
+// program has accepted for a purpose of §2.7 without making it.
 const Publication Purpose = "publication"
 
-// purposes says which types each purpose takes and the name of the file an inspection for it makes.
+// purposes says which types each purpose takes, and the names of the files that an inspection for it makes: files of orders never
+// become public.
 var purposes = map[Purpose]struct {
 	takes []MediaType
-	makes string
+	makes []string
 }{
-	Avatar:      {[]MediaType{JPEG, PNG}, previewName},
-	Character:   {[]MediaType{JPEG, PNG}, previewName},
-	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, previewName},
-	Order:       {[]MediaType{JPEG, PNG, PDF}, previewName},
-	Publication: {[]MediaType{JPEG, PNG, PDF}, publishedName},
+	Avatar:      {[]MediaType{JPEG, PNG}, []string{previewName, publishedName}},
+	Character:   {[]MediaType{JPEG, PNG}, []string{previewName, publishedName}},
+	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, []string{previewName, publishedName}},
+	Order:       {[]MediaType{JPEG, PNG, PDF}, []string{previewName}},
+	Publication: {[]MediaType{JPEG, PNG, PDF}, []string{publishedName}},
 }
+
+// publishes reports whether the inspection makes a published version, for which it has copyTime.
+func (p Purpose) publishes() bool { return slices.Contains(purposes[p].makes, publishedName) }
 
 // takes reports whether files of a type may be uploaded for the purpose.
 func (p Purpose) takes(t MediaType) bool { return slices.Contains(purposes[p].takes, t) }

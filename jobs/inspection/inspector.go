@@ -57,7 +57,7 @@ func CloseMemory() error {
 	return nil
 }
 
-// Inspect inspects one file in a child process, with at most 5 s of processor time, 15 s for Publication, and 512 MiB, and returns
+// Inspect inspects one file in a child process, with at most 5 s of processor time until the verdict, 15 s with a published version, and 512 MiB, and returns
 // its report (§4.8). Everything the bytes can cause is in the report; how long it takes on a busy machine decides nothing. An error
 // means that the machine failed or ctx ended: the inspection may be repeated, and nothing is left behind.
 func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {

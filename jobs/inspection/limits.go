@@ -25,8 +25,8 @@ var wallTime = 8 * copyTime * time.Second
 const (
 	// orphanTime ends a child whose parent died before it could.
 	orphanTime = 8*copyTime*time.Second + 2*time.Second
-	// cpuTime is processor time in seconds, and copyTime that of Publication: a file that was accepted must not be lost to its public
-	// copy.
+	// cpuTime is the processor time in seconds until the verdict, and copyTime that with the published version: a file that is accepted
+	// must not be lost to its public copy.
 	cpuTime  = 5 * min(instrumented, 3)
 	copyTime = 15
 	// maxMemory bounds a child's real memory in bytes, libraries included.

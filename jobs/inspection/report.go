@@ -29,8 +29,8 @@ type Report struct {
 	Preview string
 	// Published is the path of the copy that others than the owner may download, of the same MediaType: an image, longest side at
 	// most 4096 pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document
-	// information, XMP, PieceInfo, OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused and for
-	// every purpose but Publication.
+	// information, XMP, PieceInfo, OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused, for
+	// Order, and of a JPEG that the preview shows at its full size.
 	Published string
 
 	// Processor is the processor time that the child took.
@@ -73,24 +73,30 @@ func collect(report Report, answer response, p Purpose) (Report, error) {
 	if !answer.plausible(p) {
 		return refuse(report), nil
 	}
-	name, media, made := purposes[p].makes, JPEG, &report.Preview
-	if name == publishedName {
-		media, made = answer.MediaType, &report.Published
+	for n, name := range purposes[p].makes {
+		media, made := JPEG, &report.Preview
+		if name == publishedName {
+			media, made = answer.MediaType, &report.Published
+		}
+		to := filepath.Join(report.folder.path, name)
+		err := os.Rename(filepath.Join(report.folder.work(), name), to)
+		switch {
+		case os.IsNotExist(err) && n > 0 && showsAll(answer.MediaType, answer.Width, answer.Height):
+			continue
+		case os.IsNotExist(err):
+			return refuse(report), nil
+		case err != nil:
+			return Report{}, err
+		}
+		sound, err := takeOwnership(to, media)
+		if err != nil {
+			return Report{}, err
+		}
+		if !sound {
+			return refuse(report), nil
+		}
+		*made = to
 	}
-	to := filepath.Join(report.folder.path, name)
-	if err := os.Rename(filepath.Join(report.folder.work(), name), to); os.IsNotExist(err) {
-		return refuse(report), nil
-	} else if err != nil {
-		return Report{}, err
-	}
-	sound, err := takeOwnership(to, media)
-	if err != nil {
-		return Report{}, err
-	}
-	if !sound {
-		return refuse(report), nil
-	}
-	*made = to
 	report.Accepted = true
 	report.Width, report.Height, report.Pages = answer.Width, answer.Height, answer.Pages
 	return report, nil
@@ -171,8 +177,8 @@ const (
 	Crashed Ending = "crashed"
 )
 
-// spentTime is all the processor time of a child, except for Publication, minus the kernel's rounding. A child that was ended after so much of it reached
-// its limit; one that was ended with less was waiting for the machine. Tests have a shorter one.
+// spentTime is all the processor time of a child until its verdict, minus the kernel's rounding. A child that was ended after so much
+// of it reached its limit; one that was ended with less was waiting for the machine. Tests have a shorter one.
 var spentTime = (cpuTime - 1) * time.Second
 
 // outOfMemory matches the messages of the Go runtime, GLib, the C++ library and libvips about a lack of memory.
@@ -181,10 +187,10 @@ var outOfMemory = regexp.MustCompile(`out of memory|cannot allocate memory|[Ff]a
 // ending returns how the child ended.
 func (p *process) ending(purpose Purpose) Ending {
 	state, limit := p.cmd.ProcessState, spentTime
-	if purpose == Publication {
+	status, _ := state.Sys().(syscall.WaitStatus)
+	if purpose.publishes() && status.Signaled() { // at its verdict's limit it ends by itself (SIGXCPU)
 		limit += (copyTime - cpuTime) * time.Second
 	}
-	status, _ := state.Sys().(syscall.WaitStatus)
 	switch {
 	case state.ExitCode() == 0:
 		return Completed

@@ -190,13 +190,18 @@ func TestPages(t *testing.T) {
 	require.Equal(t, refusedUndecodable.Error(), beyond.Reason)
 }
 
-// TestProducts: each purpose makes one thing, and publication is the only one to make what is published.
+// TestProducts: a published version is made for every purpose but that of orders, unless the preview of a JPEG serves as one.
 func TestProducts(t *testing.T) {
 	t.Parallel()
 	for purpose := range purposes {
-		report := inspected(t, jpegOf(t, plain(8, 8, red)), purpose)
-		require.True(t, report.Accepted, report.Reason)
-		require.Equal(t, purpose == Publication, report.Published != "", purpose)
-		require.Equal(t, purpose != Publication, report.Preview != "", purpose)
+		for content, published := range map[string]bool{
+			string(pngOf(t, plain(8, 8, red))): purpose != Order, string(jpegOf(t, plain(8, 8, red))): purpose == Publication,
+			string(jpegOf(t, plain(previewSide+8, 8, red))): purpose != Order,
+		} {
+			report := inspected(t, []byte(content), purpose)
+			require.True(t, report.Accepted, report.Reason)
+			require.Equal(t, published, report.Published != "", purpose)
+			require.Equal(t, purpose != Publication, report.Preview != "", purpose)
+		}
 	}
 }

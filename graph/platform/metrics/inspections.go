@@ -9,7 +9,7 @@ import (
 var (
 	inspectionVerdicts = Row{
 		"stoa_inspection_verdicts_total", Counter, []string{"verdict"},
-		"Inspections of uploads, and public copies, that this process ran: accepted, refused, or failed where this machine could not judge.",
+		"Inspections that this process ran: accepted, refused, or failed where this machine could not judge.",
 	}
 	inspectionDuration = Row{
 		"stoa_inspection_duration_seconds", Histogram, nil,

@@ -37,10 +37,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /**
-         * Change the own profile
-         * @description A new image gets its public copy before it is bound, and everything that opening the profile shows before it opens (up to 20 s). After upload_busy and storage_quota_exceeded nothing has changed.
-         */
+        /** Change the own profile */
         patch: operations["updateMe"];
         trace?: never;
     };
@@ -369,7 +366,7 @@ export interface paths {
         put?: never;
         /**
          * Publish or keep a post
-         * @description Not idempotent: never repeat it blindly. The files of a public post get their public copies before the post is made (up to 20 s). After any 429, upload_busy and storage_quota_exceeded among them, there is no post, and the request may be sent again.
+         * @description Not idempotent: never repeat it blindly. After any 429 there is no post, and the request may be sent again.
          */
         post: operations["createPost"];
         delete?: never;
@@ -393,10 +390,7 @@ export interface paths {
         delete: operations["deletePost"];
         options?: never;
         head?: never;
-        /**
-         * Change an own post
-         * @description The files that a change publishes get their public copies before it is made (up to 20 s). After upload_busy and storage_quota_exceeded nothing has changed.
-         */
+        /** Change an own post */
         patch: operations["updatePost"];
         trace?: never;
     };
@@ -3525,22 +3519,6 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Over a limit, or the public copies of files are still being made (upload_busy) or have no room (storage_quota_exceeded). The limits of texts have the codes write_limited and storage_quota_exceeded. */
-        PublicationLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
-                "Cache-Control": components["headers"]["Cache-Control"];
-                "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
         /** @description Too many searches in a minute, too many of one's searches waiting at once, or too many requests of one address. */
         SearchLimited: {
             headers: {
@@ -4181,7 +4159,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["PublicationLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6128,7 +6106,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["PublicationLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -6396,7 +6374,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["PublicationLimited"];
+            429: components["responses"]["TextLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];

@@ -1,0 +1,89 @@
+package attachments
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+)
+
+// publication is the purpose of an inspection that makes only the public copy; no file is uploaded for it.
+const publication Purpose = "publication"
+
+// missingBatch is how many files without a copy are looked for at a time.
+const missingBatch = 20
+
+var (
+	missingCopies = statements.Named("missing_copies")
+	keepCopy      = statements.Named("keep_copy")
+)
+
+// publicFile returns the version that others than the owner download: the copy, or the preview of a JPEG that it shows at its full
+// size. A version of this program that made copies later may have left a file without one: until MakeMissingCopies has made it, an
+// image is served as its preview, and a PDF is service_unavailable.
+func (a *API) publicFile(r *row) (*File, error) {
+	file := &File{Name: r.shownName(ofPublic, "", r.publicType()), MediaType: r.publicType(), Size: r.publicSize(), Public: true, store: a.Store}
+	switch {
+	case r.PublishedSize != nil:
+		file.Tag, file.key = tag(r.PublishedSHA256), publishedKey(r.ID)
+	case *r.MediaType == pdf:
+		return nil, fault.New(fault.ServiceUnavailable).Say("The public copy of the file is being made; try again later.")
+	default:
+		file.Tag, file.key = tag(r.PreviewSHA256), previewKey(r.ID)
+	}
+	return file, nil
+}
+
+// MakeMissingCopies makes the public copies of files that a version of this program accepted without making them, until all are made
+// or the time has come, and returns how many it made. Their owners' budgets do not refuse them, and pay for none of the time. Only a
+// job calls it.
+func (a *API) MakeMissingCopies(ctx context.Context, inspect Inspector, until time.Time) (made int64, err error) {
+	var problems []error
+	for last := uuid.Nil; ; {
+		missing, err := db.Column[uuid.UUID](ctx, a.DB.SQL, missingCopies, last, maxPreviewSide, missingBatch)
+		if err != nil || len(missing) == 0 {
+			return made, errors.Join(append(problems, err)...)
+		}
+		for _, last = range missing {
+			if !time.Now().Before(until) {
+				return made, errors.Join(problems...)
+			}
+			if err := a.makeCopy(ctx, last, inspect); err != nil {
+				problems = append(problems, err)
+				continue
+			}
+			made++
+		}
+	}
+}
+
+// makeCopy makes and stores one copy. A file of which none can be made is not tried again.
+func (a *API) makeCopy(ctx context.Context, id uuid.UUID, inspect Inspector) (err error) {
+	original, err := a.openOriginal(ctx, id)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, original.Close()) }()
+	report, err := inspect(ctx, original, publication)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, report.Remove()) }()
+	var stored object
+	if report.Accepted {
+		if stored, err = a.put(ctx, publishedKey(id), report.Published); err != nil {
+			return err
+		}
+	}
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if err := lock(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.SQL.ExecContext(ctx, keepCopy.Text, id, stored.size, stored.sha256, report.MediaType)
+		return err
+	})
+}
