@@ -3,22 +3,40 @@ package inspection
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
-// trailers are found from the end of a file, by the sign that they end with. start returns the offset of the first
-// byte, negative if the trailer is damaged.
-var trailers = []struct {
-	sign  string
-	start func(b []byte) int
-}{
-	{"cbipcbbl", photoMechanic},
-	{"\xA1\xB2\xC3\xD4", fotoStation},
-	{"SEFT", samsung},
-	{"QDIOBS", samsungOlder},
-	{"\xFF\xD9", canon},
-	{"\xFF\xFF\xFF\xFF\x1B*9HWfu\x84\x93\xA2\xB1", vivo},
-	{"\x10\x04", exifTool(4)}, {"\x18\x04", exifTool(4)}, {"\x10\x08", exifTool(8)}, {"\x18\x08", exifTool(8)},
+// trailer is a form of what cameras and photo programs put behind a picture. It is found from the end of a file, by the sign that it
+// ends with. It holds its length as a number of width bytes, the first of which stands at bytes before the end; more is what the
+// number does not count. It begins with one of heads.
+type trailer struct {
+	sign      string
+	at, width int
+	little    bool
+	more      int
+	heads     []string
+	// sound checks the rest of a whole trailer; nil if there is nothing to check.
+	sound func(whole []byte) bool
 }
+
+const canonSign = "CANON OPTIONAL DATA\x00"
+
+var (
+	exifToolHeads = []string{"~\x10\x04", "~\x18\x04"}
+	trailers      = []trailer{
+		// Photo Mechanic, FotoStation, Samsung and its form before, Canon.
+		{sign: "cbipcbbl", at: 12, width: 4, more: 12, heads: []string{"\x1C"}},
+		{sign: "\xA1\xB2\xC3\xD4", at: 8, width: 4, heads: []string{""}, sound: isFotoStation},
+		{sign: "SEFT", at: 8, width: 4, little: true, more: 8, heads: []string{"SEFH"}},
+		{sign: "QDIOBS", at: 10, width: 4, little: true, more: 10, heads: []string{"QDIO"}},
+		{sign: "\xFF\xD9", at: 44, width: 4, more: 92, heads: []string{canonSign}, sound: isCanon},
+		// ExifTool's own format (MIE), whose last element holds the length.
+		{sign: "\x10\x04", at: 6, width: 4, heads: exifToolHeads, sound: isExifTool(6)},
+		{sign: "\x18\x04", at: 6, width: 4, heads: exifToolHeads, sound: isExifTool(6)},
+		{sign: "\x10\x08", at: 10, width: 8, heads: exifToolHeads, sound: isExifTool(10)},
+		{sign: "\x18\x08", at: 10, width: 8, heads: exifToolHeads, sound: isExifTool(10)},
+	}
+)
 
 // withoutTrailer removes a trailer at the end of b; b if it has none.
 func withoutTrailer(b []byte) []byte {
@@ -26,72 +44,80 @@ func withoutTrailer(b []byte) []byte {
 		if !bytes.HasSuffix(b, []byte(t.sign)) {
 			continue
 		}
-		if at := t.start(b); at >= 0 && at < len(b) && !beginsForeign(b[at:]) {
+		at := t.start(b)
+		if t.sign == "SEFT" && at >= 0 {
+			at = samsungData(b, at)
+		}
+		if at >= 0 && !beginsForeign(b[at:]) {
 			return b[:at]
 		}
 	}
-	if at := afcp(b); at >= 0 {
+	if at := max(vivo(b), afcp(b)); at >= 0 {
 		return b[:at]
 	}
 	return b
 }
 
-// photoMechanic: IPTC records, their length, a sign.
-func photoMechanic(b []byte) int {
-	const foot = 12
-	if len(b) < foot {
+// start returns the offset of the trailer that ends b, negative if it is damaged.
+func (t trailer) start(b []byte) int {
+	if len(b) < t.at {
 		return -1
 	}
-	length := int64(binary.BigEndian.Uint32(b[len(b)-foot:]))
-	at := int64(len(b)) - foot - length
-	if at < 0 || length == 0 || b[at] != 0x1C {
+	number := bytes.Clone(b[len(b)-t.at:][:t.width])
+	if t.little {
+		slices.Reverse(number)
+	}
+	length := uint64(0)
+	for _, c := range number {
+		length = length<<8 | uint64(c)
+	}
+	if length > uint64(len(b)) || int(length)+t.more > len(b) {
 		return -1
 	}
-	return int(at)
+	at := len(b) - t.more - int(length)
+	begins := func(head string) bool { return bytes.HasPrefix(b[at:], []byte(head)) }
+	if at == len(b) || !slices.ContainsFunc(t.heads, begins) || t.sound != nil && !t.sound(b[at:]) {
+		return -1
+	}
+	return at
 }
 
-// fotoStation: one record, its kind, its length with these, a sign. Records stand one behind the other.
-func fotoStation(b []byte) int {
+// isFotoStation: one record, its kind, its length, a sign.
+func isFotoStation(whole []byte) bool {
 	const foot, kinds = 10, 4
-	if len(b) < foot {
-		return -1
-	}
-	kind, length := binary.BigEndian.Uint16(b[len(b)-foot:]), int64(binary.BigEndian.Uint32(b[len(b)-foot+2:]))
-	if kind == 0 || kind > kinds || length < foot || length > int64(len(b)) {
-		return -1
-	}
-	return len(b) - int(length)
+	return len(whole) >= foot && binary.BigEndian.Uint16(whole[len(whole)-foot:])-1 < kinds
 }
 
-// samsung: data, then a directory (SEFH) with how far before it each of them begins, its length, a sign.
-func samsung(b []byte) int {
+func isCanon(whole []byte) bool {
+	const foot = 64
+	return bytes.HasPrefix(whole[len(whole)-foot:], []byte(canonSign))
+}
+
+func isExifTool(foot int) func([]byte) bool {
+	tag := append([]byte("~\x00\x04\x00zmie~\x00\x00"), byte(foot))
+	return func(whole []byte) bool { return len(whole) >= foot && bytes.HasSuffix(whole[:len(whole)-foot], tag) }
+}
+
+// samsungData returns where the data begin that a directory of Samsung at an offset lists: how far before it each begins, and how long
+// it is. It is negative if the directory is damaged, or data hold another format behind their kind and name.
+func samsungData(b []byte, at int) int {
 	const foot, head, entry = 8, 12, 12
-	if len(b) < foot+head {
-		return -1
-	}
-	length := int64(binary.LittleEndian.Uint32(b[len(b)-foot:]))
-	at := int64(len(b)) - foot - length
-	if at < 0 || length < head || !bytes.HasPrefix(b[at:], []byte("SEFH")) {
-		return -1
-	}
-	directory := b[at : at+length]
-	count := int64(binary.LittleEndian.Uint32(directory[8:]))
-	if count > (length-head)/entry {
+	directory := b[at : len(b)-foot]
+	if len(directory) < head || int64(binary.LittleEndian.Uint32(directory[8:])) > int64(len(directory)-head)/entry {
 		return -1
 	}
 	first := at
-	for i := range count {
+	for i := range int(binary.LittleEndian.Uint32(directory[8:])) {
 		row := directory[head+i*entry:]
-		from, size := at-int64(binary.LittleEndian.Uint32(row[4:])), int64(binary.LittleEndian.Uint32(row[8:]))
-		if from < 0 || from+size > at || samsungForeign(b[from:from+size]) {
+		from, size := int64(at)-int64(binary.LittleEndian.Uint32(row[4:])), int64(binary.LittleEndian.Uint32(row[8:]))
+		if from < 0 || from+size > int64(at) || samsungForeign(b[from:from+size]) {
 			return -1
 		}
-		first = min(first, from)
+		first = min(first, int(from))
 	}
-	return int(first)
+	return first
 }
 
-// samsungForeign reports whether data of Samsung begin another format behind their kind and name.
 func samsungForeign(data []byte) bool {
 	const head = 8
 	if len(data) < head {
@@ -101,56 +127,12 @@ func samsungForeign(data []byte) bool {
 	return name <= int64(len(data)-head) && beginsForeign(data[head+name:])
 }
 
-// samsungOlder: a directory (QDIO), its length, a sign.
-func samsungOlder(b []byte) int {
-	const foot = 10
-	if len(b) < foot {
-		return -1
-	}
-	at := int64(len(b)) - foot - int64(binary.LittleEndian.Uint32(b[len(b)-foot:]))
-	if at < 0 || !bytes.HasPrefix(b[at:], []byte("QDIO")) {
-		return -1
-	}
-	return int(at)
-}
-
-// canon: a head with a sign, data, and a foot with the same sign and the length of the data.
-func canon(b []byte) int {
-	const sign, head, foot = "CANON OPTIONAL DATA\x00", 28, 64
-	if len(b) < head+foot || !bytes.HasPrefix(b[len(b)-foot:], []byte(sign)) {
-		return -1
-	}
-	at := int64(len(b)) - foot - head - int64(binary.BigEndian.Uint32(b[len(b)-foot+len(sign):]))
-	if at < 0 || !bytes.HasPrefix(b[at:], []byte(sign)) {
-		return -1
-	}
-	return int(at)
-}
-
 // vivo: JSON, an index, a sign.
-func vivo(b []byte) int { return bytes.LastIndex(b, []byte(`vivo{"`)) }
-
-// exifTool: ExifTool's own format (MIE), whose last element holds its length in width bytes.
-func exifTool(width int) func([]byte) int {
-	return func(b []byte) int {
-		foot := 2 + width
-		tag := append([]byte("~\x00\x04\x00zmie~\x00\x00"), byte(foot))
-		if len(b) < foot+len(tag) || !bytes.HasSuffix(b[:len(b)-foot], tag) {
-			return -1
-		}
-		var length uint64
-		for _, c := range b[len(b)-foot : len(b)-2] {
-			length = length<<8 | uint64(c)
-		}
-		if length > uint64(len(b)) {
-			return -1
-		}
-		at := len(b) - int(length)
-		if at >= len(b) || !bytes.HasPrefix(b[at:], []byte("~\x10\x04")) && !bytes.HasPrefix(b[at:], []byte("~\x18\x04")) {
-			return -1
-		}
-		return at
+func vivo(b []byte) int {
+	if !bytes.HasSuffix(b, []byte("\xFF\xFF\xFF\xFF\x1B*9HWfu\x84\x93\xA2\xB1")) {
+		return -1
 	}
+	return bytes.LastIndex(b, []byte(`vivo{"`))
 }
 
 // afcp: a head and a foot of 12 bytes with the same sign, and padding behind, since a foot ends with zeros. The foot holds the offset
