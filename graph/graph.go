@@ -71,15 +71,10 @@ type Config struct {
 	Witnesses keylog.Witnesses
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
-	// Hurry is closed when requests that wait must come to their end, because the process shuts down; nil for never.
-	Hurry <-chan struct{}
-	// Wake gets the recipients of committed events, Withdrawn those of deleted events. TokensEnded is called after tokens have
-	// ended. None of them may block; each may be nil.
-	Wake        func(recipients []uuid.UUID)
-	Withdrawn   func(recipients []uuid.UUID)
-	TokensEnded func()
-	// Acknowledged gets the events that a recipient has acknowledged by a request. It may not block; it may be nil.
-	Acknowledged func(recipient uuid.UUID, ids []uuid.UUID)
+	// ShutdownSoon is closed when requests that wait must come to their end, because the process shuts down; nil for never.
+	ShutdownSoon <-chan struct{}
+	// Sockets is told what concerns connections on the event channel; nil: nothing is.
+	Sockets Sockets
 	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
 	ReadMetrics *metrics.Reads
 	// MailMetrics counts attempts to send a mail; nil counts nothing.
@@ -93,6 +88,32 @@ type Config struct {
 	// Backup makes a backup; nil if the process keeps none.
 	Backup func(context.Context) (*operator.Copy, error)
 }
+
+// Sockets is the event channel as domains reach it (rest/socket). None of its methods may block.
+type Sockets interface {
+	// Wake gets the recipients of committed events, Withdrawn those of deleted events.
+	Wake(recipients []uuid.UUID)
+	Withdrawn(recipients []uuid.UUID)
+	// Acknowledged gets events that their recipient has acknowledged.
+	Acknowledged(recipient uuid.UUID, ids []uuid.UUID)
+	// TokensEnded is called after tokens have ended.
+	TokensEnded()
+}
+
+// noSockets is the event channel of a process that has none.
+type noSockets struct{}
+
+// Wake implements Sockets.
+func (noSockets) Wake([]uuid.UUID) {}
+
+// Withdrawn implements Sockets.
+func (noSockets) Withdrawn([]uuid.UUID) {}
+
+// Acknowledged implements Sockets.
+func (noSockets) Acknowledged(uuid.UUID, []uuid.UUID) {}
+
+// TokensEnded implements Sockets.
+func (noSockets) TokensEnded() {}
 
 // Graph holds the API of every domain.
 type Graph struct {
@@ -125,17 +146,8 @@ type Graph struct {
 
 // New wires the domains together.
 func New(c Config) *Graph {
-	if c.Wake == nil {
-		c.Wake = func([]uuid.UUID) {}
-	}
-	if c.Withdrawn == nil {
-		c.Withdrawn = func([]uuid.UUID) {}
-	}
-	if c.TokensEnded == nil {
-		c.TokensEnded = func() {}
-	}
-	if c.Acknowledged == nil {
-		c.Acknowledged = func(uuid.UUID, []uuid.UUID) {}
+	if c.Sockets == nil {
+		c.Sockets = noSockets{}
 	}
 	if c.Backup == nil {
 		c.Backup = func(context.Context) (*operator.Copy, error) {
@@ -144,13 +156,13 @@ func New(c Config) *Graph {
 	}
 	hooks := &webhooks.API{DB: c.DB, Sender: c.Webhooks, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.WebhookMetrics}
 	wake := func(recipients []uuid.UUID) {
-		c.Wake(recipients)
+		c.Sockets.Wake(recipients)
 		hooks.Wake(recipients)
 	}
-	outbox := &events.API{DB: c.DB, Wake: wake, Withdrawn: c.Withdrawn, Acknowledged: c.Acknowledged}
+	outbox := &events.API{DB: c.DB, Wake: wake, Withdrawn: c.Sockets.Withdrawn, Acknowledged: c.Sockets.Acknowledged}
 	hooks.Events = outbox
 	tokens := &auth.API{
-		DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.TokensEnded, PauseWebhooks: webhooks.Pause,
+		DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.Sockets.TokensEnded, PauseWebhooks: webhooks.Pause,
 	}
 	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.ReadMetrics})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
@@ -158,7 +170,9 @@ func New(c Config) *Graph {
 		DB: c.DB, Quotas: c.Quotas, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue,
 		Attempts: c.MailMetrics,
 	}
-	files := &attachments.API{DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, DrawPage: c.DrawPage, Hurry: c.Hurry}
+	files := &attachments.API{
+		DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, DrawPage: c.DrawPage, ShutdownSoon: c.ShutdownSoon,
+	}
 	log := &keylog.API{
 		DB: c.DB, Reads: reads, Key: c.SecretKey, Origin: c.Origin, Signed: keylog.NewKeeper(c.LogHead),
 		Witnesses: c.Witnesses,
@@ -192,7 +206,7 @@ func New(c Config) *Graph {
 	g.Tasks = &tasks.API{DB: c.DB, Reads: reads, Orders: g.Orders, Events: outbox}
 	g.Contacts.Blocked = g.Tasks.Blocked
 	g.Lifecycle = &lifecycle.API{
-		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, Deleted: g.Tasks.CustomerDeleted, TokensEnded: c.TokensEnded,
+		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, Deleted: g.Tasks.CustomerDeleted, TokensEnded: c.Sockets.TokensEnded,
 		ProfileChanged: onboard.ProfileChanged, SendsMail: c.Mail != nil, RecordErased: c.RecordErased,
 	}
 	g.Exports = &exports.API{

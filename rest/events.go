@@ -1,33 +1,31 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 
 	"stoa/graph/events"
 	"stoa/graph/platform/fault"
 )
 
-// EventChannel serves the requests that wait for events (§4.10). It takes their connections over.
+// EventChannel serves the requests that wait for events (§4.10).
 type EventChannel interface {
-	// ServePoll answers a poll that has found nothing when there is something to answer, or reports that it does not wait.
-	ServePoll(w http.ResponseWriter, r *http.Request, wait *events.Wait) (answered bool, err error)
+	// Poll waits for the events of a poll that has found none, and returns its page.
+	Poll(ctx context.Context, wait *events.Wait) (*events.Page, error)
 	// ServeStream answers with a stream. An error means that nothing was answered.
 	ServeStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) error
 }
 
-// servePoll lets a poll wait that has to, and reports whether it needs no other answer.
-func (s *server) servePoll(w http.ResponseWriter, r *http.Request, found *events.Page) (answered bool) {
-	if found.Wait == nil {
-		return false
+// poll returns the page of a poll. One that has found nothing waits, and its answer closes the connection (§4.10).
+func (s *server) poll(w http.ResponseWriter, r *http.Request, found *events.Page) (*events.Page, error) {
+	switch {
+	case found.Wait == nil || r.Method == http.MethodHead:
+		return found, nil
+	case s.Events == nil:
+		return nil, fault.New(fault.ServiceUnavailable)
 	}
-	err := error(fault.New(fault.ServiceUnavailable))
-	if s.Events != nil {
-		answered, err = s.Events.ServePoll(w, r, found.Wait)
-	}
-	if err != nil {
-		s.fail(w, r, err)
-	}
-	return answered || err != nil
+	w.Header().Set("Connection", "close")
+	return s.Events.Poll(r.Context(), found.Wait)
 }
 
 func (s *server) serveStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) {

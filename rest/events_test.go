@@ -32,12 +32,9 @@ const (
 // eventSite is a listener with a running event channel over its own world.
 func eventSite(t *testing.T, quotas limits.Quotas) *site {
 	t.Helper()
-	var hub *socket.Hub
-	w := graphtest.New(t, graphtest.WithQuotas(quotas), func(c *graph.Config) {
-		c.Wake = func(recipients []uuid.UUID) { hub.Wake(recipients) }
-		c.Acknowledged = func(recipient uuid.UUID, ids []uuid.UUID) { hub.Acknowledged(recipient, ids) }
-	})
-	hub = socket.New(socket.Config{Graph: w.Graph, URL: w.URL, Quotas: quotas, Logger: slog.New(slog.DiscardHandler)})
+	hub := socket.New(socket.Config{Quotas: quotas, Logger: slog.New(slog.DiscardHandler)})
+	w := graphtest.New(t, graphtest.WithQuotas(quotas), func(c *graph.Config) { c.Sockets = hub })
+	hub.Graph, hub.URL = w.Graph, w.URL
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- hub.Run(ctx) }()

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
@@ -61,7 +60,7 @@ func TestHungDatabase(t *testing.T) {
 			served, err := db.Open(through+"&application_name=hung", db.Options{Connections: connections})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, served.Close()) })
-			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour, Wake: func([]uuid.UUID) {}}), DB: served}, rest.Config{})
+			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour}), DB: served}, rest.Config{})
 			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
 
 			release := hang(t, world, served, hung.Store)

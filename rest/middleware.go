@@ -33,7 +33,7 @@ func (s *server) instrument(next http.Handler) http.Handler {
 		began, method := time.Now(), r.Method
 		s.Metrics.HTTP.Began()
 		r, finish := tracing.Request(s.Tracer, r)
-		recorder := &statusRecorder{ResponseWriter: w, upgrade: r.Header.Get("Upgrade") != ""}
+		recorder := &statusRecorder{ResponseWriter: w}
 		defer func() {
 			route, pattern := "", unmatched
 			if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
@@ -51,8 +51,6 @@ func (s *server) instrument(next http.Handler) http.Handler {
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
-	// upgrade: the request asks for another protocol.
-	upgrade bool
 }
 
 // WriteHeader implements http.ResponseWriter.
@@ -63,12 +61,9 @@ func (w *statusRecorder) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Hijack implements http.Hijacker, for the event channel. A stream or a poll that waits counts as answered.
+// Hijack implements http.Hijacker, for event sockets.
 func (w *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	w.status = http.StatusOK
-	if w.upgrade {
-		w.status = http.StatusSwitchingProtocols
-	}
+	w.status = http.StatusSwitchingProtocols
 	return http.NewResponseController(w.ResponseWriter).Hijack()
 }
 

@@ -26,6 +26,9 @@ func (s *server) serve(row route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nameIgnored(w.Header(), &row.operation, r.URL.RawQuery)
 		answer, err := s.call(w, r, row)
+		if page, ok := answer.(*events.Page); ok && err == nil {
+			answer, err = s.poll(w, r, page)
+		}
 		met := &requestOf(r.Context()).limits
 		met.Headers(w.Header())
 		if err != nil {
@@ -37,10 +40,6 @@ func (s *server) serve(row route) http.Handler {
 		case *attachments.File:
 			s.serveFile(w, r, answer)
 			return
-		case *events.Page:
-			if s.servePoll(w, r, answer) {
-				return
-			}
 		case *events.Stream:
 			s.serveStream(w, r, answer)
 			return

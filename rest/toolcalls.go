@@ -1,14 +1,10 @@
 package rest
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net"
 	"net/http"
 	"sync"
 	"time"
@@ -128,7 +124,7 @@ type callerKey struct{}
 // localAPI sends requests to the routes of this process, as the caller of the tool, from the caller's address.
 type localAPI struct{ routes http.Handler }
 
-// Do implements mcp.API. Only what a route panics with is an error, and the end of a request that waits.
+// Do implements mcp.API. Only what a route panics with is an error.
 func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	from := requestOf(caller.Context())
@@ -147,9 +143,6 @@ func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error
 	}
 	w := &recordedAnswer{header: make(http.Header), status: http.StatusOK}
 	a.routes.ServeHTTP(w, r)
-	if w.taken != nil {
-		return w.await(r)
-	}
 	return mcp.Answer{Status: w.status, Header: w.header, Body: w.body.Bytes()}, nil
 }
 
@@ -173,28 +166,6 @@ type recordedAnswer struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
-	// taken is this side of the connection of a route that answers later, nil for others.
-	taken net.Conn
-}
-
-// Hijack implements http.Hijacker, for polls that wait.
-func (w *recordedAnswer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	ours, theirs := net.Pipe()
-	w.taken = ours
-	return theirs, bufio.NewReadWriter(bufio.NewReader(theirs), bufio.NewWriter(theirs)), nil
-}
-
-// await reads the answer that comes later, and leaves when the request ends.
-func (w *recordedAnswer) await(r *http.Request) (mcp.Answer, error) {
-	defer w.taken.Close()
-	defer context.AfterFunc(r.Context(), func() { _ = w.taken.Close() })() // the route notices
-	response, err := http.ReadResponse(bufio.NewReader(w.taken), r)
-	if err != nil {
-		return mcp.Answer{}, fmt.Errorf("the answer that was waited for: %w", err)
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return mcp.Answer{Status: response.StatusCode, Header: response.Header, Body: body}, err
 }
 
 // Header implements http.ResponseWriter.

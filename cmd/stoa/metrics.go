@@ -15,7 +15,7 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 	p.metrics.Probe(domains.Events.Metrics, domains.Attachments.Metrics, jobs.Metrics(p.db.SQL),
 		domains.Email.Metrics, domains.Webhooks.Metrics, domains.Wallet.Metrics, domains.KeyLog.Metrics,
 		p.backupMetrics)
-	p.metrics.Sockets(p.socketMetrics)
+	p.metrics.Sockets(p.sockets.Stats)
 	p.metrics.PrivateCluster(p.private != nil)
 	for _, limit := range []limits.Limit{
 		limits.Mutations, limits.ContactRequests, limits.Messages, limits.RegistrationsPerAddress, limits.Registrations,
@@ -39,12 +39,4 @@ func (p *process) backupMetrics(context.Context) ([]metrics.Value, error) {
 		made.Value, damaged.Value = float64(last.MadeAt.Unix()), float64(last.Repaired)
 	}
 	return []metrics.Value{made, damaged}, err
-}
-
-func (p *process) socketMetrics() metrics.Sockets {
-	s := p.sockets.Stats()
-	return metrics.Sockets{
-		Open: s.Open, Limit: p.settings.Limit.Sockets, Processes: s.Processes, Opened: s.Opened, Closed: s.Closed,
-		Delivered: s.Delivered, Acknowledged: s.Acknowledged, Heard: s.Heard, Linked: s.Linked,
-	}
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/google/uuid"
 	"gocloud.dev/blob"
 
 	"stoa/cmd/stoa/cluster"
@@ -31,8 +30,8 @@ type process struct {
 	settings *settings
 	log      *slog.Logger
 	draining atomic.Bool
-	// hurry is closed during the shutdown, when requests that still wait must be answered.
-	hurry chan struct{}
+	// shutdownSoon is closed during the shutdown, when requests that still wait must be answered.
+	shutdownSoon chan struct{}
 	// fail ends the context of start and wait with an error.
 	fail context.CancelCauseFunc
 
@@ -63,7 +62,9 @@ type process struct {
 
 // newProcess returns a process that has started nothing yet.
 func newProcess(settings *settings, log *slog.Logger, fail context.CancelCauseFunc) *process {
-	return &process{settings: settings, log: log, hurry: make(chan struct{}), fail: fail, signInCodes: server.NewSignInCodes()}
+	return &process{
+		settings: settings, log: log, shutdownSoon: make(chan struct{}), fail: fail, signInCodes: server.NewSignInCodes(),
+	}
 }
 
 // start opens the parts. The listeners come first: while the process waits for the database, health answers and everything else
@@ -111,16 +112,17 @@ func (p *process) start(ctx context.Context) error {
 	if p.clock, err = jobs.NewClock(ctx, p.db.SQL); err != nil {
 		return err
 	}
-	config, err := p.graphConfig()
+	hub := p.newHub()
+	config, err := p.graphConfig(hub)
 	if err != nil {
 		return err
 	}
 	domains := graph.New(config)
-	p.domains = domains
+	p.domains, hub.Graph = domains, domains
 	if err := p.beginLog(ctx); err != nil {
 		return err
 	}
-	p.sockets = p.openSockets(domains)
+	p.sockets = runSockets(hub)
 	p.stopWebhooks = queueWebhooks(domains)
 	if err := p.repeatErasures(ctx, domains.Lifecycle); err != nil {
 		return err
@@ -183,9 +185,8 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	return err
 }
 
-// graphConfig returns what the domains need. They and the event sockets need each other: start sets p.sockets before any operation
-// runs.
-func (p *process) graphConfig() (graph.Config, error) {
+// graphConfig returns what the domains need.
+func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 	enqueue, err := jobs.NewEnqueue(p.db, p.clock, p.log)
 	if err != nil {
 		return graph.Config{}, err
@@ -195,11 +196,8 @@ func (p *process) graphConfig() (graph.Config, error) {
 		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		RecordErased: p.settings.recordErased,
 		DrawPage:     jobs.DrawPage,
-		Hurry:        p.hurry,
-		Wake:         func(recipients []uuid.UUID) { p.sockets.Wake(recipients) },
-		Withdrawn:    func(recipients []uuid.UUID) { p.sockets.Withdrawn(recipients) },
-		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { p.sockets.Acknowledged(recipient, ids) },
-		TokensEnded:  func() { p.sockets.TokensEnded() },
+		ShutdownSoon: p.shutdownSoon,
+		Sockets:      hub,
 		Origin:       p.origin(),
 		LogHead:      p.settings.logHead(),
 		SecretKey:    p.secretKey, MailMetrics: p.metrics.Mails,
@@ -221,14 +219,18 @@ type sockets struct {
 	ended  chan error
 }
 
-// openSockets starts the hub. Every process has one, to notify the other processes; the role events decides whether agents may
-// connect to it.
-func (p *process) openSockets(domains *graph.Graph) *sockets {
+// newHub returns the hub of the event sockets. Every process has one, to notify the other processes; the role events decides whether
+// agents may connect to it.
+func (p *process) newHub() *socket.Hub {
+	return socket.New(socket.Config{
+		URL: p.directURL(), Quotas: p.settings.Limit, Origin: p.origin(), AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
+	})
+}
+
+// runSockets starts a hub.
+func runSockets(hub *socket.Hub) *sockets {
 	ctx, cancel := context.WithCancel(context.Background())
-	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: socket.New(socket.Config{
-		Graph: domains, URL: p.directURL(), Quotas: p.settings.Limit, Origin: p.origin(),
-		AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
-	})}
+	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: hub}
 	go func() { s.ended <- s.Run(ctx) }()
 	return s
 }

@@ -22,9 +22,9 @@ const (
 var (
 	// socketsTimeout bounds the closing of event sockets, which is spread over one second.
 	socketsTimeout = slack.Of(2 * time.Second)
-	// Running requests have requestsTimeout. Those that still wait for an inspection or a body after requestsHurry are answered
+	// Running requests have requestsTimeout. Those that still wait for an inspection or a body after waitsTimeout are answered
 	// then.
-	requestsHurry   = slack.Of(3500 * time.Millisecond)
+	waitsTimeout    = slack.Of(3500 * time.Millisecond)
 	requestsTimeout = slack.Of(5500 * time.Millisecond)
 	// jobsTimeout bounds the jobs, which go on until there are no requests any more, since uploads wait for them.
 	jobsTimeout = slack.Of(4 * time.Second)
@@ -94,13 +94,13 @@ func (p *process) stop(ctx context.Context) error {
 
 // finishRequests waits for running requests and cuts off those that outlast ctx.
 func (p *process) finishRequests(ctx context.Context) error {
-	hurry := time.AfterFunc(requestsHurry, func() {
-		close(p.hurry)
+	soon := time.AfterFunc(waitsTimeout, func() {
+		close(p.shutdownSoon)
 		for _, l := range p.openListeners() {
 			l.Hurry()
 		}
 	})
-	defer hurry.Stop()
+	defer soon.Stop()
 	var all errgroup.Group
 	for _, l := range p.openListeners() {
 		all.Go(func() error { return l.Shutdown(ctx) })

@@ -50,7 +50,6 @@ var exceptions = []exception{
 	{"docs/words/tics.go", "", "the list"},
 	{"docs/words/words_test.go", "", "examples"},
 	{"docs/decisions/077-words.md", "", "examples"},
-	{"rest/socket/stats.go", "Heard counts", "a name"},
 	{"mix/listen.go", "Heard counts", "a name"},
 	{"rest/socket/property_test.go", "versions 1 to told", "a name"},
 }

@@ -52,8 +52,8 @@ type API struct {
 	InspectionWait time.Duration
 	// DrawPage draws pages of PDFs at the request of readers; nil in a process that cannot.
 	DrawPage PageDrawer
-	// Hurry is closed when requests must not wait any longer, because the process shuts down; nil for never.
-	Hurry <-chan struct{}
+	// ShutdownSoon is closed when requests must not wait any longer, because the process shuts down; nil for never.
+	ShutdownSoon <-chan struct{}
 
 	waiting sync.Map // the uploads that wait in this process: id -> chan struct{}, closed when the inspection has ended
 }

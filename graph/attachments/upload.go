@@ -256,7 +256,7 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 		case <-tick.C:
 		case <-timeout.C:
 			return nil, fault.New(fault.UploadBusy).Say("The inspection takes long and goes on; repeat the upload later.")
-		case <-a.Hurry:
+		case <-a.ShutdownSoon:
 			return nil, fault.New(fault.UploadBusy).Say("The server shuts down; the inspection goes on later, so repeat the upload then.")
 		case <-ctx.Done():
 			return nil, ctx.Err()

@@ -2,25 +2,92 @@ package events
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/eventid"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
 )
 
-// Ack is an event that its recipient has stored durably.
-type Ack struct {
-	Recipient uuid.UUID
-	EventID   uuid.UUID
+// AcknowledgeInput names the events that its sender has stored durably: 1 to WindowSize.
+type AcknowledgeInput struct {
+	EventIDs []string `json:"event_ids"`
 }
 
-// Acknowledge deletes events, those of many recipients at once, for connections of a process. Once it has returned, no connection
-// that opens is sent them again. An event that is gone already, or is another recipient's, changes nothing. It returns the
-// recipients that may also be connected to other processes.
-func (a *API) Acknowledge(ctx context.Context, process int32, acks []Ack) (elsewhere []uuid.UUID, err error) {
-	ids, recipients := make([]uuid.UUID, len(acks)), make([]uuid.UUID, len(acks))
-	for i, ack := range acks {
-		ids[i], recipients[i] = ack.EventID, ack.Recipient
+// Acknowledgement holds the result for each id, in the order in which they were sent, each once.
+type Acknowledgement struct {
+	// Acked are acknowledged, now or before.
+	Acked []uuid.UUID `json:"acked"`
+	// Unknown are of no event of the caller.
+	Unknown []uuid.UUID `json:"unknown"`
+}
+
+// check returns the ids, each once.
+func (in AcknowledgeInput) check() ([]uuid.UUID, error) {
+	if len(in.EventIDs) == 0 || len(in.EventIDs) > WindowSize {
+		return nil, fault.Field(fault.InvalidInput, "event_ids", fmt.Sprintf("must hold 1 to %d ids", WindowSize))
 	}
-	return db.Column[uuid.UUID](ctx, a.DB.SQL, deleteAcknowledged, db.IDs(ids), db.IDs(recipients), process)
+	ids := make([]uuid.UUID, 0, len(in.EventIDs))
+	for _, sent := range in.EventIDs {
+		id, err := text.UUID(sent)
+		if err != nil {
+			return nil, fault.Field(fault.InvalidInput, "event_ids", err.Error())
+		}
+		if !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
+// AcknowledgeEvents acknowledges events of the caller (§4.10). An acknowledgement serves all connections of the agent. Only an
+// agent may call it; it may be repeated. Its fault is invalid_input.
+func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Acknowledgement, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := in.check()
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := a.Acknowledge(ctx, v.BotID, ids)
+	if err != nil {
+		return nil, err
+	}
+	result := &Acknowledgement{Acked: []uuid.UUID{}, Unknown: []uuid.UUID{}}
+	for _, id := range ids {
+		if eventid.IsOf(v.BotID, id) || slices.Contains(deleted, id) {
+			result.Acked = append(result.Acked, id)
+		} else {
+			result.Unknown = append(result.Unknown, id)
+		}
+	}
+	return result, nil
+}
+
+// Acknowledge deletes events that their recipient has stored durably, and notifies the recipient's connections. Once it has returned,
+// no connection that opens is sent them again. An event that is gone already, or is another recipient's, changes nothing. It returns the
+// events that it deleted.
+func (a *API) Acknowledge(ctx context.Context, recipient uuid.UUID, ids []uuid.UUID) (deleted []uuid.UUID, err error) {
+	deleted, err = db.Column[uuid.UUID](ctx, a.DB.SQL, acknowledgeEvents, recipient, db.IDs(ids))
+	if err == nil && len(deleted) > 0 {
+		a.Acknowledged(recipient, deleted)
+	}
+	return deleted, err
+}
+
+// AcknowledgeDelivered acknowledges an event that its recipient has taken other than on a connection, in the transaction that
+// stores the delivery, and notifies the recipient's connections after the commit. One that is gone already changes nothing.
+func (a *API) AcknowledgeDelivered(ctx context.Context, tx *db.Tx, recipient, id uuid.UUID) error {
+	deleted, err := db.Column[uuid.UUID](ctx, tx.SQL, acknowledgeEvents, recipient, db.IDs([]uuid.UUID{id}))
+	if err == nil && len(deleted) > 0 {
+		tx.AfterCommit(func() { a.Acknowledged(recipient, deleted) })
+	}
+	return err
 }

@@ -26,23 +26,22 @@ import (
 var files embed.FS
 
 var (
-	statements         = db.Load(files)
-	insertEvents       = statements.Named("insert_events")
-	selectWaiting      = statements.Named("select_waiting")
-	fetchEvents        = statements.Named("fetch_events")
-	deleteEvents       = statements.Named("delete_events")
-	deleteAcknowledged = statements.Named("delete_acknowledged")
-	deleteListed       = statements.Named("delete_listed")
-	deleteStale        = statements.Named("delete_stale")
-	selectDrawn        = statements.Named("select_drawn")
-	selectMark         = statements.Named("select_mark")
-	selectMetrics      = statements.Named("select_metrics")
-	nextProcess        = statements.Named("next_process")
-	liveProcesses      = statements.Named("live_processes")
-	openSlot           = statements.Named("open_slot")
-	keepSlots          = statements.Named("keep_slots")
-	closeSlots         = statements.Named("close_slots")
-	deleteDeadSlots    = statements.Named("delete_dead_slots")
+	statements        = db.Load(files)
+	insertEvents      = statements.Named("insert_events")
+	selectWaiting     = statements.Named("select_waiting")
+	fetchEvents       = statements.Named("fetch_events")
+	deleteEvents      = statements.Named("delete_events")
+	acknowledgeEvents = statements.Named("acknowledge_events")
+	deleteStale       = statements.Named("delete_stale")
+	selectDrawn       = statements.Named("select_drawn")
+	selectMark        = statements.Named("select_mark")
+	selectMetrics     = statements.Named("select_metrics")
+	nextProcess       = statements.Named("next_process")
+	liveProcesses     = statements.Named("live_processes")
+	openSlot          = statements.Named("open_slot")
+	keepSlots         = statements.Named("keep_slots")
+	closeSlot         = statements.Named("close_slot")
+	deleteDeadSlots   = statements.Named("delete_dead_slots")
 )
 
 // Retention is how long an unacknowledged event is kept (§6).
@@ -55,6 +54,6 @@ type API struct {
 	// been deleted without an acknowledgement, which makes room on their connections. Neither may block.
 	Wake      func(recipients []uuid.UUID)
 	Withdrawn func(recipients []uuid.UUID)
-	// Acknowledged is called with events of a recipient that were acknowledged other than on a connection. It may not block.
+	// Acknowledged is called with events that their recipient has acknowledged. It may not block.
 	Acknowledged func(recipient uuid.UUID, ids []uuid.UUID)
 }

@@ -8,52 +8,43 @@ FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[
 WHERE pg_current_xact_id() IS NOT NULL
 ORDER BY position;
 
--- name: fetch_events(recipients uuid[], versions integer[], after bigint[], known bigint[], sizes integer[], skip_own boolean[], own_kind text, latest_version integer, latest_kinds text[])
--- The batches of many cursors at once, each from the index on recipient and sequence, and the message of each event that has one
--- by its key; LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the sizes of the batches and not on
--- how many events are in flight. Events up to a cursor's `known` come without kind, payload and message. The message's columns
--- are null, or the default of coalesce, unless a message can be delivered: it has not expired and its contact is accepted (§6).
+-- name: fetch_events(recipient uuid, left_out text[], after bigint, known bigint, size bigint, skip_own boolean, own_kind text)
+-- A batch of a recipient's events from the index on recipient and sequence, and the message of each event that has one by its key;
+-- LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the size of the batch and not on how many events
+-- are in flight. Events of the kinds `left_out` do not come, those up to `known` without kind, payload and message. The message's columns are null, or the default of
+-- coalesce, unless a message can be delivered: it has not expired and its contact is accepted (§6).
 --
 -- `own` is the rule for own acts: events of `own_kind` whose actor is their recipient. It looks at payloads only if the cursor
 -- skips own acts.
-SELECT c.position - 1 AS cursor, e.id, e.sequence, e.kind, e.payload, e.created_at, e.message_id IS NOT NULL AS has_message, e.own,
+SELECT e.id, e.sequence, e.kind, e.payload, e.created_at, e.message_id IS NOT NULL AS has_message, e.own,
   m.id AS "message.id", m.contact_id AS "message.contact_id", m.client_message_id AS "message.client_message_id",
   m.sender_id AS "message.sender_id", m.recipient_id AS "message.recipient_id", m.nonce AS "message.nonce",
   m.ciphertext AS "message.ciphertext", coalesce(m.encryption_version, '') AS "message.encryption_version",
   m.sender_public_key AS "message.sender_public_key", m.recipient_public_key AS "message.recipient_public_key",
   coalesce(m.size_bytes, 0) AS "message.size_bytes", coalesce(m.created_at, 'epoch') AS "message.created_at",
   coalesce(m.expires_at, 'epoch') AS "message.expires_at"
-FROM unnest(:recipients::uuid[], :versions::integer[], :after::bigint[], :known::bigint[], :sizes::integer[],
-    :skip_own::boolean[])
-  WITH ORDINALITY AS c (recipient_id, version, after, known, size, skip_own, position)
-CROSS JOIN LATERAL (
-  SELECT i.id, i.sequence, i.created_at, CASE WHEN i.sequence > c.known THEN i.kind END AS kind,
-    CASE WHEN i.sequence > c.known THEN i.payload END AS payload,
-    CASE WHEN i.sequence > c.known THEN i.message_id END AS message_id,
-    CASE WHEN c.skip_own AND i.kind = :own_kind::text THEN
+FROM (
+  SELECT i.id, i.sequence, i.created_at, CASE WHEN i.sequence > :known THEN i.kind END AS kind,
+    CASE WHEN i.sequence > :known THEN i.payload END AS payload,
+    CASE WHEN i.sequence > :known THEN i.message_id END AS message_id,
+    CASE WHEN :skip_own::boolean AND i.kind = :own_kind::text THEN
       convert_from(i.payload, 'UTF8')::json ->> 'actor_id' IS NOT DISTINCT FROM i.recipient_id::text ELSE false END AS own
-  FROM events i WHERE i.recipient_id = c.recipient_id AND i.sequence > c.after
-    AND (c.version >= :latest_version OR i.kind <> ALL (:latest_kinds::text[]))
-  ORDER BY i.sequence LIMIT c.size
+  FROM events i WHERE i.recipient_id = :recipient AND i.sequence > :after
+    AND i.kind <> ALL (:left_out::text[])
+  ORDER BY i.sequence LIMIT :size
 ) e
 LEFT JOIN LATERAL (
   SELECT r.* FROM messages r JOIN contacts f ON f.id = r.contact_id
   WHERE r.id = e.message_id AND r.expires_at > stoa_now() AND f.state = 'accepted'
   LIMIT 1
 ) m ON true
-ORDER BY c.position, e.sequence;
+ORDER BY e.sequence;
 
 -- name: delete_events(ids uuid[])
 DELETE FROM events WHERE id = ANY (:ids);
 
--- name: delete_acknowledged(ids uuid[], recipients uuid[], process integer)
--- Returns the recipients that hold leases of other processes.
-WITH acks AS MATERIALIZED (SELECT id, recipient_id FROM unnest(:ids::uuid[], :recipients::uuid[]) AS a (id, recipient_id)),
-gone AS (DELETE FROM events e USING acks a WHERE e.id = a.id AND e.recipient_id = a.recipient_id)
-SELECT DISTINCT l.bot_id FROM acks a JOIN socket_leases l ON l.bot_id = a.recipient_id WHERE l.process <> :process;
-
--- name: delete_listed(recipient uuid, ids uuid[])
--- Returns those that there were.
+-- name: acknowledge_events(recipient uuid, ids uuid[])
+-- Returns the events that existed.
 DELETE FROM events WHERE recipient_id = :recipient AND id = ANY (:ids) RETURNING id;
 
 -- name: select_waiting()
@@ -112,8 +103,8 @@ SELECT stoa_open_socket(:slot, :process, :agent, :token, :per_agent, :total);
 -- name: keep_slots(process integer, slots uuid[], agents uuid[], tokens uuid[])
 SELECT stoa_keep_sockets(:process, :slots, :agents, :tokens);
 
--- name: close_slots(slots uuid[])
-SELECT stoa_close_sockets(:slots);
+-- name: close_slot(slot uuid)
+SELECT stoa_close_sockets(ARRAY[:slot::uuid]);
 
 -- name: delete_dead_slots()
 SELECT stoa_drop_dead_sockets();

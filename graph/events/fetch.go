@@ -74,8 +74,6 @@ type Batch struct {
 
 // row is a row of fetch_events.
 type row struct {
-	// Cursor is the index of the row's cursor.
-	Cursor   int       `db:"cursor"`
 	ID       uuid.UUID `db:"id"`
 	Sequence int64     `db:"sequence"`
 	// Kind is nil for an event that the connection knows.
@@ -86,70 +84,53 @@ type row struct {
 	HasMessage bool      `db:"has_message"`
 	// Own reports that the recipient did it itself, and that the cursor skips own acts.
 	Own bool `db:"own"`
-	// Message has no id where the event has none, or one that may not be delivered any more.
+	// Message has no id if the event has none, or one that may not be delivered any more.
 	Message messages.Card `db:"message"`
 }
 
-// Fetch reads a batch for each cursor, in the order of the cursors. An event whose message has expired or whose contact is no
-// longer accepted is deleted instead of being returned, because neither can be undone. An own act that its cursor skips is
-// acknowledged instead, for all connections of the agent.
-func (a *API) Fetch(ctx context.Context, cursors []Cursor) ([]Batch, error) {
-	rows, err := a.fetchRows(ctx, cursors)
+// Fetch reads the batch of a cursor. An event whose message has expired or whose contact is no longer accepted is deleted instead of
+// being returned, because neither can be undone. An own act that the cursor skips is acknowledged instead, for all connections of the
+// agent.
+func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
+	var rows []*row
+	err = a.DB.QueryUncancelled(ctx, db.Into(&rows), fetchEvents.Text, c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
+		c.Size, c.SkipOwn, string(ownKind))
 	if err != nil {
-		return nil, err
+		return Batch{}, err
 	}
-	batches, found := make([]Batch, len(cursors)), make([]int, len(cursors))
-	var gone []uuid.UUID
-	own := make(map[uuid.UUID][]uuid.UUID)
+	batch.More = len(rows) == c.Size
+	var gone, own []uuid.UUID
 	for _, r := range rows {
-		batch := &batches[r.Cursor]
 		batch.Last = r.Sequence
-		found[r.Cursor]++
 		switch {
 		case r.Own:
-			recipient := cursors[r.Cursor].Recipient
-			own[recipient], gone = append(own[recipient], r.ID), append(gone, r.ID)
+			own = append(own, r.ID)
 		case r.Kind == nil:
 			batch.Events = append(batch.Events, Queued{ID: r.ID, Sequence: r.Sequence})
 		case r.HasMessage && r.Message.ID == uuid.Nil:
 			gone = append(gone, r.ID)
 		default:
 			e := Queued{ID: r.ID, Sequence: r.Sequence, Kind: Kind(*r.Kind), CreatedAt: r.CreatedAt}
-			if e.payload, err = payloadFor(cursors[r.Cursor].Version, e.Kind, r.Payload); err != nil {
-				return nil, err
+			if e.payload, err = payloadFor(c.Version, e.Kind, r.Payload); err != nil {
+				return Batch{}, err
 			}
 			if r.HasMessage {
 				if e.message, err = wire.Marshal(&r.Message); err != nil {
-					return nil, err
+					return Batch{}, err
 				}
 			}
 			batch.Events = append(batch.Events, e)
 		}
 	}
-	for i := range batches {
-		batches[i].More = found[i] == cursors[i].Size //nolint:gosec // a batch for each cursor
+	if len(gone) > 0 {
+		if _, err = a.DB.SQL.ExecContext(ctx, deleteEvents.Text, db.IDs(gone)); err != nil {
+			return Batch{}, err
+		}
 	}
-	if len(gone) == 0 {
-		return batches, nil
+	if len(own) > 0 {
+		if _, err = a.Acknowledge(ctx, c.Recipient, own); err != nil {
+			return Batch{}, err
+		}
 	}
-	if _, err = a.DB.SQL.ExecContext(ctx, deleteEvents.Text, db.IDs(gone)); err != nil {
-		return nil, err
-	}
-	for recipient, ids := range own {
-		a.Acknowledged(recipient, ids)
-	}
-	return batches, nil
-}
-
-func (a *API) fetchRows(ctx context.Context, cursors []Cursor) (rows []*row, err error) {
-	n := len(cursors)
-	recipients, versions, sizes := make([]uuid.UUID, n), make([]int, n), make([]int, n)
-	after, known, skipOwn := make([]int64, n), make([]int64, n), make([]bool, n)
-	for i, c := range cursors {
-		recipients[i], versions[i], after[i], known[i], sizes[i] = c.Recipient, c.Version, c.After, c.Known, c.Size
-		skipOwn[i] = c.SkipOwn
-	}
-	err = a.DB.QueryUncancelled(ctx, db.Into(&rows), fetchEvents.Text, db.IDs(recipients), pq.Array(versions), pq.Array(after),
-		pq.Array(known), pq.Array(sizes), pq.Array(skipOwn), string(ownKind), LatestVersion, pq.Array(latestKinds))
-	return rows, err
+	return batch, nil
 }

@@ -31,33 +31,39 @@ func cursor(of *graphtest.Agent, size int) events.Cursor {
 	return events.Cursor{Recipient: of.ID, Version: events.FirstVersion, Size: size}
 }
 
-func TestBatchesOfManyAgentsAreReadAtOnce(t *testing.T) {
+// fetch reads the batch of a cursor.
+func fetch(t *testing.T, w *graphtest.World, of events.Cursor) events.Batch {
+	t.Helper()
+	batch, err := w.Events.Fetch(t.Context(), of)
+	require.NoError(t, err)
+	return batch
+}
+
+func TestABatchHoldsTheEventsBehindItsCursor(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other, none := w.Agent(), w.Agent(), w.Agent()
 	tell(t, w, order(one, 1), order(other, 2), order(one, 3))
-	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(one, 1), cursor(none, 1), cursor(other, 16), cursor(one, 16)})
-	require.NoError(t, err)
-	require.Len(t, batches, 4)
-	require.True(t, batches[0].More)
-	require.Equal(t, events.Batch{}, batches[1])
-	require.Len(t, batches[2].Events, 1)
-	require.Len(t, batches[3].Events, 2)
-	require.False(t, batches[3].More)
-	first := batches[0].Events[0]
+	require.Equal(t, events.Batch{}, fetch(t, w, cursor(none, 1)))
+	require.Len(t, fetch(t, w, cursor(other, 16)).Events, 1)
+	part, all := fetch(t, w, cursor(one, 1)), fetch(t, w, cursor(one, 16))
+	require.True(t, part.More)
+	require.Len(t, all.Events, 2)
+	require.False(t, all.More)
+	first := part.Events[0]
 	require.JSONEq(t, `{"type":"event","event_id":"`+first.ID.String()+`","kind":"order.changed","payload":{"order_id":"`+one.ID.String()+`","status":"funded","version":1}}`,
 		string(first.Frame()))
-	require.Equal(t, first, batches[3].Events[0])
+	require.Equal(t, first, all.Events[0])
 
 	// Known events come without their frames; events up to After do not come.
 	known, after := cursor(one, 16), cursor(one, 16)
 	known.Known, after.After = first.Sequence, first.Sequence
-	read, err := w.Events.Fetch(t.Context(), []events.Cursor{known, after})
-	require.NoError(t, err)
-	require.Equal(t, events.Queued{ID: first.ID, Sequence: first.Sequence}, read[0].Events[0])
-	require.Equal(t, batches[3].Events[1:], read[0].Events[1:])
-	require.Equal(t, batches[3].Events[1:], read[1].Events)
-	require.Equal(t, read[1].Events[0].Sequence, read[1].Last)
+	read := fetch(t, w, known)
+	require.Equal(t, events.Queued{ID: first.ID, Sequence: first.Sequence}, read.Events[0])
+	require.Equal(t, all.Events[1:], read.Events[1:])
+	read = fetch(t, w, after)
+	require.Equal(t, all.Events[1:], read.Events)
+	require.Equal(t, read.Events[0].Sequence, read.Last)
 }
 
 func TestEventsThatCannotBeDeliveredMakeRoom(t *testing.T) {
@@ -70,14 +76,11 @@ func TestEventsThatCannotBeDeliveredMakeRoom(t *testing.T) {
 	}
 	tell(t, w, order(other, 1))
 	w.Exec("UPDATE messages SET expires_at = stoa_now()")
-	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(other, 5)})
-	require.NoError(t, err)
-	require.Empty(t, batches[0].Events)
-	require.True(t, batches[0].More)
+	batch := fetch(t, w, cursor(other, 5))
+	require.Empty(t, batch.Events)
+	require.True(t, batch.More)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
-	batches, err = w.Events.Fetch(t.Context(), []events.Cursor{cursor(other, 5)})
-	require.NoError(t, err)
-	require.Len(t, batches[0].Events, 1)
+	require.Len(t, fetch(t, w, cursor(other, 5)).Events, 1)
 }
 
 func TestMessagesThatMayNotBeDelivered(t *testing.T) {
@@ -93,10 +96,9 @@ func TestMessagesThatMayNotBeDelivered(t *testing.T) {
 	w.Sent(one, third)
 	w.Exec("UPDATE contacts SET state = 'blocked', blocked_by = recipient_id WHERE id = $1", blocked)
 	w.Shift(messages.Retention - time.Hour)
-	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(other, 16), cursor(third, 16)})
-	require.NoError(t, err)
-	require.Empty(t, batches[1].Events)
-	require.Len(t, batches[0].Events, 2)
+	batch := fetch(t, w, cursor(other, 16))
+	require.Empty(t, fetch(t, w, cursor(third, 16)).Events)
+	require.Len(t, batch.Events, 2)
 	for i, sent := range kept {
 		var frame struct {
 			Payload struct {
@@ -108,7 +110,7 @@ func TestMessagesThatMayNotBeDelivered(t *testing.T) {
 				} `json:"message"`
 			} `json:"payload"`
 		}
-		require.NoError(t, json.Unmarshal(batches[0].Events[i].Frame(), &frame))
+		require.NoError(t, json.Unmarshal(batch.Events[i].Frame(), &frame))
 		delivered := frame.Payload.Message
 		require.Equal(t, sent.ID, delivered.ID)
 		require.Equal(t, sent.Ciphertext, delivered.Ciphertext)
@@ -125,18 +127,13 @@ func TestMessagesOfKnownEventsAreNotRead(t *testing.T) {
 	w.Exec("DELETE FROM events")
 	w.Sent(one, other)
 	w.Sent(one, other)
-	fetch := func(of events.Cursor) []events.Queued {
-		batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(one, 1), of})
-		require.NoError(t, err)
-		require.Len(t, batches[1].Events, 2)
-		return batches[1].Events
-	}
-	both := fetch(cursor(other, 2))
+	both := fetch(t, w, cursor(other, 2)).Events
+	require.Len(t, both, 2)
 	require.Contains(t, string(both[0].Frame()), `"message":{"id"`)
 	again := cursor(other, 2)
 	again.Known = both[0].Sequence
 	w.Exec("UPDATE messages SET expires_at = stoa_now() WHERE id = (SELECT message_id FROM events ORDER BY sequence LIMIT 1)")
-	read := fetch(again)
+	read := fetch(t, w, again).Events
 	require.Equal(t, events.Queued{ID: both[0].ID, Sequence: both[0].Sequence}, read[0], "it is not deleted, because nothing of it was read")
 	require.Equal(t, both[1], read[1])
 }
@@ -180,9 +177,8 @@ func TestRowsReadForABatchDoNotGrowWithEventsInFlight(t *testing.T) {
 		var text []byte
 		skipOwn := inFlight%100 == 0
 		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, FORMAT JSON) "+events.FetchStatement,
-			pq.Array([]string{other.ID.String()}), pq.Array([]int{1}), pq.Array([]int64{last}), pq.Array([]int64{last}), pq.Array([]int{16}),
-			pq.Array([]bool{skipOwn}), string(events.OrderChanged), events.LatestVersion,
-			pq.Array([]string{"profile.recommendations", "order.rated", "task.responded", "task.selected", "task.declined"})).Scan(&text))
+			other.ID, pq.Array([]string{"profile.recommendations", "order.rated", "task.responded", "task.selected", "task.declined"}),
+			last, last, 16, skipOwn, string(events.OrderChanged)).Scan(&text))
 		var explained []struct {
 			Plan plan `json:"Plan"`
 		}
@@ -196,18 +192,22 @@ func TestOnlyTheRecipientAcknowledges(t *testing.T) {
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
 	tell(t, w, order(one, 1), order(one, 2))
-	batches, err := w.Events.Fetch(t.Context(), []events.Cursor{cursor(one, 5)})
-	require.NoError(t, err)
-	first := batches[0].Events[0].ID
-	acknowledge := func(acks ...events.Ack) {
-		elsewhere, err := w.Events.Acknowledge(t.Context(), 1, acks)
-		require.NoError(t, err)
-		require.Empty(t, elsewhere)
+	first := fetch(t, w, cursor(one, 5)).Events[0].ID
+	var acknowledged []uuid.UUID
+	w.Events.Acknowledged = func(recipient uuid.UUID, ids []uuid.UUID) {
+		require.Equal(t, one.ID, recipient)
+		acknowledged = append(acknowledged, ids...)
 	}
-	acknowledge(events.Ack{Recipient: other.ID, EventID: first}, events.Ack{Recipient: one.ID, EventID: uuid.New()})
+	acknowledge := func(recipient *graphtest.Agent, ids ...uuid.UUID) []uuid.UUID {
+		deleted, err := w.Events.Acknowledge(t.Context(), recipient.ID, ids)
+		require.NoError(t, err)
+		return deleted
+	}
+	require.Empty(t, acknowledge(other, first))
+	require.Empty(t, acknowledge(one, uuid.New()))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM events"))
-	acks := []events.Ack{{Recipient: one.ID, EventID: first}, {Recipient: one.ID, EventID: first}}
-	acknowledge(acks...)
-	acknowledge(acks...)
+	require.Equal(t, []uuid.UUID{first}, acknowledge(one, first, first))
+	require.Empty(t, acknowledge(one, first))
+	require.Equal(t, []uuid.UUID{first}, acknowledged, "the connections are notified once")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 }

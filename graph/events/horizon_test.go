@@ -76,13 +76,12 @@ func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 			from := cursor(agent, 1000)
 			from.After = settled
 			begun := horizon.Settled
-			batches, err := w.Events.Fetch(t.Context(), []events.Cursor{from})
-			require.NoError(rt, err)
-			for _, e := range batches[0].Events {
+			batch := fetch(t, w, from)
+			for _, e := range batch.Events {
 				seen[e.ID] = true
 			}
 			settled = max(settled, begun)
-			return len(batches[0].Events)
+			return len(batch.Events)
 		}
 		end := func(commit bool) {
 			if len(open) == 0 {

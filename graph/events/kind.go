@@ -54,6 +54,14 @@ var latestKinds = []string{
 	string(FeedbackAnswered), string(ExportReady),
 }
 
+// kindsBehind returns the kinds that came after a version of the channel.
+func kindsBehind(version int) []string {
+	if version >= LatestVersion {
+		return []string{}
+	}
+	return latestKinds
+}
+
 // ownKind is the only kind that is also sent to the agent that caused it. All other kinds are caused by others, or, like
 // profile.recommendations, by no agent.
 const ownKind = OrderChanged

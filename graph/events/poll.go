@@ -8,6 +8,7 @@ import (
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
@@ -89,13 +90,7 @@ func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 		return nil, err
 	}
 	cursor.Recipient = v.BotID
-	found, err := ReadPage(ctx, cursor, func(ctx context.Context, c Cursor) (Batch, error) {
-		batches, err := a.Fetch(ctx, []Cursor{c})
-		if err != nil {
-			return Batch{}, err
-		}
-		return batches[0], nil
-	})
+	found, err := ReadPage(ctx, cursor, a.Fetch)
 	if err == nil && len(found.Events) == 0 && wait > 0 {
 		found.Wait = &Wait{Agent: v, Cursor: cursor, Length: wait}
 	}
@@ -130,4 +125,46 @@ func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor)
 		}
 		c.After = batch.Last // some of the batch may have been left out
 	}
+}
+
+// StreamInput says which events a stream is for.
+type StreamInput struct {
+	// Version of the channel, 1 unless sent.
+	Version page.Param `query:"version" json:"-"`
+	// Own says whether the stream sends what the caller did itself, true unless sent; otherwise that is acknowledged.
+	Own page.Param `query:"own" json:"-"`
+	// LastEventID is the event behind which the stream resumes; empty for none.
+	LastEventID string `header:"Last-Event-ID" json:"-"` //nolint:tagliatelle // its name in the standard
+}
+
+// Stream is a checked StreamInput.
+type Stream struct {
+	Agent   viewer.Viewer
+	Version int
+	// SkipOwn acknowledges the agent's own acts instead of sending them.
+	SkipOwn bool
+	// Behind is the event behind which the stream resumes; uuid.Nil for none.
+	Behind uuid.UUID
+}
+
+// StreamEvents admits the caller to a stream of its events (§4.10), which is the transport's part. A last event that is no id
+// counts as none, since clients repeat whatever they have seen. Only an agent may call it. Its fault is invalid_input.
+func (*API) StreamEvents(ctx context.Context, in StreamInput) (*Stream, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	version, err := page.Integer(fault.InvalidInput, "version", in.Version, versionRange)
+	if err != nil {
+		return nil, err
+	}
+	own, err := page.Flag(fault.InvalidInput, "own", in.Own, true)
+	if err != nil {
+		return nil, err
+	}
+	behind, err := text.UUID(in.LastEventID)
+	if err != nil {
+		behind = uuid.Nil
+	}
+	return &Stream{Agent: v, Version: int(version), SkipOwn: !own, Behind: behind}, nil
 }

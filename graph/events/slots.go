@@ -59,9 +59,9 @@ func (a *API) KeepSlots(ctx context.Context, process int32, slots []Slot) error 
 	return err
 }
 
-// CloseSlots gives slots back; one that is gone already changes nothing.
-func (a *API) CloseSlots(ctx context.Context, ids []uuid.UUID) error {
-	_, err := a.DB.SQL.ExecContext(ctx, closeSlots.Text, db.IDs(ids))
+// CloseSlot gives a slot back; one that is gone already changes nothing.
+func (a *API) CloseSlot(ctx context.Context, id uuid.UUID) error {
+	_, err := a.DB.SQL.ExecContext(ctx, closeSlot.Text, id)
 	return err
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph"
 	"stoa/graph/events"
 	"stoa/graph/graphtest"
 	"stoa/graph/messages"
@@ -22,7 +21,8 @@ import (
 func TestSendStoresAndAnnounces(t *testing.T) {
 	t.Parallel()
 	woken := make(chan []uuid.UUID, 10)
-	w := graphtest.New(t, func(c *graph.Config) { c.Wake = func(ids []uuid.UUID) { woken <- ids } })
+	w := graphtest.New(t)
+	w.Messages.Wake = func(ids []uuid.UUID) { woken <- ids }
 	one, other := w.Agent(), w.Agent()
 	contactID := w.Befriend(one, other)
 	w.Exec("DELETE FROM events")

@@ -9,7 +9,6 @@ import (
 	"github.com/lib/pq"
 	"github.com/stretchr/testify/require"
 
-	"stoa/graph"
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
@@ -20,7 +19,8 @@ import (
 func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	t.Parallel()
 	var ended atomic.Int64
-	o := &office{World: graphtest.New(t, func(c *graph.Config) { c.TokensEnded = func() { ended.Add(1) } }), t: t}
+	o := &office{World: graphtest.New(t), t: t}
+	o.Auth.TokensEnded = func() { ended.Add(1) }
 	o.ctx = viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
 	agent := o.Agent()
 	authenticated := func() error { _, err := o.Auth.Authenticate(context.Background(), agent.Token, true); return err }

@@ -136,15 +136,15 @@ func (a *API) body(ctx context.Context, d *attempt) ([]byte, error) {
 		content.Data = data
 		return wire.Marshal(content)
 	}
-	batches, err := a.Events.Fetch(ctx, []events.Cursor{{
+	batch, err := a.Events.Fetch(ctx, events.Cursor{
 		Recipient: d.BotID, Version: events.LatestVersion, After: d.Sequence - 1, Known: d.Sequence - 1, Size: 1,
 		// If the event is gone another one is read, whose kind the webhook may not take: it must not be acknowledged then.
 		SkipOwn: !d.Own && events.CanBeOwn(events.Kind(d.Kind)),
-	}})
+	})
 	if err != nil {
 		return nil, err
 	}
-	found := batches[0].Events
+	found := batch.Events
 	if len(found) == 0 || found[0].ID != d.EventID {
 		return nil, nil
 	}

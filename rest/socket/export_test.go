@@ -20,8 +20,8 @@ func (h *Hub) SetWriteTimeout(d time.Duration) { h.writeTimeout = d }
 // SetReleaseTimeout changes how long a connection that ends waits for its slot to be free. It must be called before connections open.
 func (h *Hub) SetReleaseTimeout(d time.Duration) { h.releaseTimeout = d }
 
-// ChunksInMemory is how many sessions may hold events in memory at the same time.
-const ChunksInMemory = chunksInMemory
+// StatementsAtOnce is how many sessions and polls use the database at the same time.
+const StatementsAtOnce = statementsAtOnce
 
 // SetStreamLife changes how long a stream lasts. It must be called before streams open.
 func (h *Hub) SetStreamLife(d time.Duration) { h.streamLife = d }

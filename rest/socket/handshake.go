@@ -5,16 +5,11 @@ import (
 	"context"
 	"net"
 	"net/http"
-	"sync"
-	"time"
 
-	"github.com/google/uuid"
 	"github.com/gorilla/websocket"
 
 	"stoa/graph/events"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/slack"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
 )
 
@@ -22,18 +17,9 @@ import (
 // speaks the first version.
 var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.events.v1": events.FirstVersion}
 
-// handshakeTimeout bounds the admission.
-var handshakeTimeout = slack.Of(5 * time.Second)
-
-// slotRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.
-var slotRetries = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
-
-// upgrader answers handshakes. An idle connection keeps a small buffer for reading, which holds some acks, and none for writing.
+// upgrader answers handshakes. It uses the buffers of net/http.
 var upgrader = websocket.Upgrader{
-	HandshakeTimeout: handshakeTimeout,
-	ReadBufferSize:   256,
-	WriteBufferSize:  4 << 10,
-	WriteBufferPool:  &sync.Pool{},
+	HandshakeTimeout: admitTimeout,
 	Subprotocols:     []string{"stoa.events.v2", "stoa.events.v1"},
 	CheckOrigin:      func(*http.Request) bool { return true }, // authorize refuses a foreign one with a close code
 	Error: func(w http.ResponseWriter, _ *http.Request, status int, reason error) {
@@ -41,7 +27,7 @@ var upgrader = websocket.Upgrader{
 		if status >= http.StatusInternalServerError {
 			refused = fault.Wrap(fault.InternalError, reason)
 		}
-		_ = web.WriteError(w, refused) // a fault with a fixed text is always JSON
+		_ = web.WriteError(w, refused) // as below
 	},
 }
 
@@ -53,103 +39,47 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Connection", "Upgrade")
 		w.Header().Set("Upgrade", "websocket")
 		w.Header().Set("Sec-Websocket-Version", "13")
-		_ = web.WriteError(w, fault.New(fault.UpgradeRequired)) // as above
+		_ = web.WriteError(w, fault.New(fault.UpgradeRequired)) // a fault with a fixed text is always JSON
 		return
 	}
-	s := &socket{session: session{hub: h, pingPeriod: pingRounds}}
-	s.link = s
-	process, refused := h.authorize(r, s)
+	s := new(socket)
+	s.begin(h, s, socketPingRounds)
+	if refused := h.authorize(r, s); refused != nil {
+		s.close(*refused)
+	}
 	upgraded, err := upgrader.Upgrade(hijacker{w, s}, r, http.Header{web.RequestIDHeader: w.Header()[web.RequestIDHeader]})
 	if err != nil {
-		s.release()
+		s.close(errBroken)
+		h.unregister(&s.session)
+		h.finished(&s.session, errBroken)
 		return
 	}
 	s.attach(upgraded)
-	switch {
-	case refused != nil:
-		s.refuse(*refused)
-	case !h.register(&s.session, process):
-		s.release()
-		s.slot = events.Slot{}
-		s.refuse(errAway)
-	default:
-		s.start()
-	}
+	go s.run()
 }
 
-// authorize decides who may connect and leases the session's slot, under the number of the process that it returns.
-func (h *Hub) authorize(r *http.Request, s *socket) (int32, *closeReason) {
-	ctx, cancel := context.WithTimeout(r.Context(), handshakeTimeout)
+// authorize decides who may connect, and admits the session.
+func (h *Hub) authorize(r *http.Request, s *socket) *closeReason {
+	ctx, cancel := context.WithTimeout(r.Context(), admitTimeout)
 	defer cancel()
 	token, bearer := web.Bearer(r.Header)
 	switch {
 	case r.URL.RawQuery != "" || r.URL.ForceQuery:
-		return 0, &errQuery
+		return &errQuery
 	case h.origins.Foreign(r):
-		return 0, &errOrigin
+		return &errOrigin
 	case h.isDraining():
-		return 0, &errDraining
+		return &errDraining
 	case !bearer:
-		return 0, &errIdentity
-	}
-	process := h.awaitProcess(ctx)
-	if process == 0 {
-		return 0, &errAway
+		return &errIdentity
+	case h.awaitProcess(ctx) == 0:
+		return &errAway
 	}
 	v, err := h.Graph.Auth.Authenticate(ctx, token, false)
 	if err != nil {
-		return 0, h.closeReasonOf(err)
+		return h.reasonOf(err)
 	}
-	slot, refused := h.takeSlot(ctx, process, v)
-	if refused != nil {
-		return 0, refused
-	}
-	s.slot = slot
-	return process, nil
-}
-
-// takeSlot leases a slot for an agent under the number of the process.
-func (h *Hub) takeSlot(ctx context.Context, process int32, v viewer.Viewer) (events.Slot, *closeReason) {
-	slot := events.Slot{ID: uuid.Must(uuid.NewV7()), BotID: v.BotID, TokenID: v.TokenID}
-	verdict, err := h.leaseSlot(ctx, process, slot)
-	switch {
-	case err != nil:
-		h.slots.submit(slot.ID) // whether the lease was made is unknown, and it may be made after this
-		time.AfterFunc(statementTimeout, func() { h.slots.submit(slot.ID) })
-		return events.Slot{}, h.closeReasonOf(err)
-	case verdict == events.Full:
-		return events.Slot{}, &errFull
-	case verdict == events.Lost:
-		return events.Slot{}, &errAway
-	}
-	return slot, nil
-}
-
-func (h *Hub) leaseSlot(ctx context.Context, process int32, slot events.Slot) (verdict events.SlotResult, err error) {
-	for _, wait := range slotRetries {
-		verdict, err = h.Graph.Events.OpenSlot(ctx, process, slot, h.Quotas.SocketsPerAgent, h.Quotas.Sockets)
-		if err != nil || verdict != events.Full || wait == 0 {
-			break
-		}
-		select {
-		case <-time.After(wait):
-		case <-ctx.Done():
-		}
-	}
-	return verdict, err
-}
-
-// closeReasonOf is the close reason for a fault of authorize or takeSlot.
-func (h *Hub) closeReasonOf(err error) *closeReason {
-	known := fault.From(err)
-	if refused, ok := reasonOfFault[known.Code]; ok {
-		if known.Code == fault.Unauthorized {
-			refused = refused.say(known.Message)
-		}
-		return &refused
-	}
-	h.warnLimited("event socket refuses a client", err)
-	return &errAway
+	return h.admit(ctx, v, &s.session)
 }
 
 // hijacker wraps the connection that the upgrade takes over in a meteredConn.
@@ -166,4 +96,22 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	}
 	h.socket.wire = &meteredConn{Conn: conn}
 	return h.socket.wire, buffered, nil
+}
+
+// meteredConn bounds how many bytes a client may send for one message. The library does not report fragments, and a message may
+// have any number of them, also empty ones.
+type meteredConn struct {
+	net.Conn
+	// unfinished is how many bytes have come since the last whole message or control frame. Only the goroutine that reads uses it.
+	unfinished int
+}
+
+// Read implements net.Conn.
+func (m *meteredConn) Read(p []byte) (int, error) {
+	if m.unfinished > maxWire {
+		return 0, errLarge
+	}
+	n, err := m.Conn.Read(p)
+	m.unfinished += n
+	return n, err
 }

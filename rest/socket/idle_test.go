@@ -114,7 +114,7 @@ func benchmarkIdle(b *testing.B, address func(*process) string) {
 		require.NoError(b, err)
 		require.Equal(b, strconv.Itoa(agents*each)+"\n", said)
 		require.Eventually(b, func() bool { return p.hub.Stats().Open == agents*each }, slack.TestWait, slack.TestWait/1000)
-		require.Eventually(b, func() bool { return runtime.NumGoroutine() < agents*each+100 }, slack.TestWait, slack.TestWait/1000, "the first looks are done")
+		require.Eventually(b, func() bool { return runtime.NumGoroutine() < 2*agents*each+100 }, slack.TestWait, slack.TestWait/1000, "the first looks are done")
 		after := memory()
 		b.ReportMetric(float64(after.heap-before.heap)/(agents*each), "heap-B/connection")
 		b.ReportMetric(float64(after.stack-before.stack)/(agents*each), "stack-B/connection")

@@ -114,7 +114,7 @@ func (f *inflight) prune(batch events.Batch) {
 }
 
 // position is how far a session has read its recipient's events. A pass reads them from settled on, in chunks, so that it finds events
-// that became visible after later ones; the next pass begins where the horizon was when the last one began.
+// that became visible after later ones; the next pass begins where the horizon was when the last one began. Only the goroutine of serve uses it.
 type position struct {
 	// settled is the sequence up to which no event can appear any more that the session has not gone through.
 	settled int64
@@ -125,6 +125,8 @@ type position struct {
 	at, begun int64
 	// again reports that another pass has to follow.
 	again bool
+	// pruning reports that events in flight may be gone, which the next batch shows.
+	pruning bool
 }
 
 // begin starts a pass, or has one follow the pass under way.
@@ -146,4 +148,4 @@ func (p *position) end() (again bool) {
 }
 
 // reset has the next pass begin at the oldest event.
-func (p *position) reset() { p.settled, p.passing, p.again = 0, false, false }
+func (p *position) reset() { p.settled, p.passing, p.again, p.pruning = 0, false, false, true }

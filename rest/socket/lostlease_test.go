@@ -9,7 +9,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/slack"
-	"stoa/rest/socket"
 )
 
 // The answer to a lease is lost, and the process gives the slot back before PostgreSQL makes the lease.
@@ -26,7 +25,8 @@ func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
 	behind, err := db.Open(network.URL, db.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = behind.SQL.Close() })
-	p, agent := h.process(quotas(1, 0), func(c *socket.Config) { c.Graph.Events.DB = behind }), h.Agent()
+	h.outbox = behind
+	p, agent := h.process(quotas(1, 0)), h.Agent()
 	lock, err := h.DB.SQL.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = lock.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7061006)")

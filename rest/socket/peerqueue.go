@@ -1,6 +1,8 @@
 package socket
 
 import (
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,59 +13,43 @@ import (
 const (
 	// agentsPerNotice fit into the 8000 bytes of a notification.
 	agentsPerNotice = 200
-	// noticesPerStatement bounds one statement.
-	noticesPerStatement = 25
-	// maxAgents is how many agents the queue holds; beyond that the notice is for everyone.
-	maxAgents = 50_000
+	// maxQueued is how many notices the queue holds; beyond that one is for everyone.
+	maxQueued = 50_000
 )
+
+// queued is a notice: a word, and the agent that it concerns; uuid.Nil if it concerns no agent.
+type queued struct {
+	word  string
+	agent uuid.UUID
+}
 
 // peerQueue holds the notices for the other processes while a statement runs or the connection is lost.
 type peerQueue struct {
-	mu sync.Mutex
-	// agents are named by the words wordWake and wordRecheck.
-	agents   map[string]map[uuid.UUID]struct{}
-	everyone bool
-	tokens   bool
+	mu      sync.Mutex
+	notices map[queued]struct{}
 	// alone: there is no other process, so nothing is queued.
 	alone bool
 	// waiting holds a token while there is something to send.
 	waiting chan struct{}
 }
 
-// add queues a notice that names agents.
-func (q *peerQueue) add(word string, bots []uuid.UUID) {
-	q.put(func() {
-		named := q.agents[word]
-		if named == nil {
-			if q.agents == nil {
-				q.agents = make(map[string]map[uuid.UUID]struct{})
-			}
-			named = make(map[uuid.UUID]struct{}, len(bots))
-			q.agents[word] = named
-		}
-		for _, bot := range bots {
-			named[bot] = struct{}{}
-		}
-		if len(named) > maxAgents {
-			q.agents, q.everyone = nil, true
-		}
-	})
-}
-
-// addTokensEnded queues the notice that tokens have ended.
-func (q *peerQueue) addTokensEnded() { q.put(func() { q.tokens = true }) }
-
-func (q *peerQueue) put(add func()) {
+// add queues a notice about each agent.
+func (q *peerQueue) add(word string, agents ...uuid.UUID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.alone {
 		return
 	}
-	add()
-	select {
-	case q.waiting <- struct{}{}:
-	default:
+	if len(q.notices)+len(agents) > maxQueued {
+		q.notices, word, agents = nil, wordEveryone, []uuid.UUID{uuid.Nil}
 	}
+	if q.notices == nil {
+		q.notices = make(map[queued]struct{})
+	}
+	for _, agent := range agents {
+		q.notices[queued{word, agent}] = struct{}{}
+	}
+	notify(q.waiting)
 }
 
 func (q *peerQueue) setAlone(alone bool) {
@@ -73,43 +59,24 @@ func (q *peerQueue) setAlone(alone bool) {
 }
 
 // take empties the queue into statements.
-func (q *peerQueue) take(process int32) []string {
+func (q *peerQueue) take(process int32) (statements []string) {
 	q.mu.Lock()
-	agents, everyone, tokens := q.agents, q.everyone, q.tokens
-	q.agents, q.everyone, q.tokens = nil, false, false
+	taken := q.notices
+	q.notices = nil
 	q.mu.Unlock()
-
-	var notices []string
-	if tokens {
-		notices = append(notices, notify(process, wordTokens))
+	agents := make(map[string][]string)
+	for one := range taken {
+		agents[one.word] = append(agents[one.word], one.agent.String())
 	}
-	if everyone {
-		notices = append(notices, notify(process, wordEveryone))
-		agents = nil
-	}
-	for word, named := range agents {
-		words := make([]string, 0, 1+agentsPerNotice)
-		words = append(words, word)
-		for agent := range named {
-			if words = append(words, agent.String()); len(words) > agentsPerNotice {
-				notices = append(notices, notify(process, words...))
-				words = words[:1]
-			}
+	for _, word := range slices.Sorted(maps.Keys(agents)) {
+		for some := range slices.Chunk(agents[word], agentsPerNotice) {
+			statements = append(statements, notice(process, word, some...))
 		}
-		if len(words) > 1 {
-			notices = append(notices, notify(process, words...))
-		}
-	}
-	var statements []string
-	for len(notices) > 0 {
-		n := min(len(notices), noticesPerStatement)
-		statements = append(statements, "SELECT "+strings.Join(notices[:n], ", "))
-		notices = notices[n:]
 	}
 	return statements
 }
 
-// notify is the call that sends a notice. Words hold nothing that would have to be quoted.
-func notify(process int32, words ...string) string {
-	return "pg_notify('" + channel + "', '" + strconv.Itoa(int(process)) + " " + strings.Join(words, " ") + "')"
+// notice is the statement that sends a notice. Words hold nothing that would have to be quoted.
+func notice(process int32, word string, agents ...string) string {
+	return "SELECT pg_notify('" + channel + "', '" + strconv.Itoa(int(process)) + " " + word + " " + strings.Join(agents, " ") + "')"
 }

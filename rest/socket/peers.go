@@ -39,7 +39,7 @@ const (
 	wordWake = "wake"
 	// wordRecheck: events of the agents named were acknowledged or withdrawn.
 	wordRecheck = "recheck"
-	// wordEveryone means wordRecheck for every agent.
+	// wordEveryone means wordRecheck for every agent, and wordTokens.
 	wordEveryone = "everyone"
 	// wordTokens: tokens have ended.
 	wordTokens = "tokens"
@@ -97,7 +97,7 @@ func (h *Hub) servePeers(ctx context.Context) error {
 		"SET synchronous_commit = off",
 		"LISTEN " + channel,
 		fmt.Sprintf("SELECT pg_advisory_lock(%d, %d)", events.ProcessLock, process),
-		"SELECT " + notify(process, wordHello),
+		notice(process, wordHello),
 	}
 	for _, statement := range greeting {
 		if err := execute(conn, statement); err != nil {
@@ -107,12 +107,10 @@ func (h *Hub) servePeers(ctx context.Context) error {
 	if err := h.takeSlots(ctx, process); err != nil {
 		return err
 	}
-	h.recheckTokens()
+	notify(h.recheck)
 	// Notices sent while there was no connection are lost, and the database may be another one than before.
-	select {
-	case h.reconnected <- struct{}{}:
-	default:
-	}
+	h.restart.Store(true)
+	notify(h.reconnected)
 	check := time.NewTicker(peerCheck)
 	defer check.Stop()
 	for {
@@ -145,19 +143,22 @@ func execute(conn *pq.ListenerConn, statement string) error {
 
 // takeSlots leases the slots of all sessions under a new number and then admits new sessions.
 func (h *Hub) takeSlots(ctx context.Context, process int32) error {
-	held := h.slotsHeld()
+	var held []events.Slot
+	for _, r := range h.all() {
+		held = append(held, *r.place())
+	}
 	if err := h.Graph.Events.KeepSlots(ctx, process, held); err != nil {
 		return err
 	}
 	h.setProcess(process)
 	// The slot of a session that closed meanwhile may have been freed before it was leased again.
 	staying := make(map[uuid.UUID]bool, len(held))
-	for _, slot := range h.slotsHeld() {
-		staying[slot.ID] = true
+	for _, r := range h.all() {
+		staying[r.place().ID] = true
 	}
 	for _, slot := range held {
 		if !staying[slot.ID] {
-			h.slots.submit(slot.ID)
+			h.freeSlot(slot.ID)
 		}
 	}
 	return nil
@@ -200,7 +201,7 @@ func (h *Hub) handleNotice(process int32, notice string) {
 	}
 	if words[0] == databaseSender {
 		if slots := parseIDs(words[2:]); words[1] == wordDisplace && len(slots) == 1 && words[2] == strconv.Itoa(int(process)) {
-			h.displace(slots[0], time.Now().Add(2*handshakeTimeout))
+			h.displace(slots[0], time.Now().Add(2*admitTimeout))
 		}
 		return
 	}
@@ -208,8 +209,9 @@ func (h *Hub) handleNotice(process int32, notice string) {
 	switch words[1] {
 	case wordEveryone:
 		h.scheduleAll(pending{recheck: true})
+		notify(h.recheck)
 	case wordTokens:
-		h.recheckTokens()
+		notify(h.recheck)
 	case wordWake:
 		bots := parseIDs(words[2:])
 		h.counts.wakeups.Add(int64(len(bots)))

@@ -1,88 +1,314 @@
 package socket
 
 import (
+	"context"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/events"
 )
 
-// session is one open connection of an agent: what is sent on it and what it has received. The goroutine of writePump lives while
-// there is something to write.
+// chunk is how many new events are read and sent in one go: few enough that what is sent was just read, and that the messages held in
+// memory are bounded, to 400 KB a session.
+const chunk = 16
+
+// session is one open connection of an agent: what is sent on it and what it has received. The goroutine of serve is the only one that
+// sends events and answers to acks.
 type session struct {
 	hub     *Hub
 	link    link
 	slot    events.Slot
 	version int
+	// pingRounds is after how many rounds the client is sent a sign of life.
+	pingRounds int
 	// skipOwn: what the agent did itself is acknowledged instead of being sent.
 	skipOwn bool
-	// pingPeriod is after how many rounds, of pingRounds an interval, the client is sent a sign of life.
-	pingPeriod int
-	released   sync.Once
-	// position is where the write pump reads on; only its goroutine uses it.
+	// ctx ends when the session is closed; its cause is the closeReason.
+	ctx    context.Context //nolint:containedctx // a session outlives the request that opened it
+	cancel context.CancelCauseFunc
+	// woken holds a token if serve has to look for work.
+	woken    chan struct{}
 	position position
 
 	mu       sync.Mutex
-	closing  *closeReason
-	pumping  bool
 	pending  pending
 	inflight inflight
-	// blocked reports that there may be events to send once an event in flight is settled.
-	blocked bool
 	// loading reports that events are read or sent; those in settledWhileLoading must not be sent any more.
 	loading             bool
 	settledWhileLoading []uuid.UUID
-	// unsent are the events of the batch that are not written yet. dropped reports that they were dropped, because the client is
-	// slow, and have to be read again.
-	unsent  []events.Queued
-	dropped bool
 }
 
-// link is the connection that a session writes to: a WebSocket, or a stream of server-sent events.
+// link is the connection that a session writes to: a WebSocket, or a stream of server-sent events. An error means that the client
+// cannot be written to any more.
 type link interface {
 	// frame is an event as it goes over the connection.
 	frame(e *events.Queued) []byte
-	// write sends frames of events and acknowledgements, ping a sign of life. Only the write pump calls them. An error means that the
-	// client cannot be written to any more.
+	// write sends a frame of an event or of an acknowledgement, ping a sign of life.
 	write(frame []byte) error
 	ping() error
-	// end begins to close the connection for a reason. It is called once, with the session locked, and does not block.
-	end(reason closeReason)
-	// cut closes the connection at once.
-	cut()
 }
 
-// close ends the session; only the first reason counts. It does not block.
-func (s *session) close(reason closeReason) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closing == nil {
-		s.closing = &reason
-		s.link.end(reason)
-	}
+// pending is the work of a session.
+type pending struct {
+	// fetch: there may be events that were not there before.
+	fetch bool
+	// recheck: events in flight may be gone, and any event may be new.
+	recheck bool
+	ping    bool
+	// acks are to be answered.
+	acks []uuid.UUID
 }
 
-// conclude returns why the session was closed, or sets why it ends where it was not.
-func (s *session) conclude(end closeReason) (last closeReason, closed bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if closed = s.closing != nil; !closed {
-		s.closing = &end
-	}
-	return *s.closing, closed
+func (p *pending) add(more pending) {
+	p.fetch = p.fetch || more.fetch
+	p.recheck = p.recheck || more.recheck
+	p.ping = p.ping || more.ping
+	p.acks = append(p.acks, more.acks...)
+}
+
+func (p *pending) empty() bool { return !p.fetch && !p.recheck && !p.ping && len(p.acks) == 0 }
+
+// begin makes a session that is not admitted yet.
+func (s *session) begin(h *Hub, l link, pingRounds int) {
+	s.hub, s.link, s.pingRounds, s.version, s.woken = h, l, pingRounds, events.FirstVersion, make(chan struct{}, 1)
+	s.ctx, s.cancel = context.WithCancelCause(h.ctx)
 }
 
 // place implements receiver.
-func (s *session) place() events.Slot { return s.slot }
+func (s *session) place() *events.Slot { return &s.slot }
 
-// pingDue implements receiver. The slots' ids spread the sessions over the rounds.
-func (s *session) pingDue(round int) bool {
-	return (round+int(s.slot.ID[len(s.slot.ID)-1]))%s.pingPeriod == 0
+// close implements receiver.
+func (s *session) close(reason closeReason) { s.cancel(reason) }
+
+// reason returns why a closed session was closed; errBroken if the Hub has stopped.
+func (s *session) reason() closeReason {
+	reason, _ := context.Cause(s.ctx).(closeReason) //nolint:errorlint // it was never wrapped
+	return reason
 }
 
-// abandon implements receiver.
-func (s *session) abandon() { s.link.cut() }
+// schedule implements receiver.
+func (s *session) schedule(work pending) {
+	s.mu.Lock()
+	s.pending.add(work)
+	s.mu.Unlock()
+	notify(s.woken)
+}
 
-// release removes the session from the Hub and frees its slot, once; it returns when that is done.
-func (s *session) release() { s.released.Do(func() { s.hub.unregister(s) }) }
+// settle implements receiver: it makes room for other events.
+func (s *session) settle(ids []uuid.UUID) {
+	s.mu.Lock()
+	for _, id := range ids {
+		s.inflight.settle(id)
+	}
+	if s.loading {
+		s.settledWhileLoading = append(s.settledWhileLoading, ids...)
+	}
+	s.mu.Unlock()
+	notify(s.woken)
+}
+
+// serve sends events and answers acks until the session is closed. While the database is away it tries again.
+func (s *session) serve() {
+	for wait := firstWait; s.await(); {
+		err := s.work()
+		if err == nil {
+			wait = firstWait
+			continue
+		}
+		s.hub.warnLimited("event socket cannot read or acknowledge", err)
+		select {
+		case <-time.After(wait):
+		case <-s.ctx.Done():
+		}
+		wait = min(2*wait, longWait)
+	}
+}
+
+// await waits for work, and reports whether the session is still open. A full window keeps events from being read.
+func (s *session) await() bool {
+	for s.ctx.Err() == nil {
+		s.mu.Lock()
+		ready := !s.pending.empty() || s.mayRead()
+		s.mu.Unlock()
+		if ready {
+			return true
+		}
+		select {
+		case <-s.woken:
+		case <-s.ctx.Done():
+		}
+	}
+	return false
+}
+
+// mayRead reports whether a pass is under way and has room, or may make some. The session is locked.
+func (s *session) mayRead() bool {
+	return s.position.passing && (s.position.pruning || !s.inflight.full())
+}
+
+// work does what is pending, and reads and sends a chunk of events. An error is the database's; the work that it left undone is done at
+// the next call.
+func (s *session) work() error {
+	s.mu.Lock()
+	work := s.pending
+	s.pending = pending{acks: work.acks}
+	s.mu.Unlock()
+	if work.recheck {
+		s.position.reset()
+	}
+	if work.fetch || work.recheck {
+		s.position.begin(s.hub.horizon.Load())
+	}
+	if work.ping && s.link.ping() != nil {
+		s.close(errBroken)
+	}
+	if err := s.acknowledge(work.acks); err != nil {
+		return err
+	}
+	return s.deliver()
+}
+
+// acknowledge deletes events and then answers, each ack once. Those that are settled already are only answered.
+func (s *session) acknowledge(ids []uuid.UUID) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	var fresh []uuid.UUID
+	s.mu.Lock()
+	for _, id := range ids {
+		if s.inflight.holds(id) {
+			fresh = append(fresh, id)
+		}
+	}
+	s.mu.Unlock()
+	if len(fresh) > 0 {
+		err := s.hub.inTurn(s.ctx, func(ctx context.Context) error {
+			_, err := s.hub.Graph.Events.Acknowledge(ctx, s.slot.BotID, fresh)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		s.hub.settle(s.slot.BotID, fresh) // also those that were deleted before
+	}
+	s.mu.Lock()
+	s.pending.acks = slices.Clone(s.pending.acks[len(ids):])
+	s.mu.Unlock()
+	for _, id := range ids {
+		if !s.write(acked(id)) {
+			break
+		}
+	}
+	return nil
+}
+
+// deliver reads a chunk of events and sends those that the connection has not received. With a full window it reads nothing,
+// unless events in flight may be gone.
+func (s *session) deliver() error {
+	p := &s.position
+	s.mu.Lock()
+	if !s.mayRead() {
+		s.mu.Unlock()
+		return nil
+	}
+	cursor := events.Cursor{
+		Recipient: s.slot.BotID, Version: s.version, After: p.at, Known: p.known, Size: s.inflight.behind(p.at) + chunk,
+		SkipOwn: s.skipOwn,
+	}
+	s.loading, s.settledWhileLoading = true, nil
+	s.mu.Unlock()
+	batch, err := s.hub.fetch(s.ctx, cursor)
+	whole := false
+	if err == nil {
+		whole = s.sendAll(batch)
+	}
+	s.mu.Lock()
+	s.loading, s.settledWhileLoading = false, nil
+	s.mu.Unlock()
+	switch {
+	case err != nil:
+		return err
+	case !whole: // the pass goes on behind the last event that was sent
+	case batch.More:
+		p.at = max(p.at, batch.Last)
+		p.known = max(p.known, p.at)
+	default:
+		p.known = max(p.known, batch.Last)
+		if p.end() {
+			p.begin(s.hub.horizon.Load())
+		}
+	}
+	return nil
+}
+
+// sendAll sends a batch in order and reports whether it went through all of it; the position is then behind the last event that
+// it went through.
+func (s *session) sendAll(batch events.Batch) bool {
+	p := &s.position
+	if p.pruning {
+		p.pruning = false
+		s.mu.Lock()
+		s.inflight.prune(batch)
+		s.mu.Unlock()
+	}
+	for i := range batch.Events {
+		e := &batch.Events[i]
+		switch s.next(e) {
+		case stop:
+			return false
+		case readAgain:
+			p.known = e.Sequence - 1
+			return false
+		case send:
+			if !s.write(s.link.frame(e)) {
+				return false
+			}
+			s.hub.counts.delivered.Add(1)
+		case skip:
+		}
+		p.at = e.Sequence
+		p.known = max(p.known, e.Sequence)
+	}
+	return true
+}
+
+// step is the next action for an event of a batch.
+type step int
+
+const (
+	// stop: it must be read again later, because the window is full.
+	stop step = iota
+	// readAgain: it was read without its frame, because it became visible after events behind it; it must be read again with it.
+	readAgain
+	// skip: the connection has received it, or must not receive it any more.
+	skip
+	send
+)
+
+// next decides about an event of the batch; one that is to be sent is in flight from now on.
+func (s *session) next(e *events.Queued) step {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.inflight.received(e.ID) || slices.Contains(s.settledWhileLoading, e.ID):
+		return skip
+	case e.Kind == "":
+		return readAgain
+	case s.inflight.full():
+		return stop
+	}
+	s.inflight.send(e.ID, e.Sequence)
+	return send
+}
+
+// write sends a frame, or ends the session.
+func (s *session) write(frame []byte) bool {
+	if s.ctx.Err() == nil && s.link.write(frame) == nil {
+		return true
+	}
+	s.close(errBroken)
+	return false
+}

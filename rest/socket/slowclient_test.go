@@ -61,7 +61,7 @@ func TestAClientThatDoesNotReadIsCutOff(t *testing.T) {
 	}
 }
 
-// As many clients as may hold events in memory do not read, for longer than the test takes. Others still get theirs.
+// More clients than may use the database at once do not read, for longer than the test takes. Others still get theirs.
 func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
@@ -71,10 +71,10 @@ func TestClientsThatDoNotReadHoldNoPlace(t *testing.T) {
 	conn := p.dial(agent.Token)
 	conn.quiet()
 	p.tellMuch(deaf)
-	for range socket.ChunksInMemory + 1 {
+	for range 2 * socket.StatementsAtOnce {
 		p.deaf(deaf)
 	}
 	p.tell(agent, 1)
 	require.Equal(t, 1, conn.event(events.OrderChanged).version())
-	require.Equal(t, socket.ChunksInMemory+2, p.hub.Stats().Open)
+	require.Equal(t, 2*socket.StatementsAtOnce+1, p.hub.Stats().Open)
 }

@@ -4,13 +4,14 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/gorilla/websocket"
 
 	"stoa/graph/events"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
@@ -23,55 +24,63 @@ const (
 	linger = time.Second
 	// maxUnanswered is how many acks may wait for their answer: four for each event in flight.
 	maxUnanswered = 4 * events.WindowSize
+	// maxMessage is the largest message in bytes that a client may send (§6).
+	maxMessage = bounds.Frame
+	// maxWire is how many bytes a client may send for one message or control frame, the headers of fragments included.
+	maxWire = 4 * maxMessage
+	// framesPerSecond is how many messages and control frames a client may send in any second; first acks do not count (§6).
+	framesPerSecond = 50
 )
 
-var (
-	// defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
-	defaultWriteTimeout = slack.Of(time.Second)
-	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before it sends the close frame.
-	defaultReleaseTimeout = slack.Of(250 * time.Millisecond)
-)
+// defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
+var defaultWriteTimeout = slack.Of(time.Second)
 
-// socket is the WebSocket of a session. The goroutine of read reads for as long as the connection is open. Only the write pump
-// writes data frames; control frames may be written by any goroutine.
+// socket is the WebSocket of a session. The goroutine of run serves the session, that of read reads for as long as the connection is
+// open. Only serve writes data frames; control frames may be written by any goroutine.
 type socket struct {
 	session
 
 	conn *websocket.Conn
 	// wire is the connection beneath conn.
 	wire *meteredConn
-	pace pace
+	// frames are when the frames of the last second came. Only the goroutine that reads uses it.
+	frames []time.Time
 }
-
-// incoming are buffers for one message of a client; the byte beyond maxMessage reports that it is too large.
-var incoming = sync.Pool{New: func() any { return new([maxMessage + 1]byte) }}
-
-// past is a deadline that makes a read fail at once.
-var past = time.Unix(1, 0)
 
 // attach makes an upgraded connection the session's.
 func (s *socket) attach(conn *websocket.Conn) {
 	s.conn = conn
-	s.version = events.FirstVersion
 	if named, ok := versions[conn.Subprotocol()]; ok {
 		s.version = named
 	}
 	conn.SetPingHandler(s.onPing)
 	conn.SetPongHandler(s.onPong)
-	conn.SetCloseHandler(func(int, string) error { return nil }) // finish answers, when the slot is free
+	conn.SetCloseHandler(func(int, string) error { return nil }) // run answers, when the slot is free
 }
 
-// start begins a session that the Hub has registered.
-func (s *socket) start() {
+// run serves the session and closes the connection. It frees the slot before it sends the close frame, so that a client that sees the
+// code can open another connection, and then waits for the client to close its side.
+func (s *socket) run() {
 	s.touch()
-	go s.read()
+	read := make(chan struct{})
+	go func() {
+		s.read()
+		close(read)
+	}()
 	s.schedule(pending{fetch: true})
-}
-
-// refuse begins a session that ends at once.
-func (s *socket) refuse(reason closeReason) {
-	s.close(reason)
-	go s.read()
+	s.serve()
+	s.hub.unregister(&s.session)
+	reason := s.reason()
+	if reason != errBroken {
+		message := websocket.FormatCloseMessage(reason.code, reason.text)
+		_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that misses it sees the end
+		s.mu.Lock()
+		_ = s.conn.SetReadDeadline(time.Now().Add(linger)) // fails only on a closed connection, which the next read reports
+		s.mu.Unlock()
+		<-read
+	}
+	_ = s.conn.Close()
+	s.hub.finished(&s.session, reason)
 }
 
 // touch renews the read timeout, unless the session is ending.
@@ -79,23 +88,10 @@ func (s *socket) touch() {
 	s.wire.unfinished = 0
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closing == nil {
-		_ = s.conn.SetReadDeadline(time.Now().Add(readTimeout)) // fails only on a closed connection, which the next read reports
+	if s.ctx.Err() == nil {
+		_ = s.conn.SetReadDeadline(time.Now().Add(readTimeout)) // as above
 	}
 }
-
-// end implements link.
-func (s *socket) end(reason closeReason) {
-	if reason == errBroken {
-		_ = s.conn.SetReadDeadline(past) // fails only on a closed connection, which the next read reports
-		return
-	}
-	_ = s.conn.SetReadDeadline(time.Now().Add(s.hub.releaseTimeout + s.hub.writeTimeout + linger)) // as above
-	go s.sendClose(reason)
-}
-
-// cut implements link.
-func (s *socket) cut() { _ = s.conn.Close() } // it may be closed already
 
 // frame implements link.
 func (*socket) frame(e *events.Queued) []byte { return e.Frame() }
@@ -111,27 +107,25 @@ func (s *socket) ping() error {
 	return s.conn.WriteControl(websocket.PingMessage, nil, s.writeDeadline())
 }
 
-// sendClose frees the slot before it sends the close frame, so that a client that sees the code can open another connection.
-func (s *socket) sendClose(reason closeReason) {
-	s.release()
-	message := websocket.FormatCloseMessage(reason.code, reason.text)
-	_ = s.conn.WriteControl(websocket.CloseMessage, message, s.writeDeadline()) // a peer that misses it sees the end
-	_ = s.conn.SetReadDeadline(time.Now().Add(linger))                          // as above
-}
-
 func (s *socket) writeDeadline() time.Time { return time.Now().Add(s.hub.writeTimeout) }
 
-// read handles what the client sends until the connection ends. After close it waits for the peer to close too.
+// read handles frames of the client until the connection ends. When the session is closed it waits for the peer to close, too.
 func (s *socket) read() {
 	for {
 		message, err := s.receive()
-		if err != nil {
-			s.finish(err)
-			return
+		if err == nil {
+			if reason := s.handle(message); reason != nil {
+				s.close(*reason)
+			}
+			continue
 		}
-		if reason := s.handle(message); reason != nil {
-			s.close(*reason)
+		reason, byPeer := reasonOfReadError(err)
+		s.close(reason)
+		if !byPeer && reason != errBroken {
+			// Closing on unread bytes would reset the connection, and the peer might never see the close code.
+			_, _ = io.Copy(io.Discard, s.wire.Conn) // it ends with the peer or the deadline
 		}
+		return
 	}
 }
 
@@ -147,20 +141,18 @@ func (s *socket) receive() (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	buffer := incoming.Get().(*[maxMessage + 1]byte) //nolint:forcetypeassert // the pool holds nothing else
-	defer incoming.Put(buffer)
-	n, err := io.ReadFull(reader, buffer[:])
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+	raw, err := io.ReadAll(io.LimitReader(reader, maxMessage+1))
+	if err != nil {
 		return message{}, err
 	}
 	s.touch()
 	switch {
-	case n > maxMessage:
+	case len(raw) > maxMessage:
 		return message{reason: &errLarge}, nil
 	case kind != websocket.TextMessage:
 		return message{reason: &errProtocol}, nil
 	}
-	event, err := readAck(buffer[:n])
+	event, err := readAck(raw)
 	if err != nil {
 		return message{reason: &errProtocol}, nil
 	}
@@ -176,7 +168,7 @@ func (s *socket) handle(m message) *closeReason {
 	s.mu.Lock()
 	state, waiting := s.inflight.ack(m.event), len(s.pending.acks)
 	s.mu.Unlock()
-	if state != ackFirst && s.pace.take(time.Now()) != nil || waiting >= maxUnanswered {
+	if state != ackFirst && s.isFast() || waiting >= maxUnanswered {
 		return &errFast
 	}
 	if state != ackUnknown {
@@ -188,10 +180,18 @@ func (s *socket) handle(m message) *closeReason {
 // onPong counts a pong.
 func (s *socket) onPong(string) error {
 	s.touch()
-	if err := s.pace.take(time.Now()); err != nil {
+	if s.isFast() {
 		s.close(errFast)
 	}
 	return nil
+}
+
+// isFast counts a frame and reports whether it is one too many within a second.
+func (s *socket) isFast() bool {
+	now := time.Now()
+	s.frames = slices.DeleteFunc(s.frames, func(at time.Time) bool { return now.Sub(at) >= time.Second })
+	s.frames = append(s.frames, now)
+	return len(s.frames) > framesPerSecond
 }
 
 // onPing counts a ping and answers it.
@@ -202,22 +202,6 @@ func (s *socket) onPing(payload string) error {
 		return errBroken
 	}
 	return nil
-}
-
-// finish closes the connection. cause is why reading ended; it is the reason where the session was not closed before.
-func (s *socket) finish(cause error) {
-	end, byPeer := reasonOfReadError(cause)
-	last, closed := s.conclude(end)
-	s.release()
-	if !closed && last != errBroken {
-		s.sendClose(last)
-	}
-	if !byPeer && end != errBroken {
-		// Closing on unread bytes would reset the connection, and the peer might never see the close code.
-		_, _ = io.Copy(io.Discard, s.wire.Conn) // it ends with the peer or the deadline
-	}
-	_ = s.conn.Close()
-	s.hub.finished(s.slot, last)
 }
 
 // reasonOfReadError returns the reason of a session that ended while reading: the code with which the peer closed, a code for what the

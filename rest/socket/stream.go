@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/events"
-	"stoa/graph/platform/httpserver"
+	"stoa/graph/platform/fault"
 )
 
 // defaultStreamLife is how long a stream lasts at most. Its client, which never has to say anything, connects again if it is still there.
@@ -19,69 +19,67 @@ const defaultStreamLife = 4 * time.Hour
 // comment keeps a stream from being idle; clients ignore it.
 var comment = []byte(":\n\n")
 
-// stream is a session whose client reads server-sent events. Only the write pump writes.
+// stream is a session whose client reads server-sent events. The goroutine of the request serves it. A client that vanished does not
+// confirm sent bytes, which ends the connection (package httpserver). One that does not read is noticed when the buffers between the
+// two are full.
 type stream struct {
 	session
 
-	conn *httpserver.TakenOver
-	// until is when its life ends.
-	until time.Time
+	w          http.ResponseWriter
+	controller *http.ResponseController
 }
 
-// ServeStream answers a request with a stream of events (§4.10), which goes on after it has returned. While the Hub drains, and for
-// HEAD, the stream ends at once: a client connects again as it would later. Faults, where it has not answered: rate_limited,
-// service_unavailable.
+// ServeStream answers a request with a stream of events (§4.10). While the Hub drains, and for HEAD, the stream ends at once: a client
+// connects again as it would later. Faults, if it has not answered: rate_limited, service_unavailable.
 func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) error {
-	if r.Method == http.MethodHead || h.isDraining() {
-		setStreamHeaders(w.Header())
-		w.WriteHeader(http.StatusOK)
+	s := &stream{w: w, controller: http.NewResponseController(w)}
+	s.begin(h, s, streamPingRounds)
+	s.version, s.skipOwn = wanted.Version, wanted.SkipOwn
+	refused := &errDraining
+	if r.Method != http.MethodHead {
+		if refused = h.admit(r.Context(), wanted.Agent, &s.session); refused == nil {
+			defer s.leave()
+			if err := s.resume(wanted.Behind); err != nil {
+				s.close(errAway)
+				return fault.Wrap(fault.ServiceUnavailable, err)
+			}
+		}
+	}
+	if refused != nil && *refused != errDraining {
+		h.counts.closed(refused.code)
+		return faultOf(*refused)
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep events back
+	w.Header().Set("Connection", "close")
+	w.WriteHeader(http.StatusOK)
+	if refused != nil {
 		return nil
 	}
-	slot, process, err := h.admit(r, wanted.Agent)
-	if err != nil {
-		return err
-	}
-	s := &stream{
-		session: session{hub: h, slot: slot, version: wanted.Version, skipOwn: wanted.SkipOwn, pingPeriod: pingRounds / 2},
-		until:   time.Now().Add(h.streamLife),
-	}
-	s.link = s
-	err = s.resume(r.Context(), wanted.Behind)
-	if err == nil {
-		setStreamHeaders(w.Header())
-		s.conn, err = httpserver.TakeOver(w)
-	}
-	if err != nil {
-		h.slots.submit(slot.ID)
-		return err
-	}
-	s.conn.EndUnlessHeard(readTimeout)
-	_ = s.conn.SetWriteDeadline(time.Now().Add(h.writeTimeout)) // the write shows that it is closed
-	begun := s.conn.Begin(http.StatusOK, comment) == nil
-	if !begun || !h.register(&s.session, process) {
-		h.slots.submit(slot.ID)
-		_ = s.conn.Close() // it may be closed already
-		return nil
-	}
-	go s.read()
+	defer context.AfterFunc(r.Context(), func() { s.close(errBroken) })()
+	defer time.AfterFunc(h.streamLife, func() { s.close(errExpired) }).Stop()
+	s.session.write(comment)
 	s.schedule(pending{fetch: true})
+	s.serve()
+	_ = s.controller.SetWriteDeadline(time.Now().Add(h.writeTimeout)) // for the end of the answer
 	return nil
 }
 
-func setStreamHeaders(header http.Header) {
-	header.Set("Content-Type", "text/event-stream")
-	header.Set("X-Accel-Buffering", "no") // nginx would keep events back
+// leave frees the slot of a stream that has ended.
+func (s *stream) leave() {
+	s.hub.unregister(&s.session)
+	s.hub.finished(&s.session, s.reason())
 }
 
 // resume has the session go on behind an event: it, and what is unacknowledged before it, counts as received. An event that is not
 // among the first window of unacknowledged ones was acknowledged or is no event of the agent, and changes nothing. A stream that skips
 // own acts reads once more, because those of that window are acknowledged and take no room, but may be the last event of the client.
-func (s *stream) resume(ctx context.Context, behind uuid.UUID) error {
+func (s *stream) resume(behind uuid.UUID) error {
 	if behind == uuid.Nil {
 		return nil
 	}
 	window := events.Cursor{Recipient: s.slot.BotID, Version: s.version, Known: math.MaxInt64, Size: events.WindowSize}
-	batch, err := s.hub.fetches.do(ctx, window)
+	batch, err := s.hub.fetch(s.ctx, window)
 	if err != nil {
 		return err
 	}
@@ -91,25 +89,18 @@ func (s *stream) resume(ctx context.Context, behind uuid.UUID) error {
 	}
 	s.position.known = batch.Events[last].Sequence
 	if window.SkipOwn = s.skipOwn; s.skipOwn {
-		if batch, err = s.hub.fetches.do(ctx, window); err != nil {
+		if batch, err = s.hub.fetch(s.ctx, window); err != nil {
 			return err
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, e := range batch.Events {
 		if e.Sequence <= s.position.known {
 			s.inflight.send(e.ID, e.Sequence)
 		}
 	}
 	return nil
-}
-
-// read waits for the end of the connection.
-func (s *stream) read() {
-	awaitEnd(s.conn)
-	last, _ := s.conclude(errBroken)
-	s.release()
-	_ = s.conn.Close() // it may be closed already
-	s.hub.finished(s.slot, last)
 }
 
 // frame implements link.
@@ -125,23 +116,14 @@ func (*stream) frame(e *events.Queued) []byte {
 
 // write implements link. A client that does not take a frame in time is disconnected; its next connection gets what it missed.
 func (s *stream) write(frame []byte) error {
-	_ = s.conn.SetWriteDeadline(time.Now().Add(s.hub.writeTimeout)) // the write shows that it is closed
-	_, err := s.conn.Write(frame)
-	return err
-}
-
-// ping implements link. A client that vanished does not confirm sent bytes, which ends the connection (EndUnlessHeard). A client
-// that does not read is noticed only when the buffers between them are full, or when the stream reaches its maximum age.
-func (s *stream) ping() error {
-	if time.Now().After(s.until) {
-		s.close(errExpired)
-		return nil
+	if err := s.controller.SetWriteDeadline(time.Now().Add(s.hub.writeTimeout)); err != nil {
+		return err
 	}
-	return s.write(comment)
+	if _, err := s.w.Write(frame); err != nil {
+		return err
+	}
+	return s.controller.Flush()
 }
 
-// end implements link.
-func (s *stream) end(closeReason) { _ = s.conn.SetReadDeadline(past) } // has read end
-
-// cut implements link.
-func (s *stream) cut() { _ = s.conn.Close() } // it may be closed already
+// ping implements link.
+func (s *stream) ping() error { return s.write(comment) }

@@ -1,6 +1,7 @@
 package socket_test
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -168,18 +169,24 @@ func TestAStreamThatIsNotReadIsCutOff(t *testing.T) {
 	require.EqualValues(t, 16, h.unacknowledged(agent))
 }
 
-// A client that says more than nothing is ignored, and cut off when it goes on.
+// What a client says on a stream is ignored.
 func TestAStreamIsNotSpokenTo(t *testing.T) {
 	t.Parallel()
 	h := newCluster(t)
-	p := h.process()
+	p, agent := h.process(often), h.Agent()
 	conn, err := net.Dial("tcp", strings.TrimSuffix(strings.TrimPrefix(p.api, "http://"), "/api/v1"))
 	require.NoError(t, err)
 	defer conn.Close()
-	_, err = io.WriteString(conn, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+h.Agent().Token+"\r\n\r\nhello")
+	require.NoError(t, conn.SetReadDeadline(time.Now().Add(slack.TestWait)))
+	_, err = io.WriteString(conn, "GET /api/v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+agent.Token+"\r\n\r\nhello")
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return p.hub.Stats().Open == 1 }, slack.TestWait, time.Millisecond)
-	_, _ = io.WriteString(conn, strings.Repeat("x", 100<<10)) // it may be closed before the end
+	p.tell(agent, 1)
+	lines := bufio.NewScanner(conn)
+	for lines.Scan() && lines.Text() != "event: order.changed" {
+	}
+	require.NoError(t, lines.Err())
+	require.NoError(t, conn.Close())
 	require.Eventually(t, func() bool { return p.hub.Stats().Open == 0 }, slack.TestWait, time.Millisecond)
 }
 

@@ -34,12 +34,14 @@ const sendBuffer = 4096
 // cluster is a database and the processes that serve it.
 type cluster struct {
 	*graphtest.World
-	t testing.TB
+	// outbox is the database of the processes' events, if it is another one.
+	outbox *db.DB
+	t      testing.TB
 }
 
 func newCluster(t testing.TB) *cluster {
 	t.Helper()
-	return &cluster{graphtest.New(t), t}
+	return &cluster{World: graphtest.New(t), t: t}
 }
 
 // shared is the world of the tests that do not mind the agents and processes of others.
@@ -47,7 +49,7 @@ var shared graphtest.Shared
 
 func sharedCluster(t testing.TB) *cluster {
 	t.Helper()
-	return &cluster{shared.World(t), t}
+	return &cluster{World: shared.World(t), t: t}
 }
 
 // unacknowledged counts the events of agents that are not acknowledged.
@@ -75,20 +77,16 @@ type process struct {
 // process starts one. The first is the one that acts of the world happen on.
 func (h *cluster) process(settings ...func(*socket.Config)) *process {
 	h.t.Helper()
-	var hub *socket.Hub
-	g := graph.New(graph.Config{
-		DB: h.DB, TokenTTL: 720 * time.Hour,
-		Wake:         func(recipients []uuid.UUID) { hub.Wake(recipients) },
-		Withdrawn:    func(recipients []uuid.UUID) { hub.Withdrawn(recipients) },
-		Acknowledged: func(recipient uuid.UUID, ids []uuid.UUID) { hub.Acknowledged(recipient, ids) },
-		TokensEnded:  func() { hub.TokensEnded() },
-	})
 	logger := slog.New(slog.DiscardHandler)
-	config := socket.Config{Graph: g, URL: h.URL, Logger: logger}
+	config := socket.Config{URL: h.URL, Logger: logger}
 	for _, set := range settings {
 		set(&config)
 	}
-	hub = socket.New(config)
+	hub := socket.New(config)
+	g := graph.New(graph.Config{DB: h.DB, TokenTTL: 720 * time.Hour, Sockets: hub})
+	if hub.Graph = g; h.outbox != nil {
+		g.Events.DB = h.outbox
+	}
 	hub.SetReleaseTimeout(slack.TestWait) // else a busy database would make an end come before its slot is free
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)

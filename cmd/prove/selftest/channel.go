@@ -68,7 +68,7 @@ var channel = []Row{
 	},
 	{
 		Name: "event-order", Promise: "Events come in the order of their causes (§6).", File: "graph/events/events.sql",
-		Old: "ORDER BY c.position, e.sequence;", New: "ORDER BY c.position, e.sequence DESC;",
+		Old: "ORDER BY e.sequence;", New: "ORDER BY e.sequence DESC;",
 	},
 	{
 		Name: "event-late-commit", Promise: "An event that becomes visible after a later one is sent, too (§6).", File: "graph/events/horizon.go",
@@ -76,11 +76,11 @@ var channel = []Row{
 	},
 	{
 		Name: "event-ack-forgotten", Promise: "An event never comes again after its ack was answered (§6).", File: "graph/events/events.sql",
-		Old: "WHERE e.id = a.id AND e.recipient_id = a.recipient_id)", New: "WHERE e.id = a.id AND e.recipient_id <> a.recipient_id)",
+		Old: "WHERE recipient_id = :recipient AND id = ANY (:ids) RETURNING id;", New: "WHERE recipient_id <> :recipient AND id = ANY (:ids) RETURNING id;",
 	},
 	{
 		Name: "wake-up-not-sent", Promise: "An event reaches a socket at another server at once (§6).", File: "rest/socket/hub.go",
-		Old: "\th.queue.add(wordWake, recipients)\n", New: "", Faults: "none",
+		Old: "\th.queue.add(wordWake, recipients...)\n", New: "", Faults: "none",
 	},
 	{
 		Name: "contact-event-to-self", Promise: "The agent that has asked gets the event of an acceptance (§6).", File: "graph/contacts/act.go",

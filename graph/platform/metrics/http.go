@@ -29,7 +29,7 @@ var (
 	}
 	httpInFlight = Row{
 		"stoa_http_requests_in_flight", Gauge, nil,
-		"Requests being answered. An event socket counts until its handshake is over, a stream or a poll until it waits.",
+		"Requests being answered. An event socket counts until its handshake is over, a stream or a poll for as long as it lasts.",
 	}
 	httpDomain = Domain{
 		"Requests", "Of the public listener of one process.",

@@ -29,7 +29,7 @@ var (
 	}
 	socketsAcknowledged = Row{
 		"stoa_events_acknowledged_total", Counter, nil,
-		"Acknowledgements answered; those by a request count once for each event.",
+		"Events acknowledged.",
 	}
 	socketsHeard = Row{
 		"stoa_wakeups_heard_total", Counter, nil,

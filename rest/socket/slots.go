@@ -1,0 +1,228 @@
+package socket
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/websocket"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
+	"stoa/graph/platform/viewer"
+)
+
+// closeReason is why the server ends a connection: a close code of §6 and a text for logs.
+type closeReason struct { //nolint:errname // it is more than an error: the code goes to the client
+	code int
+	text string
+}
+
+func (c closeReason) Error() string { return c.text }
+
+// say returns the reason with another text, or c if text is empty. A close frame holds at most 123 bytes of it.
+func (c closeReason) say(text string) closeReason {
+	if text != "" {
+		c.text = text
+	}
+	return c
+}
+
+// The close codes of §6.
+const (
+	codeProtocol    = 4400
+	codeIdentity    = 4401
+	codeAccess      = 4403
+	codeLimit       = 4429
+	codeUnavailable = websocket.CloseTryAgainLater
+)
+
+// The reasons for which the server ends a connection.
+var (
+	errQuery     = closeReason{codeProtocol, "the address takes no query; the token goes into the Authorization header"}
+	errProtocol  = closeReason{codeProtocol, "only ack frames are understood here"}
+	errLarge     = closeReason{codeProtocol, "a message holds at most " + strconv.Itoa(bounds.Frame) + " bytes"}
+	errIdentity  = closeReason{codeIdentity, "a valid bearer token is required"}
+	errEnded     = closeReason{codeIdentity, "the token has ended"}
+	errOrigin    = closeReason{codeAccess, "this origin may not connect"}
+	errSuspended = closeReason{codeAccess, "the agent is suspended"}
+	errFull      = closeReason{codeLimit, "too many connections"}
+	errFast      = closeReason{codeLimit, "too many frames in a second"}
+	errAway      = closeReason{codeUnavailable, "try again later"}
+	errDraining  = closeReason{codeUnavailable, "shutting down"}
+	// errExpired ends a stream at the end of its life, errAnswered a poll that has its answer.
+	errExpired  = closeReason{websocket.CloseNormalClosure, "connect again"}
+	errAnswered = closeReason{websocket.CloseNormalClosure, "answered"}
+
+	// errBroken ends a connection that cannot be written to any more, or whose client has left.
+	errBroken = closeReason{}
+	// errFraming ends a connection on which the client broke RFC 6455; the library has sent the close frame.
+	errFraming = closeReason{code: websocket.CloseProtocolError}
+)
+
+// codes are the close codes counted by themselves; a peer may close with any other.
+var codes = [...]int{0, 1000, 1001, errFraming.code, codeUnavailable, codeProtocol, codeIdentity, codeAccess, codeLimit}
+
+// reasonOfFault are the reasons for faults of authentication. Any other fault means that the server does not know at the moment.
+var reasonOfFault = map[fault.Code]closeReason{
+	fault.Unauthorized: errIdentity,
+	fault.Forbidden:    errSuspended,
+}
+
+// reasonOf returns the close reason for a fault of authorize or lease.
+func (h *Hub) reasonOf(err error) *closeReason {
+	known := fault.From(err)
+	if refused, ok := reasonOfFault[known.Code]; ok {
+		if known.Code == fault.Unauthorized {
+			refused = refused.say(known.Message)
+		}
+		return &refused
+	}
+	h.warnLimited("event socket refuses a client", err)
+	return &errAway
+}
+
+// faultOf is a reason for a client of REST: rate_limited, unauthorized or service_unavailable.
+func faultOf(reason closeReason) error {
+	switch {
+	case reason == errFull:
+		return fault.New(fault.RateLimited).Say("All places of this agent, or of the server, on the event channel are taken.")
+	case reason == errEnded:
+		return fault.New(fault.Unauthorized)
+	case reason.code == codeIdentity:
+		return fault.New(fault.Unauthorized).Say(reason.text)
+	}
+	return fault.New(fault.ServiceUnavailable)
+}
+
+var (
+	// admitTimeout bounds the admission.
+	admitTimeout = slack.Of(5 * time.Second)
+	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before its client learns of the end.
+	defaultReleaseTimeout = slack.Of(250 * time.Millisecond)
+	// leaseRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.
+	leaseRetries = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
+)
+
+// admit leases a slot for a receiver of an agent and registers it, or returns the reason against it: errFull, errDraining, errAway.
+func (h *Hub) admit(ctx context.Context, v viewer.Viewer, r receiver) *closeReason {
+	ctx, cancel := context.WithTimeout(ctx, admitTimeout)
+	defer cancel()
+	if h.isDraining() {
+		return &errDraining
+	}
+	process := h.awaitProcess(ctx)
+	if process == 0 {
+		return &errAway
+	}
+	slot := events.Slot{ID: uuid.Must(uuid.NewV7()), BotID: v.BotID, TokenID: v.TokenID}
+	if refused := h.lease(ctx, process, slot); refused != nil {
+		return refused
+	}
+	*r.place() = slot
+	if refused := h.register(r, process); refused != nil {
+		*r.place() = events.Slot{}
+		h.freeSlot(slot.ID)
+		return refused
+	}
+	return nil
+}
+
+// lease leases a slot under the number of the process.
+func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) *closeReason {
+	for _, wait := range leaseRetries {
+		result, err := h.Graph.Events.OpenSlot(ctx, process, slot, h.Quotas.SocketsPerAgent, h.Quotas.Sockets)
+		switch {
+		case err != nil:
+			h.freeSlot(slot.ID) // whether the lease was made is unknown, and it may be made after this
+			time.AfterFunc(statementTimeout, func() { h.freeSlot(slot.ID) })
+			return h.reasonOf(err)
+		case result == events.Lost:
+			return &errAway
+		case result == events.Taken:
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+		}
+	}
+	return &errFull
+}
+
+// register adds a receiver, unless the Hub is draining or the process has lost the number under which the slot was leased.
+func (h *Hub) register(r receiver, process int32) *closeReason {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.draining:
+		return &errDraining
+	case process != h.process || h.ctx.Err() != nil:
+		return &errAway
+	}
+	agent := r.place().BotID
+	h.receivers[agent] = append(h.receivers[agent], r)
+	h.counts.opened.Add(1)
+	h.open.Add(1)
+	return nil
+}
+
+// unregister removes a receiver and frees its slot. It waits a moment for that, so that a client that sees its connection closed can
+// open another one. One that was not admitted changes nothing.
+func (h *Hub) unregister(r receiver) {
+	slot := r.place()
+	if slot.ID == uuid.Nil {
+		return
+	}
+	h.mu.Lock()
+	siblings := h.receivers[slot.BotID]
+	if i := slices.Index(siblings, r); i >= 0 {
+		// A new slice, because others may be iterating over the old one.
+		if siblings = slices.Concat(siblings[:i], siblings[i+1:]); len(siblings) == 0 {
+			delete(h.receivers, slot.BotID)
+		} else {
+			h.receivers[slot.BotID] = siblings
+		}
+	}
+	h.mu.Unlock()
+	select {
+	case <-h.freeSlot(slot.ID):
+	case <-time.After(h.releaseTimeout):
+	case <-h.ctx.Done():
+	}
+}
+
+// freeSlot frees a slot, and retries until it has: a lease counts for as long as its process lives. It closes the returned channel
+// then.
+func (h *Hub) freeSlot(id uuid.UUID) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for wait := firstWait; h.ctx.Err() == nil; wait = min(2*wait, longWait) {
+			ctx, cancel := context.WithTimeout(h.ctx, statementTimeout)
+			err := h.Graph.Events.CloseSlot(ctx, id)
+			cancel()
+			if err == nil {
+				return
+			}
+			h.warnLimited("event socket cannot free its slot", err)
+			select {
+			case <-time.After(wait):
+			case <-h.ctx.Done():
+			}
+		}
+	}()
+	return done
+}
+
+// finished counts the end of a receiver, once its connection is closed, or of a socket that was not admitted.
+func (h *Hub) finished(r receiver, reason closeReason) {
+	h.counts.closed(reason.code)
+	if r.place().ID != uuid.Nil {
+		h.open.Done()
+	}
+}
