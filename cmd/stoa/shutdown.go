@@ -97,7 +97,7 @@ func (p *process) finishRequests(ctx context.Context) error {
 	soon := time.AfterFunc(waitsTimeout, func() {
 		close(p.shutdownSoon)
 		for _, l := range p.openListeners() {
-			l.Hurry()
+			l.ShutdownSoon()
 		}
 	})
 	defer soon.Stop()

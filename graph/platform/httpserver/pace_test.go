@@ -2,6 +2,7 @@ package httpserver
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -9,17 +10,29 @@ import (
 
 func TestProgress(t *testing.T) {
 	t.Parallel()
-	p := progress{Pace: Pace{10 * time.Second, 100}}
-	now := time.Now()
-	require.Equal(t, now.Add(10*time.Second), p.deadline(now))
-	p.add(99, 7*time.Second)
-	require.Equal(t, now.Add(3*time.Second), p.deadline(now), "too few bytes to begin anew")
-	p.add(0, 2*time.Second)
-	require.Equal(t, now.Add(time.Second), p.deadline(now))
-	p.add(1, time.Second)
-	require.Equal(t, now.Add(10*time.Second), p.deadline(now), "a new span")
-	for range 1000 {
-		p.add(100, 9*time.Second) // steadily fast enough, for however long
-		require.True(t, p.deadline(now).After(now))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		p := progress{Pace: Pace{10 * time.Second, 100}}
+		// timed moves n bytes, for which it waits, and returns the time that it may take.
+		timed := func(n int, waits time.Duration) (within time.Duration) {
+			set := func(deadline time.Time) error {
+				within = time.Until(deadline)
+				return nil
+			}
+			moved, err := p.timed(set, func() (int, error) {
+				time.Sleep(waits)
+				return n, nil
+			})
+			require.NoError(t, err)
+			require.Equal(t, n, moved)
+			return within
+		}
+		require.Equal(t, 10*time.Second, timed(99, 7*time.Second))
+		time.Sleep(time.Hour) // the server's own time does not count
+		require.Equal(t, 3*time.Second, timed(0, 2*time.Second), "too few bytes to begin anew")
+		require.Equal(t, time.Second, timed(1, time.Second))
+		require.Equal(t, 10*time.Second, timed(0, 0), "a new span")
+		for range 1000 {
+			require.Equal(t, 10*time.Second, timed(100, 9*time.Second), "steadily fast enough, for however long")
+		}
+	})
 }

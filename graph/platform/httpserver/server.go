@@ -4,8 +4,9 @@
 //
 // Handlers need not set deadlines. A body that does not arrive makes Read return a *fault.Error: request_timeout, invalid_input for a
 // body that is cut off or malformed, service_unavailable while the server shuts down. A handler may take as long as it likes before and
-// between its writes, so a long poll needs no special treatment. Handlers that take the connection over (http.Hijacker) set their
-// own deadlines; the connection counts towards the limits until it is closed.
+// between its writes. One that sets deadlines of writes (http.ResponseController) or takes the connection over is left to them; the
+// connection counts towards the limits until it is closed. A client that confirms no sent bytes for 75 s is cut off: one that has lost
+// its network or its power never does.
 package httpserver
 
 import (
@@ -18,7 +19,10 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"stoa/graph/platform/metrics"
 )
@@ -46,10 +50,6 @@ type Timeouts struct {
 	Body, Answer Pace
 	// Drain is how long an answer waits for the rest of a small body that the handler has not read, so that the connection can be kept.
 	Drain time.Duration
-	// Linger is how long a client may still send, at the rate of LingerPace, after it has been answered early: many clients look at an
-	// answer only when they have sent everything.
-	Linger     time.Duration
-	LingerPace Pace
 	// Fresh is how long a connection that was just opened may take to send its request while the server shuts down.
 	Fresh time.Duration
 }
@@ -59,13 +59,20 @@ func DefaultTimeouts() Timeouts {
 	return Timeouts{
 		Header: 10 * time.Second, Idle: 2 * time.Minute,
 		Body: Pace{10 * time.Second, 160 << 10}, Answer: Pace{30 * time.Second, 480 << 10}, // both 16 KiB/s
-		Drain: 50 * time.Millisecond, Linger: 10 * time.Second, LingerPace: Pace{time.Second, 16 << 10},
-		Fresh: 500 * time.Millisecond,
+		Drain: 50 * time.Millisecond, Fresh: 500 * time.Millisecond,
 	}
 }
 
-// maxHeaderBytes is where net/http gives up reading a header; package rest refuses well below.
-const maxHeaderBytes = 64 << 10
+const (
+	// maxHeaderBytes is where net/http gives up reading a header; package rest refuses well below.
+	maxHeaderBytes = 64 << 10
+	// unconfirmed is how long a client may confirm nothing that it was sent.
+	unconfirmed = 75 * time.Second
+	// lingering is how long a client may still send after it has been answered early, at least lingeringBytes a second: many clients look
+	// at an answer only when they have sent everything.
+	lingering      = 10 * time.Second
+	lingeringBytes = 16 << 10
+)
 
 // Server is a running server. It is safe for concurrent use.
 type Server struct {
@@ -73,57 +80,53 @@ type Server struct {
 
 	timeouts Timeouts
 	http     *http.Server
-	listener *net.TCPListener
+	listener *listener
 	handler  atomic.Pointer[http.Handler]
 	failed   chan error
-
-	// stopListening closes the listener, once: net/http closes it too.
-	stopListening        func() error
-	closing, bodiesEnded atomic.Bool
-	// mu guards what follows: the open connections and their number by client.
-	mu       sync.Mutex
-	open     map[*conn]struct{}
-	byClient map[string]int
+	closing  atomic.Bool
+	// soon ends when bodies that have not arrived must not be waited for any longer.
+	soon         context.Context //nolint:containedctx // it is the server's
+	shutdownSoon context.CancelFunc
+	// fresh are the connections on which no request has been read yet.
+	fresh sync.Map
 }
 
 // Listen opens a TCP address and serves it until Shutdown.
 func Listen(ctx context.Context, address string, handler http.Handler, c Config) (*Server, error) {
-	inner, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
+	config := net.ListenConfig{Control: func(_, _ string, raw syscall.RawConn) (err error) {
+		failed := raw.Control(func(fd uintptr) { // accepted connections inherit it
+			err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(unconfirmed.Milliseconds()))
+		})
+		return errors.Join(failed, err)
+	}}
+	config.SetMultipathTCP(false) // its sockets do not know this option
+	inner, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w", address, err)
 	}
-	listener, ok := inner.(*net.TCPListener)
-	if !ok {
-		return nil, errors.Join(fmt.Errorf("listen on %s: %T is no TCP listener", address, inner), inner.Close())
-	}
-	s := &Server{
-		Config: c, timeouts: DefaultTimeouts(), failed: make(chan error, 1),
-		listener: listener, stopListening: sync.OnceValue(listener.Close),
-		open: make(map[*conn]struct{}), byClient: make(map[string]int),
-	}
+	s := &Server{Config: c, timeouts: DefaultTimeouts(), failed: make(chan error, 1)}
+	s.soon, s.shutdownSoon = context.WithCancel(context.Background())
 	if c.Timeouts != nil {
 		s.timeouts = *c.Timeouts
 	}
 	if s.Metrics == nil {
 		s.Metrics = new(metrics.Metrics)
 	}
-	s.Metrics.Limits.Expect(metrics.Connections, metrics.ConnectionsPerAddress)
+	s.listener = newListener(inner, s)
 	s.Handle(handler)
 	s.http = &http.Server{
 		Handler:           http.HandlerFunc(s.serve),
 		ReadHeaderTimeout: s.timeouts.Header,
-		ReadTimeout:       s.timeouts.Body.Time, // these two stand when a handler begins: see netHTTPDeadlineSuffices
-		WriteTimeout:      s.timeouts.Answer.Time,
 		IdleTimeout:       s.timeouts.Idle,
 		MaxHeaderBytes:    maxHeaderBytes,
 		ErrorLog:          slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
-		ConnContext:       withConn,
-		ConnState:         stateChanged,
+		ConnContext:       func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) },
+		ConnState:         s.stateChanged,
 
 		DisableGeneralOptionsHandler: true, // serve answers OPTIONS *
 	}
 	go func() {
-		if err := s.http.Serve(acceptor{s}); !s.closing.Load() {
+		if err := s.http.Serve(s.listener); !s.closing.Load() {
 			s.failed <- err
 		}
 	}()
@@ -139,21 +142,14 @@ func (s *Server) Handle(handler http.Handler) { s.handler.Store(&handler) }
 // Failed receives the error of a server that ended without Shutdown.
 func (s *Server) Failed() <-chan error { return s.failed }
 
-// Hurry makes every request body that has not arrived yet fail with service_unavailable, so that its sender still gets an answer.
-func (s *Server) Hurry() {
-	s.bodiesEnded.Store(true)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for c := range s.open {
-		c.interruptBody()
-	}
-}
+// ShutdownSoon makes every request body that has not arrived yet fail with service_unavailable, so that its sender still gets an answer.
+func (s *Server) ShutdownSoon() { s.shutdownSoon() }
 
 // Shutdown stops listening, waits for requests that are being handled, also on connections that have just been opened, and cuts
 // off those that outlast ctx.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.closing.Store(true)
-	err := s.stopListening()
+	err := s.listener.Close()
 	s.awaitFresh(ctx)
 	if cut := s.http.Shutdown(ctx); cut != nil {
 		return errors.Join(err, fmt.Errorf("requests were cut off: %w", cut), s.http.Close())
@@ -161,37 +157,35 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
+// stateChanged implements http.Server.ConnState: a request has been read when its connection becomes active.
+func (s *Server) stateChanged(changed net.Conn, state http.ConnState) {
+	c, _ := changed.(*conn)
+	switch state {
+	case http.StateNew:
+		s.fresh.Store(c, nil)
+	case http.StateActive:
+		c.serving = false
+		s.fresh.Delete(c)
+	case http.StateIdle, http.StateHijacked, http.StateClosed:
+		s.fresh.Delete(c)
+	}
+}
+
 // awaitFresh gives connections that were just opened the time to send their request, since http.Server.Shutdown drops the request of
 // such a connection unanswered, and ends those that send none, since it would wait for them.
 func (s *Server) awaitFresh(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.timeouts.Fresh)
 	defer cancel()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		fresh := s.fresh()
-		if len(fresh) == 0 {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			for _, c := range fresh {
+	for waiting := true; waiting; {
+		waiting = false
+		ended := ctx.Err() != nil
+		s.fresh.Range(func(found, _ any) bool {
+			if c, ok := found.(*conn); ok && ended {
 				_ = c.TCPConn.Close() // net/http notices, and closes it again
 			}
-			return
-		}
+			waiting = !ended
+			return true
+		})
+		time.Sleep(5 * time.Millisecond)
 	}
-}
-
-func (s *Server) fresh() []*conn {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var fresh []*conn
-	for c := range s.open {
-		if c.fresh.Load() {
-			fresh = append(fresh, c)
-		}
-	}
-	return fresh
 }

@@ -61,7 +61,7 @@ func TestShutdownOfAnIdleServer(t *testing.T) {
 }
 
 // A body that does not come while the server shuts down is answered.
-func TestHurry(t *testing.T) {
+func TestShutdownSoon(t *testing.T) {
 	t.Parallel()
 	s := start(t, readAll, unbounded(), httpserver.Config{})
 	slow, later := dial(t, s), dial(t, s)
@@ -69,7 +69,7 @@ func TestHurry(t *testing.T) {
 	later.send("POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 10\r\n\r\n")
 	require.Equal(t, http.StatusContinue, later.answer().StatusCode) // its body is waited for
 	stopped := stopping(t, s)
-	s.Hurry()
+	s.ShutdownSoon()
 	for _, c := range []*client{slow, later} {
 		a := c.answer()
 		a.fault(t, fault.ServiceUnavailable)

@@ -23,12 +23,17 @@ type ErrorBody struct {
 // WriteError writes a fault as the error body of §7 with its status and headers. The error says that the fault holds what JSON cannot
 // say; the answer then has no body.
 func WriteError(w http.ResponseWriter, known *fault.Error) error {
-	var answer ErrorBody
-	answer.Error.Code, answer.Error.Message, answer.Error.Fields = known.Code, known.Text(), known.Fields
 	ErrorHeaders(w.Header(), known)
-	raw, err := wire.Marshal(answer)
+	raw, err := ErrorJSON(known)
 	WriteJSON(w, known.Status(), raw)
 	return err
+}
+
+// ErrorJSON returns the error body of a fault.
+func ErrorJSON(known *fault.Error) ([]byte, error) {
+	var answer ErrorBody
+	answer.Error.Code, answer.Error.Message, answer.Error.Fields = known.Code, known.Text(), known.Fields
+	return wire.Marshal(answer)
 }
 
 // ErrorHeaders says when to try again, if waiting helps, and how to authenticate, if that is missing and RefusalHeaders has not said

@@ -1,0 +1,182 @@
+package httpserver
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/web"
+)
+
+// listener accepts connections within the limits of a server.
+type listener struct {
+	net.Listener
+
+	server *Server
+	// close closes the listener, once: net/http closes it too.
+	close func() error
+	// mu guards open, the number of open connections of each client, and of all under everyone.
+	mu   sync.Mutex
+	open map[string]int
+}
+
+// everyone stands for all clients.
+const everyone = ""
+
+func newListener(inner net.Listener, s *Server) *listener {
+	s.Metrics.Limits.Expect(metrics.Connections, metrics.ConnectionsPerAddress)
+	return &listener{Listener: inner, server: s, close: sync.OnceValue(inner.Close), open: make(map[string]int)}
+}
+
+// Close implements net.Listener.
+func (l *listener) Close() error { return l.close() }
+
+// Accept implements net.Listener. A connection above a limit is answered with its fault and closed.
+func (l *listener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		tcp, _ := accepted.(*net.TCPConn)
+		client := l.server.clientOf(tcp)
+		limit, refused := l.count(client)
+		if refused == nil {
+			release := sync.OnceFunc(func() { l.add(client, -1) })
+			return &conn{TCPConn: tcp, server: l.server, release: release}, nil
+		}
+		l.server.Metrics.Limits.Refused(limit)
+		_ = write(tcp, refused) // it fits into the buffer of a new connection, so it does not wait
+		_ = tcp.Close()
+	}
+}
+
+// clientOf is the client that a connection counts for; everyone for a trusted proxy.
+func (s *Server) clientOf(tcp *net.TCPConn) string {
+	remote, err := netip.ParseAddrPort(tcp.RemoteAddr().String())
+	address := remote.Addr().Unmap()
+	if err != nil || slices.ContainsFunc(s.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(address) }) {
+		return everyone
+	}
+	return web.Subscriber(address)
+}
+
+// count counts a connection of a client, or returns the limit that it is above, with the fault. Only Accept calls it.
+func (l *listener) count(client string) (limit string, refused *fault.Error) {
+	l.mu.Lock()
+	all, own := l.open[everyone], l.open[client]
+	l.mu.Unlock()
+	switch s := l.server; {
+	case s.Connections > 0 && all >= s.Connections:
+		return metrics.Connections, fault.New(fault.ServiceUnavailable)
+	case s.ConnectionsPerAddress > 0 && client != everyone && own >= s.ConnectionsPerAddress:
+		return metrics.ConnectionsPerAddress, fault.New(fault.RateLimited).Say("Too many connections from this address.")
+	}
+	l.add(client, 1)
+	return "", nil
+}
+
+func (l *listener) add(client string, n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[everyone] += n
+	if client == everyone {
+		return
+	}
+	if l.open[client] += n; l.open[client] == 0 {
+		delete(l.open, client)
+	}
+}
+
+// write writes an answer to no request.
+func write(to io.Writer, refused *fault.Error) error {
+	header := http.Header{"Content-Type": {web.JSONType}, "Date": {time.Now().UTC().Format(http.TimeFormat)}}
+	web.Headers(header, nil)
+	web.ErrorHeaders(header, refused)
+	body, err := web.ErrorJSON(refused)
+	if err != nil {
+		return err
+	}
+	answer := http.Response{
+		StatusCode: refused.Status(), ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: io.NopCloser(bytes.NewReader(body)),
+		ContentLength: int64(len(body)), Close: true,
+	}
+	return answer.Write(to)
+}
+
+// conn is a connection that counts towards the limits until it is closed.
+type conn struct {
+	*net.TCPConn
+
+	server  *Server
+	release func()
+	// serving: a handler has begun to answer the present request. What is written before is net/http's own refusal.
+	serving bool
+	// pace is that of the present answer. timed: the handler sets deadlines instead.
+	pace  progress
+	timed bool
+}
+
+type connKey struct{}
+
+// refusalOf is the fault that stands for a refusal by net/http itself.
+func refusalOf(answer []byte) *fault.Error {
+	switch {
+	case bytes.HasPrefix(answer, []byte("HTTP/1.1 417 ")):
+		return fault.New(fault.ExpectationFailed)
+	case bytes.HasPrefix(answer, []byte("HTTP/1.1 431 ")):
+		return fault.New(fault.HeaderFieldsTooLarge)
+	}
+	return fault.New(fault.InvalidInput).Say("This is not a valid HTTP/1.1 request.")
+}
+
+// Write implements net.Conn. A refusal by net/http itself is replaced by one that has the error body.
+func (c *conn) Write(p []byte) (n int, err error) {
+	switch {
+	case !c.serving:
+		err = write(c.TCPConn, refusalOf(p))
+		c.linger()
+		return len(p), err
+	case c.timed:
+		return c.TCPConn.Write(p)
+	}
+	for {
+		piece := p[n:min(len(p), n+int(c.pace.Bytes))]
+		written, err := c.pace.timed(c.TCPConn.SetWriteDeadline, func() (int, error) { return c.TCPConn.Write(piece) })
+		n += written
+		if err != nil || n == len(p) {
+			return n, err
+		}
+	}
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *conn) SetWriteDeadline(at time.Time) error {
+	c.timed = true
+	return c.TCPConn.SetWriteDeadline(at)
+}
+
+// Close implements net.Conn.
+func (c *conn) Close() error {
+	c.release()
+	return c.TCPConn.Close()
+}
+
+// linger reads on what the client of a complete answer still sends, because closing a connection that holds unread bytes may take
+// the answer away from the client. It says first that nothing more will come.
+func (c *conn) linger() {
+	_ = c.CloseWrite() // the client may have gone
+	for end := time.Now().Add(lingering); c.server.soon.Err() == nil && time.Now().Before(end); {
+		_ = c.SetReadDeadline(time.Now().Add(time.Second)) // the read shows that it is closed
+		if _, err := io.CopyN(io.Discard, c.TCPConn, lingeringBytes); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,230 @@
+package httpserver
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/web"
+)
+
+// maxDrain is how much of a body that the handler has not read is read before the answer, in bytes.
+const maxDrain = 256 << 10
+
+// past is a deadline that takes effect at once.
+var past = time.Unix(1, 0)
+
+// serve answers one request within the bounds of the package.
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	c, _ := r.Context().Value(connKey{}).(*conn)
+	c.serving, c.timed, c.pace = true, false, progress{Pace: s.timeouts.Answer}
+	a := &answer{ResponseWriter: w, controller: http.NewResponseController(w), conn: c}
+	if r.Body != http.NoBody {
+		a.body = &body{ReadCloser: r.Body, controller: a.controller, soon: s.soon, mustAsk: r.Header.Get("Expect") != ""}
+		a.body.pace.Pace = s.timeouts.Body
+		defer context.AfterFunc(s.soon, a.body.Interrupt)()
+		defer a.abandonBody()
+		inner := *r // net/http looks at the body of the request that it made
+		inner.Body = a.body
+		r = &inner
+	}
+	if s.Draining != nil && s.Draining.Load() {
+		w.Header().Set("Connection", "close")
+	}
+	if r.RequestURI == "*" && r.Method == http.MethodOptions { // it asks about the server as a whole (RFC 9110 §9.3.7)
+		web.Headers(a.Header(), r)
+		a.Header().Set("Allow", "DELETE, GET, HEAD, PATCH, POST, OPTIONS")
+		a.WriteHeader(http.StatusNoContent)
+	} else {
+		(*s.handler.Load()).ServeHTTP(a, r)
+	}
+	a.finish(r.Method)
+}
+
+// Pace is the least rate at which a client must send or take bytes: at least Bytes per Time. The last part may be shorter, but must
+// also arrive within Time. Only the time counts during which the server waits for the client.
+type Pace struct {
+	Time  time.Duration
+	Bytes int64
+}
+
+// progress is how far one transfer has come within its present span of Pace.Bytes.
+type progress struct {
+	Pace
+
+	waited time.Duration
+	moved  int64
+}
+
+// timed calls move with the deadline of the present span.
+func (p *progress) timed(set func(time.Time) error, move func() (int, error)) (int, error) {
+	begun := time.Now()
+	if err := set(begun.Add(p.Time - p.waited)); err != nil {
+		return 0, err
+	}
+	n, err := move()
+	p.moved += int64(n)
+	p.waited += time.Since(begun)
+	if p.moved >= p.Bytes {
+		p.moved, p.waited = 0, 0
+	}
+	return n, err
+}
+
+// body is a request body that must arrive at a least rate.
+type body struct {
+	io.ReadCloser
+
+	controller *http.ResponseController
+	soon       context.Context //nolint:containedctx // it is the server's
+	pace       progress
+	// mustAsk: reading asks the client for the body (100 Continue).
+	mustAsk bool
+	// begun says that the handler has read some of it, ended that it was read to its end.
+	begun, ended bool
+	// interrupted is true once the body must not be read any further.
+	interrupted atomic.Bool
+	// failed is why it could not be read to its end.
+	failed error
+}
+
+// Interrupt makes a Read that waits, and every later one, fail as one that took too long. It may be called from any goroutine.
+func (b *body) Interrupt() {
+	b.interrupted.Store(true)
+	_ = b.controller.SetReadDeadline(past) // a connection that is closed has nothing to interrupt
+}
+
+// Read implements io.Reader; see the package for its errors.
+func (b *body) Read(p []byte) (n int, err error) {
+	b.begun = true
+	switch {
+	case b.ended:
+		return 0, io.EOF
+	case b.failed != nil:
+		return 0, b.failed
+	}
+	n, err = b.pace.timed(b.controller.SetReadDeadline, func() (int, error) {
+		if b.interrupted.Load() { // looked at after the deadline was set, which Interrupt may have done before
+			return 0, os.ErrDeadlineExceeded
+		}
+		return b.ReadCloser.Read(p)
+	})
+	switch {
+	case err == nil:
+		return n, nil
+	case errors.Is(err, io.EOF):
+		b.ended = true
+		_ = b.controller.SetReadDeadline(time.Time{}) // from here on net/http waits for the client to leave
+		return n, err
+	case b.soon.Err() != nil:
+		b.failed = fault.Wrap(fault.ServiceUnavailable, err)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		b.failed = fault.New(fault.RequestTimeout)
+	default:
+		b.failed = fault.Wrap(fault.InvalidInput, err).Say("The body ends early or does not follow its transfer coding.")
+	}
+	return n, b.failed
+}
+
+// Close implements io.Closer. It does nothing, since net/http closes the body itself, and its own Close would wait for the rest.
+func (b *body) Close() error { return nil }
+
+// drain reads the rest of a small body that is there already, and reports whether that was all.
+func (b *body) drain(within time.Duration) bool {
+	_ = b.controller.SetReadDeadline(time.Now().Add(within)) // the read shows that it is closed
+	_, err := io.CopyN(io.Discard, b.ReadCloser, maxDrain+1)
+	if b.ended = errors.Is(err, io.EOF); b.ended {
+		_ = b.controller.SetReadDeadline(time.Time{}) // as above
+	}
+	return b.ended
+}
+
+// answer is the writer of one answer. It decides whether the connection can be kept.
+type answer struct {
+	http.ResponseWriter
+
+	controller *http.ResponseController
+	conn       *conn
+	status     int
+	// body is that of the request; nil if it has none.
+	body *body
+	// early: the answer is given before the request has arrived, and the client may be sending still.
+	early    bool
+	hijacked bool
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= http.StatusOK {
+		a.status = status
+		a.decideConnection()
+	}
+	a.ResponseWriter.WriteHeader(status)
+}
+
+// decideConnection decides what becomes of a body that the handler has not read to its end. net/http would wait for the rest of it.
+func (a *answer) decideConnection() {
+	b := a.body
+	if b == nil || b.ended {
+		return
+	}
+	if waited := b.failed == nil && (b.begun || !b.mustAsk); waited {
+		if b.drain(a.conn.server.timeouts.Drain) {
+			return
+		}
+		a.early = true
+	}
+	h := a.Header()
+	if !slices.Contains(h["Connection"], "close") {
+		h["Connection"] = append([]string{"close"}, h["Connection"]...) // net/http looks at the first
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (a *answer) Write(p []byte) (n int, err error) {
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	return a.ResponseWriter.Write(p)
+}
+
+// Flush implements http.Flusher.
+func (a *answer) Flush() { _ = a.controller.Flush() } // the next write fails too
+
+// Hijack implements http.Hijacker.
+func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	a.hijacked = true
+	return a.controller.Hijack()
+}
+
+// Unwrap gives http.ResponseController the writer of net/http.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
+
+// finish completes an answer after its handler has returned. If the client may be sending still, it waits for that once the answer is
+// complete, which one without a length is not before net/http has ended it.
+func (a *answer) finish(method string) {
+	if a.hijacked {
+		return
+	}
+	if a.status == 0 {
+		a.WriteHeader(http.StatusOK)
+	}
+	if a.early && (a.Header().Get("Content-Length") != "" || method == http.MethodHead) && a.controller.Flush() == nil {
+		a.conn.linger()
+	}
+}
+
+// abandonBody keeps net/http from waiting for the rest of the request body, also after a panic.
+func (a *answer) abandonBody() {
+	if !a.hijacked && !a.body.ended {
+		_ = a.controller.SetReadDeadline(past) // a connection that is closed waits for nothing
+	}
+}
