@@ -48,7 +48,7 @@ func (a *testStore) inPool() int {
 // Backups share each content, also that of two files, until the last backup that needs it is deleted.
 func TestBackupsShareFiles(t *testing.T) {
 	t.Parallel()
-	a := newTestStore(t)
+	a := newSmallStore(t)
 	a.put(one, "content")
 	a.put(two, "content")
 	first := a.made()
@@ -84,7 +84,7 @@ func TestBackupsShareFiles(t *testing.T) {
 // A backup copies what it finds damaged in the pool from the file store again, which heals the earlier ones too.
 func TestDamageIsRepaired(t *testing.T) {
 	t.Parallel()
-	a := newTestStore(t)
+	a := newSmallStore(t)
 	a.put(one, "one")
 	a.put(two, "two")
 	a.made()
@@ -103,7 +103,7 @@ func TestDamageIsRepaired(t *testing.T) {
 
 func TestRestoreOfDamagedBackup(t *testing.T) {
 	t.Parallel()
-	a := newTestStore(t)
+	a := newSmallStore(t)
 	a.fee(777)
 	a.put(one, "one")
 	a.put(two, "two")

@@ -15,11 +15,13 @@
 --   SESSION finally     runs it after the block, whatever came of it
 --   repeat N, end       runs what is between N times; $i counts
 --
--- $s is the schema, $k a random number that nothing else uses as a key. A block makes its own tables.
+-- Statements have one column. $s is the schema, $k a random number that nothing else uses as a key. A block makes its own tables.
 
 -- check own schema
 -- tried CREATE SCHEMA
 -- breaks Stoa does not start: its role must own its database, since it makes and changes the tables itself
+-- a
+CREATE SCHEMA $s
 
 -- check version
 -- tried server_version_num is at least 150000
@@ -59,7 +61,7 @@ ALTER TABLE $s.undone ALTER COLUMN body SET STORAGE EXTERNAL
 -- a
 ROLLBACK
 -- a refuses 42P01
-SELECT * FROM $s.undone
+SELECT id FROM $s.undone
 
 -- check indexes in use
 -- tried CREATE INDEX CONCURRENTLY and DROP INDEX CONCURRENTLY
@@ -287,11 +289,11 @@ INSERT INTO $s.wallets VALUES (1, 1), (2, 1)
 -- a
 BEGIN
 -- a
-SELECT * FROM $s.wallets WHERE id = 1 FOR UPDATE
+SELECT id FROM $s.wallets WHERE id = 1 FOR UPDATE
 -- b refuses 55P03
-SELECT * FROM $s.wallets WHERE id = 1 FOR UPDATE NOWAIT
+SELECT id FROM $s.wallets WHERE id = 1 FOR UPDATE NOWAIT
 -- b refuses 55P03
-SELECT * FROM $s.wallets WHERE id = 1 FOR SHARE NOWAIT
+SELECT id FROM $s.wallets WHERE id = 1 FOR SHARE NOWAIT
 -- b gives 2
 SELECT id FROM $s.wallets WHERE id = 2 FOR UPDATE NOWAIT
 -- a
@@ -299,9 +301,9 @@ COMMIT
 -- a
 BEGIN
 -- a
-SELECT * FROM $s.wallets WHERE id = 1 FOR NO KEY UPDATE
+SELECT id FROM $s.wallets WHERE id = 1 FOR NO KEY UPDATE
 -- b refuses 55P03
-SELECT * FROM $s.wallets WHERE id = 1 FOR NO KEY UPDATE NOWAIT
+SELECT id FROM $s.wallets WHERE id = 1 FOR NO KEY UPDATE NOWAIT
 -- b gives 1
 SELECT id FROM $s.wallets WHERE id = 1 FOR KEY SHARE NOWAIT
 -- a
@@ -388,7 +390,7 @@ ROLLBACK
 -- a
 BEGIN
 -- a
-SELECT * FROM $s.slow WHERE id = 1 FOR UPDATE
+SELECT id FROM $s.slow WHERE id = 1 FOR UPDATE
 -- b
 BEGIN
 -- b
@@ -396,7 +398,7 @@ SET LOCAL lock_timeout = 50
 -- b
 SET LOCAL statement_timeout = 1000
 -- b refuses 55P03
-SELECT * FROM $s.slow WHERE id = 1 FOR UPDATE
+SELECT id FROM $s.slow WHERE id = 1 FOR UPDATE
 -- b
 ROLLBACK
 -- a

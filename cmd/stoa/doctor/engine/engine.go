@@ -66,15 +66,10 @@ func Examine(ctx context.Context, config Config) (report Report, err error) {
 		return report, fmt.Errorf("cannot connect: %w", err)
 	}
 	schema := schemaPrefix + strings.ToLower(rand.Text()[:12])
-	refused := execute(ctx, config.Address, "CREATE SCHEMA "+schema)
-	for i, c := range checks {
+	for _, c := range checks { // the first one makes the schema
 		result := Result{Name: c.name, Tried: c.tried, Promise: c.promise}
-		failure := refused // of the first check, which is the schema itself
-		switch {
-		case i == 0:
-		case refused != nil:
-			failure = errNoSchema
-		default:
+		failure := errNoSchema
+		if len(report.Results) == 0 || report.Results[0].OK {
 			failure = c.run(ctx, config, schema)
 		}
 		if result.OK = failure == nil; !result.OK {
@@ -82,13 +77,13 @@ func Examine(ctx context.Context, config Config) (report Report, err error) {
 		}
 		report.Results = append(report.Results, result)
 	}
-	if refused == nil {
-		err = execute(context.WithoutCancel(ctx), config.Address, "DROP SCHEMA "+schema+" CASCADE")
+	if report.Results[0].OK {
+		drop := check{steps: []step{{session: "a", sql: "DROP SCHEMA $s CASCADE"}}}
+		if err := drop.run(context.WithoutCancel(ctx), config, schema); err != nil {
+			return report, fmt.Errorf("the schema %s could not be dropped: %w", schema, err)
+		}
 	}
-	if err != nil {
-		err = fmt.Errorf("the schema %s could not be dropped: %w", schema, err)
-	}
-	return report, err
+	return report, nil
 }
 
 var errNoSchema = errors.New("not tried: there is no schema to try it in")
@@ -138,16 +133,4 @@ func serverName(ctx context.Context, address string) (name string, err error) {
 	defer pool.Close()
 	err = pool.QueryRowContext(ctx, "SELECT version()").Scan(&name)
 	return name, err
-}
-
-func execute(ctx context.Context, address, statement string) error {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	pool, err := open(address)
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	_, err = pool.ExecContext(ctx, statement)
-	return err
 }
