@@ -14,11 +14,6 @@ import (
 	"stoa/graph/attachments"
 )
 
-// fileSettings say where the files of attachments are.
-type fileSettings struct {
-	FilesURL string `help:"Object store, such as s3://bucket?endpoint=https://host&region=name; empty: the data folder."`
-}
-
 // Validate refuses a URL that is not of an S3 bucket.
 func (s *fileSettings) Validate() error {
 	if s.FilesURL == "" {

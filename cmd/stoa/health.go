@@ -4,9 +4,13 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 )
 
 // healthCommand asks a server on this machine how it is, for containers and scripts.
@@ -57,4 +61,79 @@ func askHealth(ctx context.Context, address, path string) (status int, body stri
 	defer response.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(response.Body, maxHealthAnswer))
 	return response.StatusCode, strings.TrimSpace(string(text)), err
+}
+
+// Notifications to systemd, by the protocol of sd_notify(3). Without NOTIFY_SOCKET none are sent.
+
+// extendStart is how much longer a start may take from now on, sent once every extendEvery while there is progress.
+const (
+	extendStart = 30 * time.Second
+	extendEvery = 10 * time.Second
+)
+
+// notifySystemd passes on assignments such as READY=1, one a line.
+func notifySystemd(log *slog.Logger, state string) {
+	if _, err := daemon.SdNotify(false, state); err != nil {
+		log.Warn("systemd was not told", "error", err)
+	}
+}
+
+// whileStarting lets work take longer than systemd allows a start to take, for work that ends by itself, such as migrations. Waiting
+// for a database that is away is none.
+func whileStarting(log *slog.Logger, work func() error) error {
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			notifySystemd(log, "EXTEND_TIMEOUT_USEC="+strconv.FormatInt(extendStart.Microseconds(), 10))
+			select {
+			case <-done:
+				return
+			case <-time.After(extendEvery):
+			}
+		}
+	}()
+	return work()
+}
+
+// feedWatchdog notifies systemd twice in each of its intervals while the process works, until ctx ends. It does nothing if the
+// unit has no watchdog.
+func (p *process) feedWatchdog(ctx context.Context) {
+	interval, err := daemon.SdWatchdogEnabled(false)
+	if err != nil {
+		p.log.Warn("the watchdog's interval is not understood", "error", err)
+	}
+	if interval == 0 {
+		return
+	}
+	ticker := time.NewTicker(interval / 2)
+	defer ticker.Stop()
+	for {
+		if err := p.works(ctx, interval/2); err != nil {
+			p.log.Error("the watchdog is not told that this process works", "error", err)
+		} else {
+			notifySystemd(p.log, daemon.SdNotifyWatchdog)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// works returns an error where starting the process again would help: it does not answer, or its jobs have stopped. That the
+// database or the file store is away, which /readyz reports as well, no new process mends. The operator listener is asked, since
+// agents cannot fill its connections.
+func (p *process) works(ctx context.Context, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	status, _, err := askHealth(ctx, p.operator.Address(), "/healthz")
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("/healthz answers %d", status)
+	}
+	return p.checkJobs(ctx)
 }

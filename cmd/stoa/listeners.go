@@ -13,12 +13,6 @@ import (
 	"stoa/rest"
 )
 
-// connectionSettings limit the open connections of each listener.
-type connectionSettings struct {
-	Connections           int `default:"16384" help:"Open connections per process and listener; less where ulimit -n is low."`
-	ConnectionsPerAddress int `default:"2048" help:"Open connections per address, trusted proxies excepted."`
-}
-
 // Shares of the process's file descriptors. The rest is for the database, files and children.
 const (
 	publicShare   = 0.6

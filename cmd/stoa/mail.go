@@ -14,15 +14,6 @@ import (
 	"stoa/graph/email"
 )
 
-// mailSettings say how mail is sent. Where neither URL nor sender is set, it is not.
-type mailSettings struct {
-	SMTPURL string `name:"smtp-url" help:"Mail server, such as smtp://user:password@host:587 or smtps://host; file:FOLDER keeps mails as files."`
-
-	SMTPPasswordFile string `name:"smtp-password-file" help:"File of the mail server's password, instead of one in the URL."`
-	SMTPCAFile       string `name:"smtp-ca-file" help:"File of the certificates, in PEM, that the mail server's is signed by; empty: the system's."`
-	MailFrom         string `help:"Sender of all mails, such as stoa@example.org or Stoa <stoa@example.org>."`
-}
-
 // mailSetup holds the mailer and its settings.
 type mailSetup struct {
 	mailer email.Mailer

@@ -11,12 +11,6 @@ import (
 	"strings"
 )
 
-// operatorSettings are those of the operator listener (§10).
-type operatorSettings struct {
-	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; nobody else should reach it."`
-	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
-}
-
 // minOperatorToken is the least length of a token. Guesses are slowed down but never lock anybody out, so a token must be too
 // long to be guessed.
 const minOperatorToken = 32

@@ -9,12 +9,6 @@ import (
 	"stoa/graph/platform/readpool"
 )
 
-// replicaSettings are those of a hot standby for reads.
-type replicaSettings struct {
-	DatabaseReplicaURL    string        `help:"A hot standby for reads of the task board without a token; empty: the primary answers them."`
-	DatabaseReplicaMaxLag time.Duration `default:"10s" help:"How old answers of the standby may be; beyond it the primary answers."`
-}
-
 // minReplicaLag is the least bound: with measurements every second an answer of a replica that follows may count as two seconds old.
 const minReplicaLag = 3 * time.Second
 

@@ -17,11 +17,6 @@ import (
 	"stoa/graph/email"
 )
 
-// secretSettings say where the installation's key is, by which codes and links are derived.
-type secretSettings struct {
-	SecretKeyFile string `help:"File of the installation's key, 32 bytes in base64, mode 0600; empty: made at the first start, in the data folder."`
-}
-
 // secretKeyFile is in the data folder, mode 0600.
 const secretKeyFile = "secret.key"
 

@@ -63,27 +63,6 @@ type originSettings struct {
 	BaseURL string `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
 }
 
-// requireLocal returns an error unless only this machine can reach a server with these settings.
-func requireLocal(listen listenSettings, origin originSettings) error {
-	host, _, err := net.SplitHostPort(listen.Listen)
-	if err != nil || !isLoopback(host) {
-		return fmt.Errorf("the server listens on %s, which is not a loopback address: others may look on", listen.Listen)
-	}
-	if origin.BaseURL == "" {
-		return nil
-	}
-	parsed, err := url.Parse(origin.BaseURL)
-	if err != nil || !isLoopback(parsed.Hostname()) {
-		return fmt.Errorf("clients reach the server at %s, which is not this machine: others may look on", origin.BaseURL)
-	}
-	return nil
-}
-
-func isLoopback(host string) bool {
-	address, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
-}
-
 // dataSettings say where the server keeps what is its own.
 type dataSettings struct {
 	DataDir string `default:"./data" help:"Folder of the private database and of what else the server keeps."`
@@ -96,6 +75,61 @@ type databaseSettings struct {
 	DatabaseURL string `help:"PostgreSQL 15 or newer, on one or several hosts; empty: a private cluster in the data folder."`
 
 	DatabaseDirectURL string `help:"The same database for what needs a session, where a pooler is in between; empty: --database-url."`
+}
+
+// replicaSettings are those of a hot standby for reads.
+type replicaSettings struct {
+	DatabaseReplicaURL    string        `help:"A hot standby for reads of the task board without a token; empty: the primary answers them."`
+	DatabaseReplicaMaxLag time.Duration `default:"10s" help:"How old answers of the standby may be; beyond it the primary answers."`
+}
+
+// fileSettings say where the files of attachments are.
+type fileSettings struct {
+	FilesURL string `help:"Object store, such as s3://bucket?endpoint=https://host&region=name; empty: the data folder."`
+}
+
+// operatorSettings are those of the operator listener (§10).
+type operatorSettings struct {
+	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; nobody else should reach it."`
+	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
+}
+
+// mailSettings say how mail is sent. Where neither URL nor sender is set, it is not.
+type mailSettings struct {
+	SMTPURL string `name:"smtp-url" help:"Mail server, such as smtp://user:password@host:587 or smtps://host; file:FOLDER keeps mails as files."`
+
+	SMTPPasswordFile string `name:"smtp-password-file" help:"File of the mail server's password, instead of one in the URL."`
+	SMTPCAFile       string `name:"smtp-ca-file" help:"File of the certificates, in PEM, that the mail server's is signed by; empty: the system's."`
+	MailFrom         string `help:"Sender of all mails, such as stoa@example.org or Stoa <stoa@example.org>."`
+}
+
+// secretSettings say where the installation's key is, by which codes and links are derived.
+type secretSettings struct {
+	SecretKeyFile string `help:"File of the installation's key, 32 bytes in base64, mode 0600; empty: made at the first start, in the data folder."`
+}
+
+// webhookSettings say whether agents may have their events sent to addresses of theirs.
+type webhookSettings struct {
+	Webhooks string `default:"off" enum:"off,on" help:"Whether agents may have their events sent to addresses of theirs."`
+
+	WebhooksAllowLoopback bool `help:"Allow webhooks that lead to this machine, over http too; for trying only."`
+}
+
+// witnessSettings name the witnesses of this server's key log.
+type witnessSettings struct {
+	Witnesses string `placeholder:"VKEY URL" help:"Witnesses that sign the key log: vkey and URL a line; a comma separates as well."`
+}
+
+// connectionSettings limit the open connections of each listener.
+type connectionSettings struct {
+	Connections           int `default:"16384" help:"Open connections per process and listener; less where ulimit -n is low."`
+	ConnectionsPerAddress int `default:"2048" help:"Open connections per address, trusted proxies excepted."`
+}
+
+// logSettings are those of the log. Logs never hold a token, a code, a key, a ciphertext or a password.
+type logSettings struct {
+	LogFormat string     `default:"auto" enum:"auto,text,json" help:"text or json; auto: text on a terminal, else json."`
+	LogLevel  slog.Level `default:"info" help:"debug, info, warn or error."`
 }
 
 // has reports whether the process has a role: api, events or jobs.
@@ -191,12 +225,6 @@ func checkBaseURL(origin string) error {
 	return nil
 }
 
-// logSettings are those of the log. Logs never hold a token, a code, a key, a ciphertext or a password.
-type logSettings struct {
-	LogFormat string     `default:"auto" enum:"auto,text,json" help:"text or json; auto: text on a terminal, else json."`
-	LogLevel  slog.Level `default:"info" help:"debug, info, warn or error."`
-}
-
 // logger writes to a file in the format that was set.
 func (s logSettings) logger(to *os.File) *slog.Logger {
 	format := s.LogFormat
@@ -251,4 +279,25 @@ func unknownSettings(model *kong.Application) []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(found))
+}
+
+// requireLocal returns an error unless only this machine can reach a server with these settings.
+func requireLocal(listen listenSettings, origin originSettings) error {
+	host, _, err := net.SplitHostPort(listen.Listen)
+	if err != nil || !isLoopback(host) {
+		return fmt.Errorf("the server listens on %s, which is not a loopback address: others may look on", listen.Listen)
+	}
+	if origin.BaseURL == "" {
+		return nil
+	}
+	parsed, err := url.Parse(origin.BaseURL)
+	if err != nil || !isLoopback(parsed.Hostname()) {
+		return fmt.Errorf("clients reach the server at %s, which is not this machine: others may look on", origin.BaseURL)
+	}
+	return nil
+}
+
+func isLoopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && address.Unmap().IsLoopback()
 }

@@ -7,13 +7,6 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// webhookSettings say whether agents may have their events sent to addresses of theirs.
-type webhookSettings struct {
-	Webhooks string `default:"off" enum:"off,on" help:"Whether agents may have their events sent to addresses of theirs."`
-
-	WebhooksAllowLoopback bool `help:"Allow webhooks that lead to this machine, over http too; for trying only."`
-}
-
 // sender makes what delivers to webhooks; nil if they are switched off.
 func (s webhookSettings) sender() *webhooks.Sender {
 	if s.Webhooks != "on" {

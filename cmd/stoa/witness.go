@@ -105,11 +105,6 @@ func lockWitness(folder string) (unlock func() error, err error) {
 	return file.Close, nil
 }
 
-// witnessSettings name the witnesses of this server's key log.
-type witnessSettings struct {
-	Witnesses string `placeholder:"VKEY URL" help:"Witnesses that sign the key log: vkey and URL a line; a comma separates as well."`
-}
-
 // Validate implements kong's validation.
 func (s witnessSettings) Validate() error {
 	if _, err := witness.ParseTargets(s.Witnesses); err != nil {
