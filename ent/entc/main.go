@@ -28,7 +28,10 @@ func main() {
 	}
 	config := &gen.Config{
 		Features: []gen.Feature{gen.FeatureLock},
-		Hooks:    []gen.Hook{withoutEntgql},
+		Templates: []*gen.Template{
+			gen.MustParse(gen.NewTemplate("explorer").Funcs(entgql.TemplateFuncs).ParseFiles("ent/entc/explorer.tmpl")),
+		},
+		Hooks: []gen.Hook{withoutEntgql},
 	}
 	// The tag brings the annotations of entgql into the schema (ent/schema/annotations_entgql.go).
 	if err := entc.Generate("./ent/schema", config, entc.Extensions(extension), entc.BuildTags("entgql")); err != nil {

@@ -1,10 +1,6 @@
 package console
 
-import (
-	"net/http"
-
-	"stoa/docs"
-)
+import "net/http"
 
 // overviewQuery is the one operation behind the overview.
 const overviewQuery = `{ overview {
@@ -21,23 +17,15 @@ type overviewData struct {
 	Windows []string
 }
 
-// attentionLinks lead from things that need attention to their pages.
-var attentionLinks = map[string]string{
-	"ledger": "/maintenance", "ledger_late": "/jobs", "failed_jobs": "/jobs/jobs?state=discarded", "disks": "/#processes", "silent_processes": "/#processes",
-	"unready_processes": "/#processes", "refused_processes": "/#processes", "orders": "/orders?attention=stuck&sort=UPDATED_AT", "lost_mails": "/mails?attention=lost",
-	"unsent_mails": "/mails?attention=unsent", "webhooks": "/webhooks?attention=broken", "feedback": "/feedback?state=open",
-	"reports": "/reports?state=open",
+// needs say of each kind of thing that needs attention which page it is about, and the alert whose runbook says what to do.
+var needs = map[string]struct{ Link, Alert string }{
+	"ledger": {"/maintenance", "StoaLedgerDiscrepancy"}, "ledger_late": {"/jobs", "StoaLedgerNotReconciled"},
+	"failed_jobs": {"/jobs/jobs?state=discarded", "StoaJobsFailing"}, "disks": {"/#processes", "StoaStorageFailing"},
+	"silent_processes": {"/#processes", "StoaDown"}, "unready_processes": {"/#processes", "StoaNotReady"},
+	"refused_processes": {"/#processes", "StoaConnectionsRefused"}, "orders": {"/orders?attention=stuck&sort=UPDATED_AT", ""},
+	"lost_mails": {"/mails?attention=lost", "StoaMailRefused"}, "unsent_mails": {"/mails?attention=unsent", "StoaMailLate"},
+	"webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {"/reports?state=open", ""},
 }
-
-// runbooks are the pages that say what to do, by the kind of thing that needs attention.
-var runbooks = map[string]string{
-	"ledger": runbook("StoaLedgerDiscrepancy"), "ledger_late": runbook("StoaLedgerNotReconciled"), "failed_jobs": runbook("StoaJobsFailing"),
-	"disks": runbook("StoaStorageFailing"), "silent_processes": runbook("StoaDown"), "unready_processes": runbook("StoaNotReady"),
-	"refused_processes": runbook("StoaConnectionsRefused"),
-	"lost_mails":        runbook("StoaMailRefused"), "unsent_mails": runbook("StoaMailLate"), "webhooks": runbook("StoaWebhooksLate"),
-}
-
-func runbook(alert string) string { return docs.Path + "/runbook/" + alert + ".md" }
 
 // series is one figure over all windows.
 type series struct {

@@ -54,8 +54,7 @@ var templates = readTemplates()
 func readTemplates() map[string]*template.Template {
 	functions := template.FuncMap{
 		"human": human, "words": spaced, "line": shortText, "short": shortened, "credits": amountOf, "grouped": func(v any) string { return grouped(whole(v)) },
-		"whole": whole, "moment": moment, "age": age, "joined": joined, "page": pathOf, "mark": markOf, "chart": chart, "attentionLink": func(kind string) string { return attentionLinks[kind] },
-		"runbook": func(kind string) string { return runbooks[kind] },
+		"whole": whole, "moment": moment, "age": age, "joined": joined, "page": pathOf, "mark": markOf, "chart": chart, "need": func(kind string) any { return needs[kind] },
 	}
 	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	all := map[string]*template.Template{}

@@ -104,7 +104,7 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 
 // markOf warns of a display name that looks like the platform's.
 func markOf(displayName string) string {
-	if text.Posing(displayName) {
+	if text.Impersonates(displayName) {
 		return "poses as the platform"
 	}
 	return ""

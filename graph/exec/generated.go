@@ -1272,7 +1272,6 @@ type ComplexityRoot struct {
 		PollEvents               func(childComplexity int, input events.PollInput) int
 		Post                     func(childComplexity int, input posts.PostInput) int
 		Posts                    func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
-		Pulse                    func(childComplexity int) int
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
 		Ratings                  func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
 		RegistrationRequirements func(childComplexity int) int
@@ -1640,11 +1639,6 @@ type ComplexityRoot struct {
 		On         func(childComplexity int) int
 	}
 
-	TableChanges struct {
-		Changes func(childComplexity int) int
-		Table   func(childComplexity int) int
-	}
-
 	Task struct {
 		AmountMinor   func(childComplexity int) int
 		CreatedAt     func(childComplexity int) int
@@ -1995,9 +1989,8 @@ type QueryResolver interface {
 	Retention(ctx context.Context) ([]*operator.Retention, error)
 	Switches(ctx context.Context) ([]*operator.Switch, error)
 	Overview(ctx context.Context) (*operator.Overview, error)
-	Pulse(ctx context.Context) ([]*operator.TableChanges, error)
 	Find(ctx context.Context, q string) (*operator.Found, error)
-	Dossier(ctx context.Context, botID uuid.UUID) (*operator.Dossier, error)
+	Dossier(ctx context.Context, botID uuid.UUID) (*operator.AgentOverview, error)
 	Trade(ctx context.Context, orderID uuid.UUID) (*operator.Trade, error)
 	Trades(ctx context.Context, orderIds []uuid.UUID) ([]*operator.Trade, error)
 	Now(ctx context.Context) (*operator.Now, error)
@@ -7476,12 +7469,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Posts(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.PostOrder), args["where"].(*ent.PostWhereInput)), true
-	case "Query.pulse":
-		if e.ComplexityRoot.Query.Pulse == nil {
-			break
-		}
-
-		return e.ComplexityRoot.Query.Pulse(childComplexity), true
 	case "Query.quoteOrder":
 		if e.ComplexityRoot.Query.QuoteOrder == nil {
 			break
@@ -8968,19 +8955,6 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Switch.On(childComplexity), true
-
-	case "TableChanges.changes":
-		if e.ComplexityRoot.TableChanges.Changes == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TableChanges.Changes(childComplexity), true
-	case "TableChanges.table":
-		if e.ComplexityRoot.TableChanges.Table == nil {
-			break
-		}
-
-		return e.ComplexityRoot.TableChanges.Table(childComplexity), true
 
 	case "Task.amountMinor":
 		if e.ComplexityRoot.Task.AmountMinor == nil {
@@ -13815,8 +13789,6 @@ extend type Query {
   switches: [Switch!]!
   "How the service fares. It costs the same however much there is."
   overview: Overview!
-  "How often each table has changed, up to ten seconds late: a page that shows a table need not be read again before."
-  pulse: [TableChanges!]!
   """
   Finds what q names: an id or the end of one, a handle with or without @, the name of an agent, the title of a task, a service or a
   post, an owner's address, or two names, which are the orders between them.
@@ -13975,12 +13947,6 @@ type Settings @goModel(model: "stoa/ent.Setting") {
   updatedAt: Time!
 }
 
-type TableChanges @goModel(model: "stoa/graph/operator.TableChanges") {
-  table: String!
-  "Rows that were written, changed and deleted since the database began to count."
-  changes: Int64!
-}
-
 type Overview @goModel(model: "stoa/graph/operator.Overview") {
   "What happened within the last hour, day and month, in this order."
   activity: [Activity!]!
@@ -14010,7 +13976,7 @@ type OpenErasure @goModel(model: "stoa/graph/lifecycle.OpenErasure") {
 }
 
 "Everything about an agent on one page."
-type Dossier @goModel(model: "stoa/graph/operator.Dossier") {
+type Dossier @goModel(model: "stoa/graph/operator.AgentOverview") {
   bot: Bot!
   "active, suspended, trash or deleted"
   state: String!
@@ -18256,16 +18222,6 @@ func (ec *executionContext) childFields_Switch(ctx context.Context, field graphq
 		return ec.fieldContext_Switch_deactivate(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Switch", field.Name)
-}
-
-func (ec *executionContext) childFields_TableChanges(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-	switch field.Name {
-	case "table":
-		return ec.fieldContext_TableChanges_table(ctx, field)
-	case "changes":
-		return ec.fieldContext_TableChanges_changes(ctx, field)
-	}
-	return nil, fmt.Errorf("no field named %q was found under type TableChanges", field.Name)
 }
 
 func (ec *executionContext) childFields_Task(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -27287,7 +27243,7 @@ func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DocumentEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_bot(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_bot(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27319,7 +27275,7 @@ func (ec *executionContext) fieldContext_Dossier_bot(_ context.Context, field gr
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_state(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_state(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27342,7 +27298,7 @@ func (ec *executionContext) fieldContext_Dossier_state(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_public(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_public(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27365,7 +27321,7 @@ func (ec *executionContext) fieldContext_Dossier_public(_ context.Context, field
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_posing(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_posing(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27388,7 +27344,7 @@ func (ec *executionContext) fieldContext_Dossier_posing(_ context.Context, field
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27411,7 +27367,7 @@ func (ec *executionContext) fieldContext_Dossier_availableMinor(_ context.Contex
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_reservedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_reservedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27434,7 +27390,7 @@ func (ec *executionContext) fieldContext_Dossier_reservedMinor(_ context.Context
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_reputation(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_reputation(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27466,7 +27422,7 @@ func (ec *executionContext) fieldContext_Dossier_reputation(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_owned(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_owned(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27489,7 +27445,7 @@ func (ec *executionContext) fieldContext_Dossier_owned(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_mailable(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_mailable(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27512,7 +27468,7 @@ func (ec *executionContext) fieldContext_Dossier_mailable(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_sessions(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_sessions(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27535,7 +27491,7 @@ func (ec *executionContext) fieldContext_Dossier_sessions(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_connections(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_connections(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27558,7 +27514,7 @@ func (ec *executionContext) fieldContext_Dossier_connections(_ context.Context, 
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_sessionList(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_sessionList(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27590,7 +27546,7 @@ func (ec *executionContext) fieldContext_Dossier_sessionList(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_avatarId(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_avatarId(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27613,7 +27569,7 @@ func (ec *executionContext) fieldContext_Dossier_avatarId(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_clearable(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_clearable(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27636,7 +27592,7 @@ func (ec *executionContext) fieldContext_Dossier_clearable(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_trades(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_trades(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27668,7 +27624,7 @@ func (ec *executionContext) fieldContext_Dossier_trades(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_ifSuspended(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_ifSuspended(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27700,7 +27656,7 @@ func (ec *executionContext) fieldContext_Dossier_ifSuspended(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_content(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_content(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27732,7 +27688,7 @@ func (ec *executionContext) fieldContext_Dossier_content(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_traces(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_traces(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -43454,38 +43410,6 @@ func (ec *executionContext) fieldContext_Query_overview(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Query_pulse(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_Query_pulse(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Query().Pulse(ctx)
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*operator.TableChanges) graphql.Marshaler {
-			return ec.marshalNTableChanges2ᚕᚖstoaᚋgraphᚋoperatorᚐTableChangesᚄ(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_Query_pulse(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.childFields_TableChanges(ctx, field)
-		},
-	}
-	return fc, nil
-}
-
 func (ec *executionContext) _Query_find(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -43543,8 +43467,8 @@ func (ec *executionContext) _Query_dossier(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Dossier(ctx, fc.Args["botId"].(uuid.UUID))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *operator.Dossier) graphql.Marshaler {
-			return ec.marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐDossier(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.AgentOverview) graphql.Marshaler {
+			return ec.marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐAgentOverview(ctx, selections, v)
 		},
 		true,
 		false,
@@ -49821,52 +49745,6 @@ func (ec *executionContext) _Switch_deactivate(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_Switch_deactivate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _TableChanges_table(ctx context.Context, field graphql.CollectedField, obj *operator.TableChanges) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TableChanges_table(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Table, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
-			return ec.marshalNString2string(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_TableChanges_table(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TableChanges", field, false, false, errors.New("field of type String does not have child fields"))
-}
-
-func (ec *executionContext) _TableChanges_changes(ctx context.Context, field graphql.CollectedField, obj *operator.TableChanges) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return ec.fieldContext_TableChanges_changes(ctx, field)
-		},
-		func(ctx context.Context) (any, error) {
-			return obj.Changes, nil
-		},
-		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt642int64(ctx, selections, v)
-		},
-		true,
-		true,
-	)
-}
-func (ec *executionContext) fieldContext_TableChanges_changes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("TableChanges", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _Task_id(ctx context.Context, field graphql.CollectedField, obj *ent.Task) (ret graphql.Marshaler) {
@@ -63366,7 +63244,7 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 
 var dossierImplementors = []string{"Dossier"}
 
-func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, obj *operator.Dossier) graphql.Marshaler {
+func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, obj *operator.AgentOverview) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, dossierImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -70259,28 +70137,6 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
-		case "pulse":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_pulse(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "find":
 			field := field
 
@@ -73739,49 +73595,6 @@ func (ec *executionContext) _Switch(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "deactivate":
 			out.Values[i] = ec._Switch_deactivate(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		default:
-			panic("unknown field " + strconv.Quote(field.Name))
-		}
-	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
-
-	ec.ProcessDeferredGroup(graphql.DeferredGroup{
-		Defers:   deferLabelToView,
-		Path:     graphql.GetPath(ctx),
-		FieldSet: deferredFieldSet,
-		Context:  ctx,
-	})
-
-	return out
-}
-
-var tableChangesImplementors = []string{"TableChanges"}
-
-func (ec *executionContext) _TableChanges(ctx context.Context, sel ast.SelectionSet, obj *operator.TableChanges) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, tableChangesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferredFieldSet := graphql.NewFieldSet(nil)
-	deferLabelToView := make(map[string]*graphql.FieldSetView)
-	for i, field := range fields {
-		switch field.Name {
-		case "__typename":
-			out.Values[i] = graphql.MarshalString("TableChanges")
-		case "table":
-			out.Values[i] = ec._TableChanges_table(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
-		case "changes":
-			out.Values[i] = ec._TableChanges_changes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -79241,32 +79054,6 @@ func (ec *executionContext) marshalNSwitch2ᚖstoaᚋgraphᚋoperatorᚐSwitch(c
 	return ec._Switch(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNTableChanges2ᚕᚖstoaᚋgraphᚋoperatorᚐTableChangesᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.TableChanges) graphql.Marshaler {
-	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
-		fc := graphql.GetFieldContext(ctx)
-		fc.Result = &v[i]
-		return ec.marshalNTableChanges2ᚖstoaᚋgraphᚋoperatorᚐTableChanges(ctx, sel, v[i])
-	})
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
-}
-
-func (ec *executionContext) marshalNTableChanges2ᚖstoaᚋgraphᚋoperatorᚐTableChanges(ctx context.Context, sel ast.SelectionSet, v *operator.TableChanges) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._TableChanges(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNTask2ᚖstoaᚋentᚐTask(ctx context.Context, sel ast.SelectionSet, v *ent.Task) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -80517,7 +80304,7 @@ func (ec *executionContext) unmarshalODocumentWhereInput2ᚖstoaᚋentᚐDocumen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐDossier(ctx context.Context, sel ast.SelectionSet, v *operator.Dossier) graphql.Marshaler {
+func (ec *executionContext) marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐAgentOverview(ctx context.Context, sel ast.SelectionSet, v *operator.AgentOverview) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

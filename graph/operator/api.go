@@ -19,6 +19,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/auth"
 	"stoa/graph/bots"
@@ -44,6 +45,9 @@ var (
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
+	// Explorer answers the connections of Query (NewExplorer).
+	*ent.Explorer
+
 	DB     *db.DB
 	Auth   *auth.API
 	Ledger *wallet.API

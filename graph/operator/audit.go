@@ -26,6 +26,8 @@ type entry struct {
 	reason    string
 	// details are the arguments, without secrets; do may add what came of them.
 	details map[string]any
+	// wrong are the arguments that are wrong.
+	wrong fault.Fields
 }
 
 // about is the agent that the target is or belongs to, the customer of an order; nil for any other target.
@@ -46,6 +48,9 @@ func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return err
 	}
+	if wrong == nil {
+		wrong = fault.Fields{}
+	}
 	_, err := text.Multi(reason, 1, maxReason)
 	if err == nil && strings.TrimSpace(reason) == "" {
 		err = errBlank
@@ -54,10 +59,11 @@ func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 	return wrong.Fault(fault.InvalidInput)
 }
 
-// audited runs a procedure and writes its audit entry, both in one transaction. An entity that it returns can be read afterwards.
+// audited runs a procedure and writes its audit entry, both in one transaction. An entity that it returns can be read afterwards. Faults:
+// those of authorize, then those of the procedure.
 func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, *db.Tx) (Result, error)) (Result, error) {
 	var result Result
-	v, err := viewer.RequireOperator(ctx)
+	err := authorize(ctx, e.reason, e.wrong)
 	if err != nil {
 		return result, err
 	}
@@ -76,7 +82,7 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		if err != nil {
 			return err
 		}
-		return tx.Ent.AuditEntry.Create().SetOperator(v.Name).SetProcedure(e.procedure.Name).SetTarget(e.target).SetNillableBotID(about).
+		return tx.Ent.AuditEntry.Create().SetOperator(viewer.From(ctx).Name).SetProcedure(e.procedure.Name).SetTarget(e.target).SetNillableBotID(about).
 			SetReason(e.reason).SetDetails(e.details).SetCreatedAt(now).Exec(ctx)
 	})
 	if err != nil {
@@ -98,10 +104,7 @@ var exportList = Procedure{Name: "exportList"}
 // AuditExport writes the audit entry of an export of a private list, with its filters and how many rows it has (details). The export
 // begins once the entry is committed. Faults: unauthorized, invalid_input for a wrong reason.
 func (a *API) AuditExport(ctx context.Context, list string, details map[string]any, reason string) error {
-	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
-		return err
-	}
-	_, err := audited(ctx, a, entry{exportList, list, reason, details}, func(context.Context, *db.Tx) (struct{}, error) {
+	_, err := audited(ctx, a, entry{exportList, list, reason, details, nil}, func(context.Context, *db.Tx) (struct{}, error) {
 		return struct{}{}, nil
 	})
 	return err
@@ -110,10 +113,7 @@ func (a *API) AuditExport(ctx context.Context, list string, details map[string]a
 // AuditJobs writes the audit entry of an operator's action on jobs or queues. The action has its own transaction: the entry is
 // committed before it and stays if the action is refused. Faults: unauthorized.
 func (a *API) AuditJobs(ctx context.Context, action, target string, details map[string]any) error {
-	if err := authorize(ctx, jobsReason, fault.Fields{}); err != nil {
-		return err
-	}
-	e := entry{Procedure{Name: "jobs." + action}, target, jobsReason, details}
+	e := entry{Procedure{Name: "jobs." + action}, target, jobsReason, details, nil}
 	_, err := audited(ctx, a, e, func(context.Context, *db.Tx) (struct{}, error) {
 		return struct{}{}, nil
 	})

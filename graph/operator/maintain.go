@@ -4,9 +4,12 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
+	"stoa/graph/keylog"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/wallet"
 )
 
@@ -96,10 +99,7 @@ func (a *API) RunMaintenance(ctx context.Context, task Task, reason string) (*Ma
 	if !known {
 		wrong.Add("task", errTask)
 	}
-	if err := authorize(ctx, reason, wrong); err != nil {
-		return nil, err
-	}
-	e := entry{runMaintenance, "", reason, map[string]any{"task": task}}
+	e := entry{runMaintenance, "", reason, map[string]any{"task": task}, wrong}
 	done, err := audited(ctx, a, e, func(context.Context, *db.Tx) (*Maintenance, error) {
 		return &Maintenance{Task: task}, nil
 	})
@@ -110,4 +110,78 @@ func (a *API) RunMaintenance(ctx context.Context, task Task, reason string) (*Ma
 		return nil, err
 	}
 	return done, nil
+}
+
+// Forever is the retention of records that are never deleted.
+const Forever time.Duration = -1
+
+// BackupRetention is how long a backup is kept; the last good one stays.
+const BackupRetention = 7 * 24 * time.Hour
+
+// Retention says how long a kind of record is kept (§8).
+type Retention struct {
+	Name string
+	// The kind of record, and the start of its retention.
+	What string
+	// Kept is how long; 0 until the job runs next, Forever for ever.
+	Kept time.Duration
+	// Job is the kind of the periodic job that deletes it; empty if nothing does.
+	Job string
+	// Sweep is run by the job cleanup and the task CLEANUP. It deletes records past their retention and returns the number of rows
+	// or files. It can be stopped half-way. It is nil if the sweep of another row or another job does its work.
+	Sweep func(context.Context) (int64, error)
+}
+
+// Days is how long it is kept, nil for ever.
+func (r *Retention) Days() *float64 {
+	if r.Kept == Forever {
+		return nil
+	}
+	days := r.Kept.Hours() / 24
+	return &days
+}
+
+// Retention lists what is kept for how long.
+func (a *API) Retention(ctx context.Context) ([]*Retention, error) {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return nil, err
+	}
+	all := make([]*Retention, len(a.Kept))
+	for i := range a.Kept {
+		all[i] = &a.Kept[i]
+	}
+	return all, nil
+}
+
+// KeyPurpose says what a key of the server signs.
+type KeyPurpose string
+
+// The purposes.
+const (
+	LogKey      KeyPurpose = "LOG"
+	ReceiptsKey KeyPurpose = "RECEIPTS"
+)
+
+// purposes are those of the key log, which has an entry for each key.
+var purposes = map[KeyPurpose]string{LogKey: keylog.PurposeLog, ReceiptsKey: keylog.PurposeReceipts}
+
+// SigningKey is a key of the server, by its number from 1.
+type SigningKey struct {
+	Purpose KeyPurpose
+	Number  int64
+}
+
+// RotateKey replaces a key of the server by the next one, and puts its entry into the queue of the key log (§12.2). Faults: unauthorized,
+// invalid_input.
+func (a *API) RotateKey(ctx context.Context, purpose KeyPurpose, reason string) (*SigningKey, error) {
+	wrong := fault.Fields{}
+	if purposes[purpose] == "" {
+		wrong["purpose"] = "must be LOG or RECEIPTS"
+	}
+	details := map[string]any{"purpose": purpose}
+	return audited(ctx, a, entry{rotateKey, "", reason, details, wrong}, func(ctx context.Context, tx *db.Tx) (*SigningKey, error) {
+		number, err := a.Keys.RotateKey(ctx, tx, purposes[purpose])
+		details["number"] = number
+		return &SigningKey{purpose, int64(number)}, err
+	})
 }

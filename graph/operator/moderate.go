@@ -24,10 +24,7 @@ func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, im
 	if !name && !texts && !images {
 		wrong.Add("name", errNoParts)
 	}
-	if err := authorize(ctx, reason, wrong); err != nil {
-		return nil, err
-	}
-	e := entry{clearProfile, botID.String(), reason, map[string]any{"name": name, "texts": texts, "images": images}}
+	e := entry{clearProfile, botID.String(), reason, map[string]any{"name": name, "texts": texts, "images": images}, wrong}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
 		return a.Agents.Clear(ctx, tx, botID, bots.Parts{Name: name, Texts: texts, Images: images})
 	})
@@ -130,7 +127,7 @@ func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m meas
 	total := &Moderation{Removed: []*RemovedContent{}}
 	for range removalBatches {
 		details := map[string]any{}
-		step, err := audited(ctx, a, entry{p, botID.String(), reason, details}, func(ctx context.Context, tx *db.Tx) (*Moderation, error) {
+		step, err := audited(ctx, a, entry{p, botID.String(), reason, details, nil}, func(ctx context.Context, tx *db.Tx) (*Moderation, error) {
 			found, err := a.measure(ctx, tx, botID, m, details)
 			if err != nil {
 				return nil, err

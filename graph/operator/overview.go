@@ -9,8 +9,11 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/ent"
+	"stoa/ent/bot"
+	"stoa/graph/lifecycle"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 )
 
@@ -19,6 +22,8 @@ var (
 	deleteActivity  = statements.Named("delete_activity")
 	selectActivity  = statements.Named("select_activity")
 	selectAttention = statements.Named("select_attention")
+	countErasures   = statements.Named("count_erasures")
+	listSuspects    = statements.Named("list_suspects")
 )
 
 // ActivityRetention is how long the minutes of the overview are kept.
@@ -69,21 +74,14 @@ func (a *API) Overview(ctx context.Context) (*Overview, error) {
 	if o.Attention, err = a.attention(ctx); err != nil {
 		return nil, err
 	}
-	if o.Posing, err = a.posing(ctx); err != nil {
+	if o.Posing, err = a.impersonators(ctx); err != nil {
 		return nil, err
 	}
 	if o.Erasures, err = a.erasures(ctx); err != nil {
 		return nil, err
 	}
-	rows, err := db.All[processRow](ctx, a.DB.SQL, selectProcesses, silence.Seconds())
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range rows {
-		r.Process.Roles, r.Process.Failing = r.Roles, r.Failing
-		o.Processes = append(o.Processes, &r.Process)
-	}
-	return &o, nil
+	o.Processes, err = a.processes(ctx)
+	return &o, err
 }
 
 // activityRow is a part of a window.
@@ -202,46 +200,54 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 	return all, nil
 }
 
-// silence is the time without a report after which a process counts as dead.
-const silence = time.Minute
+// erasuresMost is how many open erasures are shown, erasuresCounted up to what number those of each state are counted.
+const erasuresMost, erasuresCounted = 20, 1000
 
-var (
-	selectProcesses = statements.Named("select_processes")
-	recordProcess   = statements.Named("record_process")
-	deleteProcess   = statements.Named("delete_process")
+// OpenErasures are the erasures that were asked for and are not done (§12.7).
+type OpenErasures struct {
+	Pending int64 `db:"pending"`
+	Partial int64 `db:"partial"`
+	// First are those that are due first.
+	First []*lifecycle.OpenErasure `db:"-"`
+}
+
+func (a *API) erasures(ctx context.Context) (*OpenErasures, error) {
+	counted, err := db.One[OpenErasures](ctx, a.DB.SQL, countErasures, erasuresCounted)
+	if err != nil {
+		return nil, err
+	}
+	counted.First, err = lifecycle.OpenErasures(ctx, a.DB, erasuresMost)
+	return counted, err
+}
+
+const (
+	// impersonatorsMost is how many agents with names that impersonate the platform are shown.
+	impersonatorsMost = 20
+	// suspectsNewest is how many of the newest agents' names are looked at, suspectsIndexed how many of those whose text holds a word.
+	suspectsNewest, suspectsIndexed = 1000, 200
 )
 
-// Process is a server process, as it reports itself.
-type Process struct {
-	ID             uuid.UUID `db:"id"`
-	Name           string    `db:"name"`
-	Version        string    `db:"version"`
-	Roles          []string  `db:"-"`
-	StartedAt      time.Time `db:"started_at"`
-	SeenAt         time.Time `db:"seen_at"`
-	Alive          bool      `db:"alive"`
-	Failing        []string  `db:"-"`
-	DiskFreeBytes  int64     `db:"disk_free_bytes"`
-	DiskTotalBytes int64     `db:"disk_total_bytes"`
+// suspect is a name that may impersonate.
+type suspect struct {
+	ID          uuid.UUID `db:"id"`
+	DisplayName string    `db:"display_name"`
 }
 
-// processRow is a row of select_processes.
-type processRow struct {
-	Process
-
-	Roles   pq.StringArray `db:"roles"`
-	Failing pq.StringArray `db:"failing"`
-}
-
-// RecordProcess renews the report of a process. A process must call it more often than every minute.
-func (a *API) RecordProcess(ctx context.Context, p Process) error {
-	_, err := a.DB.SQL.ExecContext(ctx, recordProcess.Text, p.ID, p.Name, p.Version, pq.StringArray(p.Roles), pq.StringArray(p.Failing),
-		p.DiskFreeBytes, p.DiskTotalBytes)
-	return err
-}
-
-// ForgetProcess removes a process that ends.
-func (a *API) ForgetProcess(ctx context.Context, id uuid.UUID) error {
-	_, err := a.DB.SQL.ExecContext(ctx, deleteProcess.Text, id)
-	return err
+// impersonators returns active agents whose names look like the platform's: among the newest agents, and among those whose text holds a word of
+// the platform, off the index of trigrams.
+func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
+	suspects, err := db.All[suspect](ctx, a.DB.SQL, listSuspects, suspectsNewest, suspectsIndexed)
+	if err != nil {
+		return nil, err
+	}
+	var ids []uuid.UUID
+	for _, s := range suspects {
+		if text.Impersonates(s.DisplayName) && len(ids) < impersonatorsMost {
+			ids = append(ids, s.ID)
+		}
+	}
+	if len(ids) == 0 {
+		return []*ent.Bot{}, nil
+	}
+	return a.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
 }

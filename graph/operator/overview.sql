@@ -104,8 +104,3 @@ SELECT id, display_name FROM (
   SELECT b.id, b.display_name, b.state, b.suspended_at FROM unnest(ARRAY['support', 'system', 'official', 'admin', 'stoa']) AS word
   CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.folded LIKE '%' || word || '%' LIMIT :indexed) b
 ) b WHERE state = 'active' AND suspended_at IS NULL ORDER BY id DESC;
-
--- name: read_pulse()
--- How many rows of each table were written, changed and deleted.
-SELECT s.relname::text AS name, (s.n_tup_ins + s.n_tup_upd + s.n_tup_del)::bigint AS changes FROM pg_stat_user_tables s
-WHERE s.schemaname = current_schema() ORDER BY s.relname;

@@ -2,13 +2,14 @@ package operator
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/posts"
 	"stoa/graph/ratings"
 	"stoa/graph/services"
@@ -17,10 +18,7 @@ import (
 // RemovePost deletes a post softly, as its author could (§2.2). Its record stays in the explorer, and its files, which are free
 // again, stay its author's. Faults: not_found, also for a post that is deleted already.
 func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error) {
-	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
-		return nil, err
-	}
-	return audited(ctx, a, entry{removePost, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
+	return audited(ctx, a, entry{removePost, id.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
 		removed, err := posts.Remove(ctx, tx, id)
 		if err != nil {
 			return nil, err
@@ -33,10 +31,7 @@ func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent
 // order made from it continues. Its record and the responses to it stay in the explorer. Faults: not_found, also for a task that is
 // removed already.
 func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error) {
-	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
-		return nil, err
-	}
-	return audited(ctx, a, entry{removeTask, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
+	return audited(ctx, a, entry{removeTask, id.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
 		if err := a.RemoveFromBoard(ctx, tx, id); err != nil {
 			return nil, err
 		}
@@ -47,10 +42,7 @@ func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent
 // RemoveService deletes a service softly, as its agent could (§4.9). Its record stays in the explorer. Faults: not_found, also
 // for a service that is deleted already.
 func (a *API) RemoveService(ctx context.Context, id uuid.UUID, reason string) (*ent.Service, error) {
-	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
-		return nil, err
-	}
-	e := entry{removeService, id.String(), reason, nil}
+	e := entry{removeService, id.String(), reason, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Service, error) {
 		if err := services.Remove(ctx, tx, id); err != nil {
 			return nil, err
@@ -62,10 +54,7 @@ func (a *API) RemoveService(ctx context.Context, id uuid.UUID, reason string) (*
 // RemoveRating takes a rating out of the list and the reputation of its subject (§2.10); the author's latest one before it counts
 // again. Its record stays in the explorer. Faults: not_found, also for a rating that is removed already.
 func (a *API) RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*ent.Rating, error) {
-	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
-		return nil, err
-	}
-	return audited(ctx, a, entry{removeRating, id.String(), reason, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Rating, error) {
+	return audited(ctx, a, entry{removeRating, id.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Rating, error) {
 		return ratings.Remove(ctx, tx, id)
 	})
 }
@@ -73,10 +62,7 @@ func (a *API) RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*e
 // RemoveAttachment makes a file unavailable to everyone (§2.7). An order keeps it on its card; from a profile or a post it goes.
 // Its record stays in the explorer. Faults: not_found, also for a file that has no bytes, or none any more.
 func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error) {
-	if err := authorize(ctx, reason, fault.Fields{}); err != nil {
-		return nil, err
-	}
-	e := entry{removeAttachment, id.String(), reason, nil}
+	e := entry{removeAttachment, id.String(), reason, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Attachment, error) {
 		if err := attachments.Remove(ctx, tx, id); err != nil {
 			return nil, err
@@ -87,4 +73,27 @@ func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, reason string)
 		}
 		return removed, a.ProfileChanged(ctx, tx, removed.OwnerID)
 	})
+}
+
+// RemovedRetention is how long the texts of a post, service or task are kept that an operator removed (§8).
+const RemovedRetention = 30 * 24 * time.Hour
+
+// eraseBatch is how many rows one statement erases.
+const eraseBatch = 500
+
+// eraseStatements erase the texts of deleted posts and services and of removed tasks.
+var eraseStatements = []*db.Statement{
+	statements.Named("erase_posts"), statements.Named("erase_services"), statements.Named("erase_tasks"),
+}
+
+// EraseRemoved erases the texts of records that operators removed longer than RemovedRetention ago, and of records that agents
+// deleted on a server of a version that kept the texts. It works in batches and returns how many records it changed. Only a job
+// calls it.
+func (a *API) EraseRemoved(ctx context.Context) (erased int64, err error) {
+	for _, s := range eraseStatements {
+		n, failed := a.DB.ExecBatches(ctx, s.Text, eraseBatch, RemovedRetention.Seconds())
+		erased += n
+		err = errors.Join(err, failed)
+	}
+	return erased, err
 }

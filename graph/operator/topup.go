@@ -29,12 +29,9 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 	if amountMinor < 1 || amountMinor > MaxTopUpMinor {
 		wrong.Add("amountMinor", errTopUp)
 	}
-	if err := authorize(ctx, reason, wrong); err != nil {
-		return nil, err
-	}
 	details := map[string]any{"amountMinor": amountMinor}
 	setIfSent(details, "operationId", operationID)
-	e := entry{topUpWallet, botID.String(), reason, details}
+	e := entry{topUpWallet, botID.String(), reason, details, wrong}
 	result, err := audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*TopUp, error) {
 		held := tx.Ent.Account.Query().Where(account.BotID(botID), account.HasBotWith(bot.StateNEQ(bot.StateDeleted)))
 		if _, err := held.Clone().ForUpdate().Only(ctx); err != nil {

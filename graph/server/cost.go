@@ -6,82 +6,64 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
-	"stoa/graph/contacts"
 	"stoa/graph/exec"
-	"stoa/graph/feedback"
-	"stoa/graph/messages"
 	"stoa/graph/operator"
-	"stoa/graph/orders"
 	"stoa/graph/platform/page"
-	"stoa/graph/posts"
-	"stoa/graph/profiles"
-	"stoa/graph/services"
-	"stoa/graph/tasks"
-	"stoa/graph/wallet"
 )
 
 // maxFiles is how many files a post has, an order as its inputs, and an order as its results (§8).
 const maxFiles = 10
 
-// costs says what lists cost: as many times their rows' fields as they may return rows. Every other field costs one.
+// rows says how many rows lists may return, by their type and field. Connections say it in their arguments.
+var rows = map[string]int{
+	"Query.MyContacts": page.CursorSize, "Query.Dialog": page.CursorSize, "Query.WalletHistory": page.HistoryMaxLimit,
+	"Query.MyOrders": page.MaxSize, "Query.Feed": page.MaxSize, "Query.SearchBots": page.MaxSize, "Query.ServiceCatalogue": page.MaxSize,
+	"Query.TaskBoard": page.MaxSize, "Query.ListOwnResponses": page.CursorSize, "Query.TaskResponses": page.CursorSize,
+	"Query.OwnFeedback": page.CursorSize, "BotResult.Posts": page.MaxSize, "PostCard.Attachments": maxFiles,
+	"OrderCard.InputAttachments": maxFiles, "OrderCard.ResultAttachments": maxFiles, "OrderReview.InputAttachments": maxFiles,
+	"OrderReview.ResultAttachments": maxFiles, "PostReview.Attachments": maxFiles,
+}
+
+// costs says what fields cost: a list as many times its rows' fields as it may return rows, the bytes of a file fileCost, each condition
+// of a filter conditionCost, and every other field one.
 func costs() exec.ComplexityRoot {
 	var c exec.ComplexityRoot
-	c.Query.Accounts = connection
-	c.Query.Attachments = connection
-	c.Query.AuditEntries = connection
-	c.Query.Bots = connection
-	c.Query.Contacts = connection
-	c.Query.Documents = connection
-	c.Query.Events = connection
-	c.Query.Feedbacks = connection
-	c.Query.Invitations = connection
-	c.Query.LedgerEntries = connection
-	c.Query.Mails = connection
-	c.Query.Messages = connection
-	c.Query.Orders = connection
-	c.Query.Posts = connection
-	c.Query.Responses = connection
-	c.Query.Rewards = connection
-	c.Query.Services = connection
-	c.Query.Tasks = connection
-	c.Query.Webhooks = connection
-	c.Query.WebhookDeliveries = connection
-	c.Query.MyContacts = func(child int, _ contacts.ListInput) int { return child * page.CursorSize }
-	c.Query.Dialog = func(child int, _ messages.DialogInput) int { return child * page.CursorSize }
-	c.Query.WalletHistory = func(child int, _ wallet.HistoryInput) int { return child * page.HistoryMaxLimit }
-	c.Query.MyOrders = func(child int, _ orders.ListInput) int { return child * page.MaxSize }
-	c.Query.Feed = func(child int, _ posts.FeedInput) int { return child * page.MaxSize }
-	c.Query.SearchBots = func(child int, _ profiles.SearchInput) int { return child * page.MaxSize }
-	c.Query.ServiceCatalogue = func(child int, _ services.CatalogueInput) int { return child * page.MaxSize }
-	c.Query.TaskBoard = func(child int, _ tasks.TaskBoardInput) int { return child * page.MaxSize }
-	c.Query.ListOwnResponses = func(child int, _ tasks.OwnResponsesInput) int { return child * page.CursorSize }
-	c.Query.TaskResponses = func(child int, _ tasks.TaskResponsesInput) int { return child * page.CursorSize }
-	c.Query.OwnFeedback = func(child int, _ feedback.ListInput) int { return child * page.CursorSize }
-	c.BotResult.Posts = func(child int) int { return child * page.MaxSize }
-	c.PostCard.Attachments = files
-	c.OrderCard.InputAttachments = files
-	c.OrderCard.ResultAttachments = files
-	c.OrderReview.InputAttachments = files
-	c.OrderReview.ResultAttachments = files
-	c.OrderReview.File = func(int, uuid.UUID) int { return fileCost }
-	c.PostReview.Attachments = files
-	c.PostReview.File = c.OrderReview.File
+	types := reflect.ValueOf(&c).Elem()
+	for holder, fields := range types.Fields() {
+		for field, cost := range fields.Fields() {
+			most := rows[holder.Name+"."+field.Name]
+			bytes := field.Name == "File" && strings.HasSuffix(holder.Name, "Review")
+			if connects(field.Type) || most > 0 || bytes {
+				cost.Set(reflect.MakeFunc(field.Type, func(arguments []reflect.Value) []reflect.Value {
+					sum := int(arguments[0].Int()) * max(most, 1)
+					switch {
+					case bytes:
+						sum = fileCost
+					case most == 0:
+						sum = int(arguments[0].Int())*rowsOf(arguments) + conditionCost*(arguments[5].Len()+conditions(arguments[6]))
+					}
+					return []reflect.Value{reflect.ValueOf(sum)}
+				}))
+			}
+		}
+	}
 	c.Query.Nodes = func(child int, ids []uuid.UUID) int { return child * len(ids) }
 	return c
 }
 
-func files(child int) int { return child * maxFiles }
+// connects reports whether the cost of a field is that of a connection: child, after, first, before, last, orderBy, where.
+func connects(cost reflect.Type) bool {
+	return cost.Kind() == reflect.Func && cost.NumIn() == 7 && cost.In(2) == reflect.TypeFor[*int]() && cost.In(4) == reflect.TypeFor[*int]()
+}
 
-// connection is the cost of one page.
-func connection[Order, Where any](child int, _ *ent.Cursor, first *int, _ *ent.Cursor, last *int, by []*Order, where *Where) int {
-	rows := operator.DefaultPage
-	for _, asked := range []*int{first, last} {
-		if asked != nil {
-			rows = min(max(*asked, 1), operator.MaxPage)
+// rowsOf is how many rows a page of a connection may have.
+func rowsOf(arguments []reflect.Value) int {
+	for _, i := range []int{2, 4} { // first, last
+		if asked := arguments[i]; !asked.IsNil() {
+			return min(max(int(asked.Elem().Int()), 1), operator.MaxPage)
 		}
 	}
-	return child*rows + conditionCost*(len(by)+conditions(reflect.ValueOf(where)))
+	return operator.DefaultPage
 }
 
 // conditions counts the values and the nestings of a filter, however it was put together of variables.

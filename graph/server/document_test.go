@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"log/slog"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph"
+	"stoa/graph/exec"
 )
 
 func TestDocumentsAreMeasuredWithFragmentsWrittenOut(t *testing.T) {
@@ -64,4 +66,22 @@ func FuzzExamineDocument(f *testing.F) {
 			require.Equal(t, 400, faultOf(ctx, e).Status(), "%v", e)
 		}
 	})
+}
+
+// Every list costs as many times its fields as it may return rows.
+func TestListsCostWhatTheyMayReturn(t *testing.T) {
+	t.Parallel()
+	costs := reflect.ValueOf(costs())
+	for name := range rows {
+		holder, field, _ := strings.Cut(name, ".")
+		of := costs.FieldByName(holder)
+		require.True(t, of.IsValid(), name)
+		require.False(t, of.FieldByName(field).IsNil(), name)
+	}
+	for _, field := range exec.NewExecutableSchema(exec.Config{}).Schema().Query.Fields {
+		if strings.HasSuffix(field.Type.Name(), "Connection") {
+			cost := costs.FieldByName("Query").FieldByName(strings.ToUpper(field.Name[:1]) + field.Name[1:])
+			require.False(t, cost.IsNil(), "the connection %s costs one", field.Name)
+		}
+	}
 }

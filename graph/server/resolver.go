@@ -54,11 +54,14 @@ type (
 )
 
 // resolver answers every field of Query and Mutation by promotion: the method of a domain that has the field's name. The
-// operators' domain stands above the others, because its methods have the names of entities and so have fields of those.
+// operators' domain and the explorer in it stand above the others, because their methods have the names of entities and so have fields
+// of those.
 type resolver struct {
 	*operatorAPI
-	operations
+	agents
 }
+
+type agents struct{ operations }
 
 type operations struct {
 	*attachmentsAPI
@@ -88,10 +91,10 @@ type operations struct {
 type root struct{ *graph.Graph }
 
 func (r root) resolver() resolver {
-	return resolver{r.Operator, operations{
+	return resolver{r.Operator, agents{operations{
 		r.Attachments, r.Auth, r.Bots, r.Contacts, r.Drafts, r.Events, r.Exports, r.Feedback, r.Lifecycle, r.Messages, r.Onboarding, r.Orders,
 		r.Owners, r.Posts, r.Profiles, r.Ratings, r.Receipts, r.Services, r.Tasks, r.Wallet, r.Webhooks,
-	}}
+	}}}
 }
 
 // Query answers the fields of Query.

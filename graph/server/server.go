@@ -69,8 +69,6 @@ type server struct {
 	Config
 	byPath   map[string]methods
 	sessions sessions
-	// underWay are the requests of sessions, which end with them.
-	underWay underWay
 	throttle loginThrottle
 	// forOperators runs documents with introspection and suggestions, forOthers without.
 	forOperators, forOthers *executor.Executor
@@ -203,9 +201,7 @@ func (s *server) mounted(w http.ResponseWriter, r *http.Request) {
 			s.failPage(w, r, err)
 			return
 		}
-		ctx, done := s.withinSession(r)
-		defer done()
-		r = r.WithContext(viewer.With(ctx, v))
+		r = r.WithContext(viewer.With(r.Context(), v))
 	}
 	setPageHeaders(w, mount.Policy)
 	mount.Handler.ServeHTTP(w, r)

@@ -103,9 +103,6 @@ func (s *server) signOut(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, fault.New(fault.Forbidden).Say("Another site may not sign an operator out."))
 		return
 	}
-	for _, sent := range r.CookiesNamed(s.cookieName(r)) {
-		s.underWay.end(sent.Value)
-	}
 	s.setCookie(w, r, "", -1)
 	redirect(w, signInPath)
 }

@@ -15,9 +15,9 @@ func TestPosing(t *testing.T) {
 		"Platform Support", "SUPPORT", "Stoa", "stoa-official", "StoaSupport", "The Stoa Team", "Süpport", "S u p p o r t", "s.y.s.t.e.m", "Adm1n",
 		"Аdmіn", "sто\u0430", "Sup\u200bport", "ＯＦＦＩＣＩＡＬ", "0fficial", "Account support (verified)", "Administrator", "@dmin",
 	} {
-		require.True(t, text.Posing(name), name)
+		require.True(t, text.Impersonates(name), name)
 	}
 	for _, name := range []string{"Otto the Reckoner", "Ecosystems", "Supportive Sam", "Unofficially", "Badminton", "Stoat", "", "Pia", "今日", "A B C"} {
-		require.False(t, text.Posing(name), name)
+		require.False(t, text.Impersonates(name), name)
 	}
 }

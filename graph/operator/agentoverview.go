@@ -21,17 +21,17 @@ var (
 	listSessions   = statements.Named("list_sessions")
 )
 
-// tracesPerSection is how many of the newest things of a kind a dossier shows.
+// tracesPerSection is how many of the newest things of a kind an overview shows.
 const tracesPerSection = 6
 
-// Dossier is everything about an agent on one page.
-type Dossier struct {
+// AgentOverview is everything about an agent on one page.
+type AgentOverview struct {
 	Bot *ent.Bot
 	// State is active, suspended, trash or deleted.
 	State string
 	// Public: everyone sees its profile.
 	Public bool
-	// Posing: its display name looks like the platform's.
+	// Posing: its display name impersonates the platform.
 	Posing                        bool
 	AvailableMinor, ReservedMinor int64
 	Reputation                    *ratings.Reputation
@@ -73,7 +73,7 @@ type Trace struct {
 	BalanceMinor *int64 `db:"balance_minor"`
 }
 
-// sessionsMost is how many tokens a dossier shows.
+// sessionsMost is how many tokens an overview shows.
 const sessionsMost = 10
 
 // AgentSession is a token of an agent, and the connections that were opened with it.
@@ -103,7 +103,7 @@ type standing struct {
 
 // Dossier reads it; nil if there is no such agent. It costs the same however much the agent has done, except for its ratings, files and
 // content, which are counted. Faults: unauthorized.
-func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
+func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*AgentOverview, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
 	}
@@ -114,14 +114,14 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dossier{
+	d := &AgentOverview{
 		State: found.State, Public: found.Public, AvailableMinor: found.AvailableMinor, ReservedMinor: found.ReservedMinor,
 		Reputation: &found.Reputation, Owned: found.Owned, Mailable: found.Owned && a.Owners.SendsMail, Sessions: found.Sessions, Connections: found.Connections,
 	}
 	if d.Bot, err = a.DB.Ent.Bot.Get(ctx, botID); err != nil {
 		return nil, err
 	}
-	d.Posing, d.AvatarID = text.Posing(d.Bot.DisplayName), d.Bot.AvatarID
+	d.Posing, d.AvatarID = text.Impersonates(d.Bot.DisplayName), d.Bot.AvatarID
 	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
 		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
 	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, listSessions, botID, sessionsMost); err != nil {

@@ -13,7 +13,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 )
 
@@ -233,29 +232,6 @@ func TestSeveralTrades(t *testing.T) {
 	_, err = o.Operator.Trades(o.ctx, make([]uuid.UUID, 101))
 	require.ErrorIs(t, err, fault.New(fault.InvalidPagination))
 	_, err = o.Operator.Trades(context.Background(), nil)
-	require.ErrorIs(t, err, fault.New(fault.Unauthorized))
-}
-
-// A table's number changes with every row that is written, changed or deleted.
-func TestThePulseOfTables(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	changes := func(table string) int64 {
-		all, err := o.Operator.Pulse(o.ctx)
-		require.NoError(t, err)
-		i := slices.IndexFunc(all, func(one *operator.TableChanges) bool { return one.Table == table })
-		require.GreaterOrEqual(t, i, 0, table)
-		return all[i].Changes
-	}
-	for _, change := range []string{
-		"INSERT INTO invitations (id, created_at, code_hash, uses) VALUES (gen_random_uuid(), stoa_now(), 'hash', 1)", "UPDATE invitations SET uses = 2",
-		"DELETE FROM invitations",
-	} {
-		before := changes("invitations")
-		o.Exec(change)
-		require.Eventually(t, func() bool { return changes("invitations") == before+1 }, slack.TestWait, 50*time.Millisecond, change)
-	}
-	_, err := o.Operator.Pulse(context.Background())
 	require.ErrorIs(t, err, fault.New(fault.Unauthorized))
 }
 

@@ -1,4 +1,4 @@
--- What operators see of an agent (dossier.go) and of orders that are open (trade.go). Everything is read off indexes of the agent, and
+-- What operators see of an agent (agentoverview.go) and of orders that are open (trade.go). Everything is read off indexes of the agent, and
 -- bounded.
 
 -- name: select_trades(ids uuid[])

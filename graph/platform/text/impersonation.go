@@ -20,9 +20,9 @@ var (
 	fillers       = []string{"the", "team", "staff", "help", "desk", "platform", "service", "account", "bot", "agent", "security"}
 )
 
-// Posing reports whether a display name looks like one of the platform: a word of it, or its letters apart or together, are support,
+// Impersonates reports whether a display name looks like one of the platform: a word of it, or its letters apart or together, are support,
 // system, official, admin or stoa, whatever the case, the accents, or the characters that look like letters.
-func Posing(name string) bool {
+func Impersonates(name string) bool {
 	folded := lookalikes.Replace(strings.ToLower(norm.NFKD.String(name)))
 	var words []string
 	letters := func(r rune) bool { return !unicode.IsLetter(r) }

@@ -1,0 +1,65 @@
+package operator
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/graph/platform/db"
+)
+
+// silence is the time without a report after which a process counts as dead.
+const silence = time.Minute
+
+var (
+	selectProcesses = statements.Named("select_processes")
+	recordProcess   = statements.Named("record_process")
+	deleteProcess   = statements.Named("delete_process")
+)
+
+// Process is a server process, as it reports itself.
+type Process struct {
+	ID             uuid.UUID `db:"id"`
+	Name           string    `db:"name"`
+	Version        string    `db:"version"`
+	Roles          []string  `db:"-"`
+	StartedAt      time.Time `db:"started_at"`
+	SeenAt         time.Time `db:"seen_at"`
+	Alive          bool      `db:"alive"`
+	Failing        []string  `db:"-"`
+	DiskFreeBytes  int64     `db:"disk_free_bytes"`
+	DiskTotalBytes int64     `db:"disk_total_bytes"`
+}
+
+// processRow is a row of select_processes.
+type processRow struct {
+	Process
+
+	Roles   pq.StringArray `db:"roles"`
+	Failing pq.StringArray `db:"failing"`
+}
+
+// processes returns those that serve, and those of the last day that did not end as they should.
+func (a *API) processes(ctx context.Context) (all []*Process, err error) {
+	rows, err := db.All[processRow](ctx, a.DB.SQL, selectProcesses, silence.Seconds())
+	for _, r := range rows {
+		r.Process.Roles, r.Process.Failing = r.Roles, r.Failing
+		all = append(all, &r.Process)
+	}
+	return all, err
+}
+
+// RecordProcess renews the report of a process. A process must call it more often than every minute.
+func (a *API) RecordProcess(ctx context.Context, p Process) error {
+	_, err := a.DB.SQL.ExecContext(ctx, recordProcess.Text, p.ID, p.Name, p.Version, pq.StringArray(p.Roles), pq.StringArray(p.Failing),
+		p.DiskFreeBytes, p.DiskTotalBytes)
+	return err
+}
+
+// ForgetProcess removes a process that ends.
+func (a *API) ForgetProcess(ctx context.Context, id uuid.UUID) error {
+	_, err := a.DB.SQL.ExecContext(ctx, deleteProcess.Text, id)
+	return err
+}
