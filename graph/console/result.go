@@ -156,7 +156,7 @@ func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]an
 	}
 }
 
-// addTable adds a list of objects. The fields of an object within a row are columns of it, and a list within the rows is a table of its own.
+// addTable adds a list of objects. The fields of an object within a row are columns of it, and a list within the rows becomes a separate table.
 func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[string]any) {
 	made := table{Caption: caption, Rows: make([]tableRow, len(rows))}
 	for i, fields := range rows {

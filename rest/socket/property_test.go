@@ -24,7 +24,7 @@ type model struct {
 	// friend writes to the agent; messages are the versions that stand for its messages.
 	friend   *graphtest.Agent
 	messages map[string]int
-	// The events so far have the versions 1 to told.
+	// The events so far have the versions from 1 to this one.
 	told     int
 	conns    []*modelConn
 	received map[int]bool
