@@ -17,7 +17,7 @@ export GOFLAGS := $(strip $(shell PATH="$$PATH:/usr/local/go/bin" $(GO) env GOFL
 
 .DEFAULT_GOAL := help
 
-.PHONY: help setup build run demo seed test tools typescript race browse nightly pictures bench prove conformance lint fmt migration verify
+.PHONY: help setup build run demo seed test tools typescript race browse nightly pictures bench profile prove conformance lint fmt migration verify
 .PHONY: generate generate-ent generate-graphql generate-clients
 .PHONY: module-path package package-test release apt-repository reproduce
 
@@ -77,11 +77,15 @@ pictures: build ## Take the pictures of docs/pictures
 	@.ci/setup browse pictures
 	@$(CLUSTER) $(GO) -C cmd/browse test -tags browse -count 1 . -run '^TestPictures$$' -write
 
-bench: build ## Measure the server into bin/bench.txt; AGAINST=COMMIT beside that of another commit, in turns; BENCHFLAGS='--only me,feed'
+bench: build ## Compare the server with plain SQL, AGAINST=COMMIT, or NAKAMA=PROGRAM, in turns; BENCHFLAGS='--only me,feed'
 	@[ -z '$(AGAINST)' ] || .ci/older '$(AGAINST)' bin/stoa-against
 	@$(GO) -C cmd/bench build -o ../../bin/bench .
-	@bin/bench $(if $(AGAINST),--against bin/stoa-against) $(BENCHFLAGS)
+	@bin/bench $(if $(AGAINST),--against bin/stoa-against) $(if $(NAKAMA),--nakama '$(NAKAMA)') $(BENCHFLAGS)
 	@$(GO) -C cmd/bench tool benchstat -col by ../../bin/bench.txt
+
+profile: build ## Show where the time of operations goes, in the server and in PostgreSQL; BENCHFLAGS='--only me,feed' of these
+	@$(GO) -C cmd/bench build -o ../../bin/bench .
+	@bin/bench --while cmd/bench/profile $(BENCHFLAGS)
 
 prove: build ## Torture servers with faults and judge what they did: make prove PROVEFLAGS='--minutes 3', or self-test
 	@.ci/setup prove $(findstring failover,$(PROVEFLAGS))

@@ -32,6 +32,31 @@ func cpuTime(pids ...int) (total time.Duration, err error) {
 	return total, nil
 }
 
+// postgresTime returns the processor time of the postmaster's children, including those that have ended.
+func postgresTime(postmaster int) (time.Duration, error) {
+	const tick = 10 * time.Millisecond
+	const endedUser, endedSystem = 13, 14 // fields after the name, which stands in parentheses
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", postmaster))
+	if err != nil {
+		return 0, err
+	}
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	var ended int
+	for _, field := range []int{endedUser, endedSystem} {
+		ticks, err := strconv.Atoi(fields[field])
+		if err != nil {
+			return 0, err
+		}
+		ended += ticks
+	}
+	running, err := children(postmaster)
+	if err != nil {
+		return 0, err
+	}
+	total, err := cpuTime(running...)
+	return total + time.Duration(ended)*tick, err
+}
+
 // children lists the children of a process.
 func children(pid int) (all []int, err error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%d/children", pid, pid))

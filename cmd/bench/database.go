@@ -16,10 +16,14 @@ import (
 	"stoa/cmd/stoa/cluster"
 )
 
-// settings of PostgreSQL keep what runs in the background out of the measurements; calm does it between them.
-var settings = []string{"checkpoint_timeout = '1h'", "max_wal_size = '8GB'", "autovacuum = off"}
+// settings of PostgreSQL keep what runs in the background out of the measurements; calm does it between them. Those of observation
+// load what counts statements and what logs plans, which is off at first.
+var (
+	settings    = []string{"checkpoint_timeout = '1h'", "max_wal_size = '8GB'", "autovacuum = off"}
+	observation = "shared_preload_libraries = pg_stat_statements, auto_explain"
+)
 
-// database is a private PostgreSQL with fsync on, in a folder of its own, with a database for each program.
+// database is a private PostgreSQL with fsync on in a separate folder, with a database for each program.
 type database struct {
 	folder  string
 	log     *os.File
@@ -29,8 +33,8 @@ type database struct {
 	postmaster int
 }
 
-// newDatabase makes a PostgreSQL in a new folder below parent. The caller must call close.
-func newDatabase(ctx context.Context, parent string) (d *database, err error) {
+// newDatabase makes a PostgreSQL with settings in a new folder below parent. The caller must call close.
+func newDatabase(ctx context.Context, parent string, settings []string) (d *database, err error) {
 	folder, err := os.MkdirTemp(parent, "stoa-bench-")
 	if err != nil {
 		return nil, err
@@ -42,37 +46,42 @@ func newDatabase(ctx context.Context, parent string) (d *database, err error) {
 		}
 	}()
 	if d.log, err = os.Create(filepath.Join(folder, "log")); err != nil {
-		return nil, err
+		return d, err
 	}
-	d.private, err = cluster.Start(ctx, cluster.Config{
-		DataDir: folder, Logger: slog.New(slog.NewTextHandler(d.log, nil)), TestRole: true,
-	})
-	if err != nil {
-		return nil, err
+	config := cluster.Config{DataDir: folder, Logger: slog.New(slog.NewTextHandler(d.log, nil)), TestRole: true}
+	if d.private, err = cluster.Start(ctx, config); err != nil {
+		return d, err
 	}
 	if d.sql, err = sql.Open("postgres", d.private.URL()); err != nil {
-		return nil, err
+		return d, err
 	}
 	for _, setting := range settings {
 		if _, err := d.sql.ExecContext(ctx, "ALTER SYSTEM SET "+setting); err != nil {
-			return nil, err
+			return d, err
 		}
 	}
-	const reload = `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1) FROM pg_reload_conf()`
-	return d, d.sql.QueryRowContext(ctx, reload).Scan(&d.postmaster)
+	if err := d.private.Stop(ctx); err != nil {
+		return d, err
+	}
+	if d.private, err = cluster.Start(ctx, config); err != nil {
+		return d, err
+	}
+	const postmaster = `SELECT split_part(pg_read_file('postmaster.pid'), E'\n', 1)`
+	return d, d.sql.QueryRowContext(ctx, postmaster).Scan(&d.postmaster)
 }
 
-// create makes a database and returns its URL.
-func (d *database) create(ctx context.Context, name string) (string, error) {
+// create makes a database and returns its URL and a pool, which the caller must close.
+func (d *database) create(ctx context.Context, name string) (string, *sql.DB, error) {
 	if _, err := d.sql.ExecContext(ctx, "CREATE DATABASE "+name); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	address, err := url.Parse(d.private.URL())
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	address.Path = "/" + name
-	return address.String(), nil
+	db, err := sql.Open("postgres", address.String())
+	return address.String(), db, err
 }
 
 // calm cleans up after a measurement, and writes all that is in memory.

@@ -1,4 +1,4 @@
-// Command bench compares a server with another one or with plain SQL, on a database of its own, in turns in one run. It writes its
+// Command bench compares a server with another one or with plain SQL, on its own PostgreSQL, in turns in one run. It writes its
 // results in the format of Go benchmarks, for benchstat. It removes everything else again, also when it is interrupted. See README.md.
 package main
 
@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -18,14 +19,16 @@ import (
 	"stoa/cmd/bench/load"
 )
 
-// command is what is measured.
+// command holds the flags.
 type command struct {
 	Server      string        `default:"bin/stoa" type:"existingfile" help:"The program to measure."`
-	Against     string        `type:"existingfile" help:"A program of another commit to compare it with."`
+	Against     string        `type:"existingfile" xor:"base" help:"A program of another commit to compare it with, instead of plain SQL."`
+	Nakama      string        `type:"existingfile" xor:"base" help:"A program of Nakama to compare it with: register and me."`
+	While       string        `type:"existingfile" xor:"base" help:"Compare nothing; run this script while each scenario loads the server."`
 	Only        []string      `help:"Measure these scenarios only: ${scenarios}."`
 	Connections int           `default:"16" help:"Number of connections."`
-	Rounds      int           `default:"10" help:"How often each program is measured in each scenario."`
-	Length      time.Duration `default:"1s" help:"Length of a measurement."`
+	Rounds      int           `default:"6" help:"How often each side is measured in each scenario."`
+	Length      time.Duration `default:"2s" help:"Length of a measurement."`
 	Agents      int           `default:"1000" help:"Number of agents, in pairs of friends."`
 	Out         string        `default:"bin/bench.txt" help:"File of the results."`
 	Dir         string        `type:"existingdir" help:"Folder for the database; the system's temporary folder if empty."`
@@ -39,7 +42,7 @@ func main() {
 	}
 	parsed := kong.Parse(new(command), kong.Name("bench"), kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Vars{"scenarios": fmt.Sprint(names)},
-		kong.Description("Compare a server with one of another commit, in turns, and write the results for benchstat."))
+		kong.Description("Compare a server with plain SQL, with one of another commit, or with a peer, in turns, and write the results for benchstat."))
 	err := parsed.Run()
 	stop()
 	if err != nil {
@@ -64,29 +67,30 @@ func (c *command) Validate() error {
 	return nil
 }
 
-// Run measures, and writes the results.
+// Run measures, and writes the results; or it runs a script while each scenario is.
 func (c *command) Run(ctx context.Context) (err error) {
-	d, err := newDatabase(ctx, c.Dir)
+	settings := settings
+	if c.While != "" {
+		settings = append(settings, observation)
+	}
+	d, err := newDatabase(ctx, c.Dir, settings)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
-	var all []*variant
-	defer func() {
-		for _, v := range all {
-			v.stop()
-		}
-	}()
-	for _, program := range []struct{ name, path string }{{"against", c.Against}, {"server", c.Server}} {
-		if program.path == "" {
-			continue
-		}
-		v, err := d.start(ctx, program.name, program.path, c.Agents)
-		if err != nil {
-			return err
-		}
-		all = append(all, v)
+	s, err := d.start(ctx, "server", c.Server, c.Agents)
+	if err != nil {
+		return err
 	}
+	defer s.stop()
+	if c.While != "" {
+		return c.each(func(scenario load.Scenario) error { return c.observe(ctx, d, s, scenario) })
+	}
+	base, stop, err := c.base(ctx, d, s)
+	if err != nil {
+		return err
+	}
+	defer stop()
 	if err := os.MkdirAll(filepath.Dir(c.Out), 0o750); err != nil {
 		return err
 	}
@@ -95,14 +99,62 @@ func (c *command) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, out.Close()) }()
+	return c.each(func(scenario load.Scenario) error {
+		return c.compare(ctx, d, scenario, []variant{base, s.variant("server")}, out)
+	})
+}
+
+// base starts what the server is compared with.
+func (c *command) base(ctx context.Context, d *database, s *server) (v variant, stop func(), err error) {
+	switch {
+	case c.Against != "":
+		other, err := d.start(ctx, "against", c.Against, c.Agents)
+		if err != nil {
+			return v, nil, err
+		}
+		return other.variant("against"), other.stop, nil
+	case c.Nakama != "":
+		peer, err := d.startNakama(ctx, c.Nakama, c.Connections)
+		if err != nil {
+			return v, nil, err
+		}
+		return peer.variant(), peer.stop, nil
+	}
+	v, err = d.plain(ctx, s)
+	return v, func() {}, err
+}
+
+// each calls do for the scenarios that are wanted.
+func (c *command) each(do func(load.Scenario) error) error {
 	for _, s := range load.Scenarios {
 		if len(c.Only) > 0 && !slices.Contains(c.Only, s.Name) {
 			continue
 		}
 		fmt.Fprintln(os.Stderr, s.Name)
-		if err := c.measure(ctx, d, s, all, out); err != nil {
+		if err := do(s); err != nil {
 			return fmt.Errorf("%s: %w", s.Name, err)
 		}
 	}
 	return nil
+}
+
+// observe runs the script while a scenario loads the server, and ends the load with it.
+func (c *command) observe(ctx context.Context, d *database, s *server, scenario load.Scenario) error {
+	loading, stop := context.WithCancel(ctx)
+	defer stop()
+	loaded := make(chan error, 1)
+	go func() {
+		_, _, err := load.Run(loading, scenario.Do, s.api, s.callers(c.Connections), time.Hour)
+		loaded <- err
+	}()
+	script := exec.CommandContext(ctx, c.While, scenario.Name)
+	script.Env = append(os.Environ(), "DATABASE_URL="+s.url, "DATABASE_LOG="+filepath.Join(d.folder, "postgres.log"),
+		"OPERATOR=http://"+s.operator, "OPERATOR_TOKEN="+operatorToken)
+	script.Stdout, script.Stderr = os.Stdout, os.Stderr
+	err := script.Run()
+	stop()
+	if failed := <-loaded; !errors.Is(failed, context.Canceled) {
+		err = errors.Join(err, failed)
+	}
+	return err
 }

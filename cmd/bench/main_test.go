@@ -12,15 +12,22 @@ import (
 	"stoa/cmd/bench/load"
 )
 
-// Two servers answer every scenario as it expects, and benchstat finds both in the results.
+// Both sides answer every scenario as it expects, and benchstat finds them in the results. Searches have no plain side.
 func TestEveryScenario(t *testing.T) {
 	t.Parallel()
+	const server = "../../bin/stoa"
+	all := len(load.Scenarios)
+	compare(t, command{Server: server, Against: server}, map[string]int{"against": all, "server": all})
+	compare(t, command{Server: server}, map[string]int{"plain": all - 1, "server": all})
+}
+
+func compare(t *testing.T, c command, wanted map[string]int) {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("it starts servers")
 	}
-	const server = "../../bin/stoa"
 	out := filepath.Join(t.TempDir(), "bench.txt")
-	c := command{Server: server, Against: server, Connections: 2, Rounds: 1, Length: time.Millisecond, Agents: 100, Out: out}
+	c.Connections, c.Rounds, c.Length, c.Agents, c.Out = 2, 1, time.Millisecond, 100, out
 	require.NoError(t, c.Validate())
 	require.NoError(t, c.Run(t.Context()))
 	file, err := os.Open(out)
@@ -35,5 +42,5 @@ func TestEveryScenario(t *testing.T) {
 		require.Positive(t, cost)
 		found[result.GetConfig("by")]++
 	}
-	require.Equal(t, map[string]int{"against": len(load.Scenarios), "server": len(load.Scenarios)}, found)
+	require.Equal(t, wanted, found)
 }

@@ -17,58 +17,73 @@ import (
 // operatorToken opens the operator listener.
 const operatorToken = "the-operator-token-of-the-benchmark"
 
-// variant is a running server with its own database and agents.
-type variant struct {
-	name    string
+// server is a running Stoa with its own database and agents.
+type server struct {
 	process *child.Process
-	address string
-	agents  []*load.Agent
-	db      *sql.DB
+	// api is the base of its API, operator the address of its operator listener, url that of its database.
+	api, operator, url string
+	db                 *sql.DB
+	agents             []*load.Agent
 }
 
-// start starts a program on a new database and registers agents. Its name is that of the database, too.
-func (d *database) start(ctx context.Context, name, program string, agents int) (v *variant, err error) {
+// start starts a program on a new database of a name and registers agents. The caller must stop it.
+func (d *database) start(ctx context.Context, name, program string, agents int) (s *server, err error) {
 	program, err = filepath.Abs(program)
 	if err != nil {
 		return nil, err
 	}
-	address, err := d.create(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	v = &variant{name: name}
+	s = new(server)
 	defer func() {
 		if err != nil {
-			v.stop()
+			s.stop()
 		}
 	}()
-	if v.db, err = sql.Open("postgres", address); err != nil {
-		return nil, err
+	if s.url, s.db, err = d.create(ctx, name); err != nil {
+		return s, err
 	}
 	command := exec.CommandContext(ctx, program, "serve")
-	command.Env = append(os.Environ(), "STOA_DATABASE_URL="+address, "STOA_DATA_DIR="+filepath.Join(d.folder, name),
+	command.Env = append(os.Environ(), "STOA_DATABASE_URL="+s.url, "STOA_DATA_DIR="+filepath.Join(d.folder, name),
 		"STOA_LISTEN=127.0.0.1:0", "STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_OPERATOR_TOKEN="+operatorToken, "STOA_LOG_FORMAT=json")
 	command.Env = append(command.Env, load.NoLimits()...)
-	v.process, err = child.Start(ctx, command, d.log, func(line []byte) (ok bool) {
-		v.address, _, ok = child.Serving(line)
+	s.process, err = child.Start(ctx, command, d.log, func(line []byte) bool {
+		address, operator, ok := child.Serving(line)
+		s.api, s.operator = "http://"+address+"/api/v1", operator
 		return ok
 	})
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	fmt.Fprintf(os.Stderr, "registering %d agents at %s\n", agents, name)
-	if v.agents, err = load.Register(ctx, v.address, agents); err != nil {
-		return nil, err
+	if s.agents, err = load.Register(ctx, s.api, agents); err != nil {
+		return s, err
 	}
-	return v, v.awaitJobs(ctx)
+	return s, s.awaitJobs(ctx)
 }
 
-// stop stops the server. A nil process is allowed.
-func (v *variant) stop() {
-	v.process.Stop()
-	if v.db != nil {
-		_ = v.db.Close() // nothing is written any more
+func (s *server) stop() {
+	s.process.Stop()
+	if s.db != nil {
+		_ = s.db.Close() // nothing is written any more
 	}
+}
+
+// variant is the server as one side of the comparison.
+func (s *server) variant(name string) variant {
+	return variant{
+		name: name, pid: s.process.PID, db: s.db,
+		measure: func(ctx context.Context, scenario load.Scenario, connections int, length time.Duration) (int, time.Duration, error) {
+			return load.Run(ctx, scenario.Do, s.api, s.callers(connections), length)
+		},
+	}
+}
+
+// callers are agents that are not each other's friends.
+func (s *server) callers(connections int) []*load.Agent {
+	callers := make([]*load.Agent, connections)
+	for i := range callers {
+		callers[i] = s.agents[2*i]
+	}
+	return callers
 }
 
 // jobsEnded reports whether the hourly jobs that follow a start have ended.
@@ -79,14 +94,14 @@ const jobsEnded = `SELECT EXISTS (SELECT FROM river_leader WHERE elected_at < no
 const jobsTimeout = 2 * time.Minute
 
 // awaitJobs waits until the server has run the jobs that it runs when it starts: a backup, a reconciliation and others.
-func (v *variant) awaitJobs(ctx context.Context) error {
+func (s *server) awaitJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()
 	ticker := time.NewTicker(200 * time.Millisecond)
 	defer ticker.Stop()
 	for {
 		var ended bool
-		if err := v.db.QueryRowContext(ctx, jobsEnded).Scan(&ended); err != nil || ended {
+		if err := s.db.QueryRowContext(ctx, jobsEnded).Scan(&ended); err != nil || ended {
 			return err
 		}
 		select {

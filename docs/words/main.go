@@ -24,7 +24,7 @@ var (
 		"": regexp.MustCompile(`(^|\s)#\s.*`), ".yaml": regexp.MustCompile(`(^|\s)#\s.*|(description|summary|title): .*|^ {6,}[A-Z].*`),
 	}
 	code  = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|(?m:^\\s*(//|--|#|\\*) ?)")
-	names = regexp.MustCompile(`^\s*// ([a-z]\w*|Heard )`) // a doc comment begins with one
+	names = regexp.MustCompile(`^\s*// [a-z]\w*`) // a doc comment begins with one
 	// skipped are the past, examples, data of tests, and migrations, which are not edited once they were applied.
 	skipped   = regexp.MustCompile(`^CHANGELOG|docs/words/|077-words|/testdata/|^migrate/sql/|^graph/ent\.graphql$`)
 	generated = regexp.MustCompile(`^(// |# )?Code generated`)

@@ -20,9 +20,9 @@ type Client struct {
 	http http.Client
 }
 
-// NewClient makes a client of the server at an address such as 127.0.0.1:8080.
-func NewClient(address string) *Client {
-	return &Client{base: "http://" + address, http: http.Client{
+// NewClient makes a client of the API at base, such as http://127.0.0.1:8080/api/v1.
+func NewClient(base string) *Client {
+	return &Client{base: base, http: http.Client{
 		Timeout: requestTimeout, Transport: &http.Transport{DisableCompression: true, MaxConnsPerHost: 1},
 	}}
 }
@@ -30,7 +30,7 @@ func NewClient(address string) *Client {
 // Close closes the connection. The next request opens another one.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Call sends a request in the name of an agent, or without a token if a is nil, and with a body as JSON unless that is nil. The answer
+// Call sends a request in the name of an agent, or without its token if a is nil, and with a body as JSON unless that is nil. The answer
 // must have the status, and is decoded into `into` unless that is nil.
 func (c *Client) Call(ctx context.Context, a *Agent, status int, method, path string, body, into any) error {
 	var sent io.Reader
@@ -41,7 +41,7 @@ func (c *Client) Call(ctx context.Context, a *Agent, status int, method, path st
 		}
 		sent = bytes.NewReader(raw)
 	}
-	request, err := http.NewRequestWithContext(ctx, method, c.base+"/api/v1"+path, sent)
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, sent)
 	if err != nil {
 		return err
 	}
@@ -51,10 +51,6 @@ func (c *Client) Call(ctx context.Context, a *Agent, status int, method, path st
 	if a != nil {
 		request.Header.Set("Authorization", "Bearer "+a.Token)
 	}
-	return c.do(request, status, into)
-}
-
-func (c *Client) do(request *http.Request, status int, into any) error {
 	response, err := c.http.Do(request)
 	if err != nil {
 		return err

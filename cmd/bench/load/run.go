@@ -3,73 +3,42 @@ package load
 import (
 	"cmp"
 	"context"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 )
 
-// Op performs one operation of one caller.
-type Op func(ctx context.Context) error
-
-// Sample is the result of a run.
-type Sample struct {
-	// Elapsed is the time from the first request to the last response.
-	Elapsed time.Duration
-	// Latencies are those of all operations, ascending.
-	Latencies []time.Duration
-}
-
-// Ops is the number of operations.
-func (s Sample) Ops() int { return len(s.Latencies) }
-
-// PerSecond is the throughput.
-func (s Sample) PerSecond() float64 { return float64(s.Ops()) / s.Elapsed.Seconds() }
-
-// Quantile returns the latency that the share q of the operations do not exceed; 0 for none.
-func (s Sample) Quantile(q float64) time.Duration { return Quantile(s.Latencies, q) }
-
-// Quantile returns the q-quantile of ascending latencies; 0 for none.
-func Quantile(latencies []time.Duration, q float64) time.Duration {
-	if len(latencies) == 0 {
-		return 0
-	}
-	return latencies[min(int(q*float64(len(latencies))), len(latencies)-1)]
-}
-
-// Run has every caller repeat its operation until length is over or ctx is done; however short length is, each is called once. The
-// first error ends the run and is returned.
-func Run(ctx context.Context, callers []Op, length time.Duration) (Sample, error) {
+// Run has a number of callers repeat a scenario, each in the name of another agent and on its own connection to the API at base, until length
+// is over; however short that is, each does it once. It returns the number of operations and the time that they took. The first error
+// ends it.
+func Run(ctx context.Context, do Do, base string, agents []*Agent, length time.Duration) (ops int, took time.Duration, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
-		group sync.WaitGroup
-		over  atomic.Bool
-		all   = make([][]time.Duration, len(callers))
-		errs  = make([]error, len(callers))
+		callers sync.WaitGroup
+		over    atomic.Bool
+		done    atomic.Int64
+		errs    = make([]error, len(agents))
 	)
 	begun := time.Now()
 	timer := time.AfterFunc(length, func() { over.Store(true) })
 	defer timer.Stop()
-	for i, op := range callers {
-		group.Go(func() {
-			before := time.Now()
+	for i, agent := range agents {
+		callers.Go(func() {
+			client := NewClient(base)
+			defer client.Close()
 			for ctx.Err() == nil {
-				if errs[i] = op(ctx); errs[i] != nil {
+				if errs[i] = do(ctx, client, agent); errs[i] != nil {
 					cancel()
 					return
 				}
-				now := time.Now()
-				all[i] = append(all[i], now.Sub(before))
-				before = now
+				done.Add(1)
 				if over.Load() {
 					return
 				}
 			}
 		})
 	}
-	group.Wait()
-	s := Sample{Elapsed: time.Since(begun), Latencies: slices.Concat(all...)}
-	slices.Sort(s.Latencies)
-	return s, cmp.Or(cmp.Or(errs...), ctx.Err())
+	callers.Wait()
+	return int(done.Load()), time.Since(begun), cmp.Or(cmp.Or(errs...), ctx.Err())
 }

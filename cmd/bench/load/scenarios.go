@@ -14,11 +14,13 @@ import (
 // object is a JSON object.
 type object = map[string]any
 
-// Scenario is one operation of an agent.
+// Do performs an operation in the name of an agent.
+type Do func(ctx context.Context, c *Client, a *Agent) error
+
+// Scenario is an operation that is measured.
 type Scenario struct {
 	Name, Title string
-	// Do performs the operation in the name of an agent.
-	Do func(ctx context.Context, c *Client, a *Agent) error
+	Do          Do
 }
 
 // Scenarios is the table. Those that only read come first, so that they find the database as it was seeded.
@@ -33,7 +35,7 @@ var Scenarios = []Scenario{
 	{"register", "`POST /bots/register`", register},
 }
 
-// Named returns the scenario of a name; ok is false if there is none.
+// Named returns the scenario with that name; ok is false if no scenario has it.
 func Named(name string) (s Scenario, ok bool) {
 	i := slices.IndexFunc(Scenarios, func(s Scenario) bool { return s.Name == name })
 	if i < 0 {
@@ -44,7 +46,7 @@ func Named(name string) (s Scenario, ok bool) {
 
 const rareWord = "walnut"
 
-func get(path string) func(context.Context, *Client, *Agent) error {
+func get(path string) Do {
 	return func(ctx context.Context, c *Client, a *Agent) error {
 		return c.Call(ctx, a, 200, "GET", path, nil, nil)
 	}
@@ -75,6 +77,14 @@ func register(ctx context.Context, c *Client, a *Agent) error {
 	return c.Call(ctx, nil, 201, "POST", "/bots/register", object{
 		"handle": newHandle(), "display_name": "A newcomer", "encryption_public_key": a.Key,
 	}, nil)
+}
+
+// Nakama's counterparts, by the name of the scenario, on /v2 of its API.
+var Nakama = map[string]Do{
+	"register": func(ctx context.Context, c *Client, a *Agent) error {
+		return c.Call(ctx, nil, 200, "POST", "/account/authenticate/custom", object{"id": uuid.NewString()}, a)
+	},
+	"me": get("/account"),
 }
 
 func newHandle() string {

@@ -29,12 +29,12 @@ func NoLimits() []string {
 }
 
 // Register registers agents over the API, an even number, makes friends of each two, and lets each publish two posts.
-func Register(ctx context.Context, address string, agents int) ([]*Agent, error) {
+func Register(ctx context.Context, base string, agents int) ([]*Agent, error) {
 	all := make([]*Agent, agents)
 	seeding, ctx := errgroup.WithContext(ctx)
 	for first := range seeders {
 		seeding.Go(func() error {
-			client := NewClient(address)
+			client := NewClient(base)
 			defer client.Close()
 			for i := 2 * first; i < agents; i += 2 * seeders {
 				pair, err := registerPair(ctx, client, i)

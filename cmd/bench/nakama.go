@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"stoa/cmd/bench/load"
+	"stoa/cmd/child"
+)
+
+// nakama is a running Nakama, a server for games: its accounts are made as agents are registered.
+type nakama struct {
+	process *child.Process
+	api     string
+	db      *sql.DB
+	// callers hold the tokens of accounts.
+	callers []*load.Agent
+}
+
+// startNakama starts the program on a new database and makes as many accounts as there are connections. The caller must stop it.
+func (d *database) startNakama(ctx context.Context, program string, connections int) (n *nakama, err error) {
+	n = &nakama{callers: make([]*load.Agent, connections)}
+	defer func() {
+		if err != nil {
+			n.stop()
+		}
+	}()
+	if program, err = filepath.Abs(program); err != nil {
+		return n, err
+	}
+	url, db, err := d.create(ctx, "nakama")
+	if err != nil {
+		return n, err
+	}
+	n.db = db
+	if output, err := exec.CommandContext(ctx, program, "migrate", "up", "--database.address", url).CombinedOutput(); err != nil {
+		return n, fmt.Errorf("nakama migrate: %w: %s", err, output)
+	}
+	port, err := freePort()
+	if err != nil {
+		return n, err
+	}
+	command := exec.CommandContext(ctx, program, "--name", "bench", "--data_dir", filepath.Join(d.folder, "nakama"),
+		"--database.address", url, "--socket.address", "127.0.0.1", "--socket.port", strconv.Itoa(port),
+		"--console.address", "127.0.0.1", "--console.port", strconv.Itoa(port+2))
+	n.process, err = child.Start(ctx, command, d.log, func(line []byte) bool { return bytes.Contains(line, []byte("Startup done")) })
+	if err != nil {
+		return n, err
+	}
+	n.api = fmt.Sprintf("http://defaultkey:@127.0.0.1:%d/v2", port)
+	client := load.NewClient(n.api)
+	defer client.Close()
+	for i := range n.callers {
+		n.callers[i] = new(load.Agent)
+		if err := load.Nakama["register"](ctx, client, n.callers[i]); err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+func (n *nakama) stop() {
+	n.process.Stop()
+	if n.db != nil {
+		_ = n.db.Close() // nothing is written any more
+	}
+}
+
+// freePort returns a port that is probably free, as are the one before it, on which Nakama speaks gRPC, and those behind it.
+func freePort() (int, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it ends at once
+	if err != nil {
+		return 0, err
+	}
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return 0, err
+	}
+	return n, listener.Close()
+}
+
+// variant is Nakama as one side of the comparison.
+func (n *nakama) variant() variant {
+	return variant{name: "nakama", pid: n.process.PID, db: n.db, measure: func(
+		ctx context.Context, s load.Scenario, _ int, length time.Duration,
+	) (int, time.Duration, error) {
+		do, ok := load.Nakama[s.Name]
+		if !ok {
+			return 0, 0, nil
+		}
+		return load.Run(ctx, do, n.api, n.callers, length)
+	}}
+}

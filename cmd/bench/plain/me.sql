@@ -1,0 +1,2 @@
+\set n 2 * :client_id
+SELECT * FROM plain.agent(:n::integer);
