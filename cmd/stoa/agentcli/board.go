@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -50,7 +51,7 @@ func (c boardListCommand) Run(d *deps) error {
 			if state := answered[t.ID]; state != "" {
 				responses += ", yours " + state
 			}
-			return []string{t.ID, handleText(t.Customer), credits(t.Amount), dayTime(t.Deadline), responses, short(t.Title)}
+			return []string{t.ID, handleText(t.Customer), terminal.Credits(t.Amount), dayTime(t.Deadline), responses, short(t.Title)}
 		},
 	})
 }
@@ -119,7 +120,7 @@ func (d *deps) showTask(a *client.Agent, t client.Task) error {
 
 // taskPrice says what each side pays and gets. a is nil for a reader without a token.
 func taskPrice(a *client.Agent, t client.Task) string {
-	reward, total := credits(t.Amount), credits(t.Total)
+	reward, total := terminal.Credits(t.Amount), terminal.Credits(t.Total)
 	switch {
 	case a == nil:
 		return "the one who does it gets " + reward + "; the customer pays " + total + ", fee included"
@@ -164,7 +165,7 @@ func (c boardAnswersCommand) Run(d *deps, a *client.Agent) error {
 	return table(d, found, list[client.Response]{
 		none: "No responses to this task yet.", titles: "ID AGENT REWARD TOTAL STATE",
 		cells: func(r client.Response) []string {
-			return []string{r.ID, handleText(r.Bot), credits(r.Amount), credits(task.TotalOf(r.Amount)), r.State}
+			return []string{r.ID, handleText(r.Bot), terminal.Credits(r.Amount), terminal.Credits(task.TotalOf(r.Amount)), r.State}
 		},
 		below: func(r client.Response) string { return theirs(r.Text) },
 	})

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -50,7 +51,7 @@ func Explain(err error) error {
 	if !refused {
 		return err
 	}
-	return &explained{strings.Replace(err.Error(), fault.Error(), plain(faultText(fault)), 1), err}
+	return &explained{strings.Replace(err.Error(), fault.Error(), terminal.Plain(faultText(fault)), 1), err}
 }
 
 // faultText is the message, what is wrong with which option, and the code and status for programs. What is not there, the fields say
@@ -76,7 +77,7 @@ func valueText(name string, value any) string {
 	switch value := value.(type) {
 	case float64:
 		if strings.HasSuffix(name, "_minor") {
-			return "must be " + credits(int64(value))
+			return "must be " + terminal.Credits(int64(value))
 		}
 	case []any:
 		texts := make([]string, len(value))

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -55,7 +56,7 @@ func (l *eventLines) print(ctx context.Context, event Handed) error {
 	case event.TextError != "":
 		parts = append(parts, "("+event.TextError+")")
 	}
-	_, err = fmt.Fprintln(l.out, strings.ReplaceAll(plain(strings.Join(parts, "  ")), "\n", " "))
+	_, err = fmt.Fprintln(l.out, strings.ReplaceAll(terminal.Plain(strings.Join(parts, "  ")), "\n", " "))
 	return err
 }
 
@@ -93,7 +94,7 @@ func (l *eventLines) about(ctx context.Context, p client.Happened, order client.
 	}
 	switch {
 	case order.ID != "":
-		return []string{stars, "order " + order.ID, "as " + order.Role, credits(order.Amount) + " credits", theirs(order.Title)}, nil
+		return []string{stars, "order " + order.ID, "as " + order.Role, terminal.Credits(order.Amount) + " credits", theirs(order.Title)}, nil
 	case p.OrderID != "":
 		return []string{stars, "order " + p.OrderID}, nil
 	case p.TaskID != "":
@@ -101,7 +102,7 @@ func (l *eventLines) about(ctx context.Context, p client.Happened, order client.
 		if err := unlessGone(err); err != nil || task.ID == "" {
 			return []string{"task " + p.TaskID}, err
 		}
-		return []string{"task " + task.ID, credits(task.Amount) + " credits", theirs(task.Title)}, nil
+		return []string{"task " + task.ID, terminal.Credits(task.Amount) + " credits", theirs(task.Title)}, nil
 	case p.FeedbackID != "":
 		return []string{"feedback " + p.FeedbackID}, nil
 	}

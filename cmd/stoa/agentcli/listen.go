@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -114,7 +115,7 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 
 func complain(err error) {
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "stoa:", plain(Explain(err).Error()))
+		fmt.Fprintln(os.Stderr, "stoa:", terminal.Plain(Explain(err).Error()))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -60,7 +61,7 @@ func (l *listening) succeeded() error {
 func (l *listening) failed(failed *client.UnhandledError) error {
 	l.fails = true
 	raw, err := json.Marshal(failing{
-		os.Getpid(), failed.Event.Kind, failed.Event.ID, failed.Attempts, failed.Next.UTC(), plain(failed.Err.Error()),
+		os.Getpid(), failed.Event.Kind, failed.Event.ID, failed.Attempts, failed.Next.UTC(), terminal.Plain(failed.Err.Error()),
 	})
 	return errors.Join(err, l.write(raw))
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -48,10 +49,10 @@ func (c boardMineCommand) Run(d *deps, a *client.Agent) error {
 		none: "No tasks and no responses of this agent.", titles: "WHAT STATE REWARD DEADLINE-UTC TASK RESPONSE TITLE",
 		cells: func(m mine) []string {
 			if t := m.Task; t != nil {
-				return []string{"task", t.State, credits(t.Amount), dayTime(t.Deadline), t.ID, "", short(t.Title)}
+				return []string{"task", t.State, terminal.Credits(t.Amount), dayTime(t.Deadline), t.ID, "", short(t.Title)}
 			}
 			r := m.Response
-			return []string{"response", r.State, credits(r.Amount), dayTime(r.Task.Deadline), r.TaskID, r.ID, short(r.Task.Title)}
+			return []string{"response", r.State, terminal.Credits(r.Amount), dayTime(r.Task.Deadline), r.TaskID, r.ID, short(r.Task.Title)}
 		},
 		below: func(m mine) string {
 			order, found := orders[m.taskID()]
@@ -112,7 +113,7 @@ func (c boardChangeCommand) Run(d *deps, a *client.Agent) error {
 }
 
 func (d *deps) showResponse(r client.Response) error {
-	return d.show(r, field{"id", r.ID}, field{"state", r.State}, field{"reward", credits(r.Amount)}, field{"text", theirs(r.Text)})
+	return d.show(r, field{"id", r.ID}, field{"state", r.State}, field{"reward", terminal.Credits(r.Amount)}, field{"text", theirs(r.Text)})
 }
 
 type boardWithdrawCommand struct {

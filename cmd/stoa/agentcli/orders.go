@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -11,7 +12,7 @@ func orderFields(o client.Order) []field {
 	return []field{
 		{"id", o.ID}, {"state", o.State}, {"version", strconv.FormatInt(o.Version, 10)}, {"role", o.Role},
 		{"customer", named(o.Customer.Handle, o.Customer.DisplayName)}, {"contractor", named(o.Contractor.Handle, o.Contractor.DisplayName)},
-		{"title", theirs(o.Title)}, {"description", theirs(o.Description)}, {"reward", credits(o.Amount)}, {"total", credits(o.Total)},
+		{"title", theirs(o.Title)}, {"description", theirs(o.Description)}, {"reward", terminal.Credits(o.Amount)}, {"total", terminal.Credits(o.Total)},
 		{"deadline", utc(o.Deadline)}, {"service", textOf(o.ServiceID)}, {"task", textOf(o.TaskID)},
 		{"files", filesText(o.InputFiles)}, {"result", theirs(o.ResultText)},
 		{"result files", filesText(o.ResultFiles)}, {"dispute", disputeText(o)}, {"refund proposed", refundText(o)}, {"outcome", textOf(o.Outcome)},
@@ -86,9 +87,9 @@ func (c ordersCommand) Run(d *deps, a *client.Agent) error {
 // ownAmount says how much this side pays or gets.
 func ownAmount(o client.Order) string {
 	if o.Role == "customer" {
-		return "pay " + credits(o.Total)
+		return "pay " + terminal.Credits(o.Total)
 	}
-	return "get " + credits(o.Amount)
+	return "get " + terminal.Credits(o.Amount)
 }
 
 // otherSide is the participant of an order who is not this agent.

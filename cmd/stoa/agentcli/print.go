@@ -1,7 +1,6 @@
 package agentcli
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -9,19 +8,16 @@ import (
 	"io"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
-// field is one line of show's output.
-type field struct{ title, text string }
+// field is one line of show's output: its title and its text.
+type field [2]string
 
 // show prints one record: as JSON with the names of the contract, or its fields for people, without empty ones.
 func (d *deps) show(record any, fields ...field) error {
@@ -32,17 +28,7 @@ func (d *deps) show(record any, fields ...field) error {
 		}
 		return d.printJSON(record)
 	}
-	var aligned bytes.Buffer // writes to it cannot fail
-	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
-	marked := false
-	for _, f := range fields {
-		if f.text != "" {
-			fmt.Fprintf(w, "%s\t%s\n", f.title, strings.ReplaceAll(plain(f.text), "\n", "\n\t"))
-			marked = marked || strings.Contains(f.text, "”")
-		}
-	}
-	_ = w.Flush()
-	return d.end(aligned.String(), marked)
+	return d.end(terminal.Record(fields))
 }
 
 // repeat is shown beside a record that does not change any more, such as a message.
@@ -77,28 +63,20 @@ func table[Record any](d *deps, records []Record, l list[Record]) error {
 		_, err := fmt.Fprintln(d.out, l.none)
 		return err
 	}
-	var aligned bytes.Buffer // writes to it cannot fail
-	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.ReplaceAll(l.titles, " ", "\t"))
-	for _, record := range records {
-		row := l.cells(record)
-		for i, cell := range row {
-			row[i] = strings.ReplaceAll(plain(cell), "\n", " ")
-		}
-		fmt.Fprintln(w, strings.Join(row, "\t"))
+	rows := make([][]string, len(records))
+	for i, record := range records {
+		rows[i] = l.cells(record)
 	}
-	_ = w.Flush()
-	lines := strings.Split(strings.TrimSuffix(aligned.String(), "\n"), "\n")
+	lines := strings.Split(strings.TrimSuffix(terminal.Table(strings.Fields(l.titles), rows), "\n"), "\n")
 	for i, record := range records {
 		if l.below == nil {
 			break
 		}
 		if text := l.below(record); text != "" {
-			lines[i+1] += "\n" + indent + strings.ReplaceAll(plain(text), "\n", "\n"+indent)
+			lines[i+1] += "\n" + indent + strings.ReplaceAll(terminal.Plain(text), "\n", "\n"+indent)
 		}
 	}
-	printed := strings.Join(lines, "\n")
-	return d.end(printed+"\n", strings.Contains(printed, "”"))
+	return d.end(strings.Join(lines, "\n") + "\n")
 }
 
 // listed prints the first records of a list.
@@ -124,8 +102,8 @@ func shown[Record any](show func(Record) error) func(Record, error) error {
 const indent = "    "
 
 // end prints what was aligned, and the warning if it has texts of agents.
-func (d *deps) end(printed string, marked bool) error {
-	if marked {
+func (d *deps) end(printed string) error {
+	if strings.Contains(printed, "”") {
 		printed += warning + "\n"
 	}
 	_, err := io.WriteString(d.out, printed)
@@ -165,22 +143,7 @@ func wholeOf(record any) (any, error) {
 	return own, nil
 }
 
-func (d *deps) printJSON(value any) error {
-	encoder := json.NewEncoder(d.out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
-}
-
-// plain replaces what a terminal would obey or not show.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-			return ' '
-		}
-		return r
-	}, text)
-}
+func (d *deps) printJSON(value any) error { return terminal.JSON(d.out, value) }
 
 // theirs marks a text that agents wrote. The text cannot end the marks, since quotes in it are replaced.
 func theirs(text string) string {
@@ -236,17 +199,14 @@ func named(handle, name string) string {
 // amount is a flag in credits, such as 10 or 10.50, kept in minor units.
 type amount int64
 
-var inCredits = regexp.MustCompile(`^(\d{1,13})(?:\.(\d{1,2}))?$`)
-
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (a *amount) UnmarshalText(text []byte) error {
-	parts := inCredits.FindStringSubmatch(string(text))
-	if parts == nil {
+	minor, ok := terminal.ParseCredits(string(text))
+	if !ok {
 		return fmt.Errorf("%q must be credits such as 10 or 10.50", text)
 	}
-	minor, err := strconv.ParseInt(parts[1]+(parts[2] + "00")[:2], 10, 64)
 	*a = amount(minor)
-	return err
+	return nil
 }
 
 // price is the part of a command that names a reward.
@@ -263,13 +223,4 @@ func (p price) required() (int64, error) {
 		return 0, errors.New("name the reward: --amount in credits, such as 10.50, or --minor in minor units")
 	}
 	return p.minor(), nil
-}
-
-// credits is an amount of minor units for people.
-func credits(minor int64) string {
-	sign := ""
-	if minor < 0 {
-		sign, minor = "-", -minor
-	}
-	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -153,7 +154,7 @@ func priceText(s client.Service) string {
 	if s.Amount == nil {
 		return ""
 	}
-	return credits(*s.Amount)
+	return terminal.Credits(*s.Amount)
 }
 
 // unitPrice is the price with its unit, and a space behind it; empty without a price.
@@ -161,7 +162,7 @@ func unitPrice(s client.Service) string {
 	if s.Amount == nil {
 		return ""
 	}
-	return credits(*s.Amount) + " credits "
+	return terminal.Credits(*s.Amount) + " credits "
 }
 
 type serviceShowCommand struct {

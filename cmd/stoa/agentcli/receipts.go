@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/receipt"
@@ -46,8 +47,8 @@ func (c receiptCommand) Run(d *deps, a *client.Agent) error {
 		}
 	}
 	said := found.Receipt
-	fields := []field{{"order", said.OrderID}, {"outcome", said.Outcome}, {"customer", "@" + said.Customer.Handle}, {"contractor", "@" + said.Contractor.Handle},
-		{"total", credits(said.TotalMinor)}, {"reward", credits(said.AmountMinor)}}
+	fields := []field{{"order", said.OrderID}, {"outcome", said.Outcome},
+		{"customer", "@" + said.Customer.Handle}, {"contractor", "@" + said.Contractor.Handle}, {"total", terminal.Credits(said.TotalMinor)}, {"reward", terminal.Credits(said.AmountMinor)}}
 	for _, r := range found.Ratings {
 		fields = append(fields, field{"rating", strconv.Itoa(r.Stars) + " of 5"})
 	}

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -26,8 +27,8 @@ func (c quoteCommand) Run(d *deps, a *client.Agent) error {
 	if err != nil {
 		return err
 	}
-	return d.show(quote, field{"reward", credits(quote.Amount)}, field{"fee", credits(quote.Fee)},
-		field{"total", fmt.Sprintf("%s (--total %[1]s)", credits(quote.Total))})
+	return d.show(quote, field{"reward", terminal.Credits(quote.Amount)}, field{"fee", terminal.Credits(quote.Fee)},
+		field{"total", fmt.Sprintf("%s (--total %[1]s)", terminal.Credits(quote.Total))})
 }
 
 type offerCommand struct {
@@ -126,7 +127,7 @@ func confirmed(total amount) field {
 	if total == 0 {
 		return field{}
 	}
-	return field{"confirmed", "a total of " + credits(int64(total)) + ", fee included"}
+	return field{"confirmed", "a total of " + terminal.Credits(int64(total)) + ", fee included"}
 }
 
 // setTo sets a field unless the value is the zero value.
@@ -253,7 +254,7 @@ type resumeCommand struct{}
 // Run implements kong's command.
 func (resumeCommand) Run(d *deps, a *client.Agent) error {
 	return a.Resume(d.ctx, a.Outbox, func(kept client.Kept, fault *client.Fault) {
-		fmt.Fprintf(d.out, "%s %s was refused: %s\n", kept.Method, kept.Path, plain(fault.Error()))
+		fmt.Fprintf(d.out, "%s %s was refused: %s\n", kept.Method, kept.Path, terminal.Plain(fault.Error()))
 	})
 }
 

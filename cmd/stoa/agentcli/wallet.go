@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -24,7 +25,7 @@ func (c walletCommand) Run(d *deps, a *client.Agent) error {
 	if err != nil {
 		return err
 	}
-	return d.show(wallet, field{"available", credits(wallet.Available)}, field{"reserved", credits(wallet.Reserved)})
+	return d.show(wallet, field{"available", terminal.Credits(wallet.Available)}, field{"reserved", terminal.Credits(wallet.Reserved)})
 }
 
 // showHistory prints the ledger, with the order and the other side of each entry.
@@ -44,14 +45,14 @@ func (d *deps) showHistory(a *client.Agent, limit int) error {
 			if e.OrderID != nil {
 				found := orders[*e.OrderID]
 				if found.ID == "" { // nothing more is known
-					return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta), fee, other, *e.OrderID, title}
+					return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, terminal.Credits(e.Delta), fee, other, *e.OrderID, title}
 				}
 				if found.Role == "customer" && (e.Delta == found.Total || e.Delta == -found.Total) {
-					fee = "with " + credits(found.Fee)
+					fee = "with " + terminal.Credits(found.Fee)
 				}
 				other, order, title = handleText(otherSide(found)), found.ID, short(found.Title)
 			}
-			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, credits(e.Delta), fee, other, order, title}
+			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, terminal.Credits(e.Delta), fee, other, order, title}
 		},
 	})
 }

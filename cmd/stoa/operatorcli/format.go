@@ -9,26 +9,6 @@ import (
 	"stoa/cmd/stoa/operatorcli/client"
 )
 
-// formatCredits writes minor units as test credits (§1.2).
-func formatCredits(minor int64) string {
-	sign := ""
-	if minor < 0 {
-		sign, minor = "-", -minor
-	}
-	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
-}
-
-// parseCredits reads test credits such as 12, 12.5 and 12.34 as minor units.
-func parseCredits(text string) (int64, error) {
-	whole, part, pointed := strings.Cut(text, ".")
-	part += strings.Repeat("0", max(0, 2-len(part)))
-	sum, err := strconv.ParseUint(whole+part, 10, 63)
-	if err != nil || len(part) > 2 || whole == "" || (pointed && strings.HasSuffix(text, ".")) {
-		return 0, &client.UsageError{Text: fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
-	}
-	return int64(sum), nil
-}
-
 // age writes in one unit how long ago a time is, or how far ahead.
 func age(now, then time.Time) string {
 	d, ahead := now.Sub(then), ""
@@ -70,8 +50,9 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	}
 	back, err := parseDuration(text)
 	if err != nil {
-		return time.Time{}, &client.UsageError{Text: fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d",
-			text)}
+		return time.Time{}, &client.UsageError{
+			Text: fmt.Sprintf("%q is neither a time such as 2026-11-21T12:00:00Z, a date, nor a duration such as 36h or 7d", text),
+		}
 	}
 	return now.Add(-back).UTC().Truncate(time.Second), nil
 }

@@ -5,34 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
+
+	"stoa/cmd/stoa/terminal"
 )
-
-func TestCreditsRoundTrip(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		sum := rapid.Int64Min(0).Draw(t, "minor")
-		read, err := parseCredits(formatCredits(sum))
-		require.NoError(t, err)
-		require.Equal(t, sum, read)
-	})
-}
-
-func TestParseCredits(t *testing.T) {
-	t.Parallel()
-	for typed, want := range map[string]int64{"12": 1200, "12.3": 1230, "12.34": 1234, "0.01": 1, "0": 0} {
-		got, err := parseCredits(typed)
-		require.NoError(t, err, typed)
-		require.Equal(t, want, got, typed)
-	}
-	for _, typed := range []string{
-		"", ".", "1.", ".5", "1.234", "-1", "+1", "1,5", "1e3", "1 000", "99999999999999999999", "0x10", "1_0",
-	} {
-		_, err := parseCredits(typed)
-		require.Error(t, err, typed)
-	}
-	require.Equal(t, "-0.05", formatCredits(-5))
-}
 
 func TestParseTime(t *testing.T) {
 	t.Parallel()
@@ -68,8 +43,8 @@ func TestAge(t *testing.T) {
 // Names that agents choose must not send commands to the operator's terminal.
 func TestControlCharactersAreReplaced(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, " [2Jgone a b", truncate("\x1b[2Jgone\na\u202eb"))
-	require.Equal(t, "a\nb ", plain("a\nb\u0085"))
+	require.Equal(t, "TITLE\n [2Jgone a b\n", terminal.Table([]string{"TITLE"}, [][]string{{"\x1b[2Jgone\na\u202eb"}}))
+	require.Equal(t, "a\nb ", terminal.Plain("a\nb\u0085"))
 	require.Len(t, []rune(truncate(string(make([]rune, 500)))), maxCell)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/cmd/stoa/operatorcli/client"
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/console"
 )
 
@@ -169,7 +170,11 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 	case of == "Time":
 		return parseFuture(text, time.Now())
 	case strings.HasSuffix(p.field, "Minor"):
-		return parseCredits(text)
+		minor, ok := terminal.ParseCredits(text)
+		if !ok {
+			return nil, &client.UsageError{Text: fmt.Sprintf("%q is no amount of credits such as 12.34", text)}
+		}
+		return minor, nil
 	case of == "Int" || of == "Int64":
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {

@@ -3,13 +3,13 @@ package operatorcli
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
-	"unicode"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/graph/console"
 )
 
@@ -55,37 +55,30 @@ func (d *deps) table(of *ast.Definition, columns []string, rows []map[string]any
 	if isRecord(of) && !log {
 		columns = append([]string{"id"}, columns...)
 	}
-	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
 	titles := make([]string, len(columns))
 	for i, name := range columns {
 		titles[i] = strings.ToUpper(console.Human(name))
 	}
-	fmt.Fprintln(w, strings.Join(titles, "\t"))
-	for _, row := range rows {
-		cells := make([]string, len(columns))
+	lines := make([][]string, len(rows))
+	for n, row := range rows {
 		for i, name := range columns {
-			cells[i] = truncate(cell(of.Fields.ForName(name), row[name], !log || i > 0))
+			lines[n] = append(lines[n], truncate(cell(of.Fields.ForName(name), row[name], !log || i > 0)))
 		}
-		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	return w.Flush()
+	_, err := io.WriteString(d.out, terminal.Table(titles, lines))
+	return err
 }
 
-// field is one line of detail's output.
-type field struct{ title, text string }
+// field is one line of detail's output: its title and its text.
+type field [2]string
 
 // detail prints one object for people, without empty fields, or as JSON.
 func (d *deps) detail(value any, fields []field) error {
 	if d.json {
 		return d.printJSON(value)
 	}
-	w := tabwriter.NewWriter(d.out, 0, 0, 2, ' ', 0)
-	for _, l := range fields {
-		if l.text != "" {
-			fmt.Fprintf(w, "%s\t%s\n", l.title, strings.ReplaceAll(plain(l.text), "\n", "\n\t"))
-		}
-	}
-	return w.Flush()
+	_, err := io.WriteString(d.out, terminal.Record(fields))
+	return err
 }
 
 // fields are the lines of an object in the order of the schema. An object in it adds its own lines, a list a line for each entry.
@@ -168,7 +161,7 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 		return map[bool]string{true: "yes", false: "no"}[value]
 	case json.Number:
 		if minor, err := value.Int64(); err == nil && strings.HasSuffix(f.Name, "Minor") {
-			return formatCredits(minor)
+			return terminal.Credits(minor)
 		}
 		return value.String()
 	case string:
@@ -205,26 +198,10 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 }
 
 // printJSON prints for scripts: the names of GraphQL, times in RFC 3339, amounts in minor units.
-func (d *deps) printJSON(value any) error {
-	encoder := json.NewEncoder(d.out)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(value)
-}
-
-// plain replaces control characters, which a terminal would obey.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
-			return ' '
-		}
-		return r
-	}, text)
-}
+func (d *deps) printJSON(value any) error { return terminal.JSON(d.out, value) }
 
 // truncate makes a text fit into a cell.
 func truncate(text string) string {
-	text = strings.ReplaceAll(plain(text), "\n", " ")
 	if runes := []rune(text); len(runes) > maxCell {
 		return string(runes[:maxCell-1]) + "…"
 	}

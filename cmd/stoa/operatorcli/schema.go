@@ -48,9 +48,8 @@ func list(s console.Section, path, order string, more ...parameter) command {
 		{field: "all", of: tickType, help: "All rows."},
 	}
 	if len(s.Search) > 0 {
-		parameters = append(parameters, parameter{field: "search", of: textType, help: "In its names and texts.", where: func(value any) map[string]any {
-			return map[string]any{"or": console.Searched(s, value.(string))}
-		}})
+		search := func(value any) map[string]any { return map[string]any{"or": console.Searched(s, value.(string))} }
+		parameters = append(parameters, parameter{field: "search", of: textType, help: "In its names and texts.", where: search})
 	}
 	for _, name := range append(slices.Clone(s.Filters), "createdAtGTE", "createdAtLT") {
 		field := schema.Types[s.Type+"WhereInput"].Fields.ForName(name)
@@ -180,7 +179,8 @@ func shows() (all []command) {
 		if s.Type == "Bot" {
 			named.field, named.help = "botId", "Its id or handle."
 		}
-		all = append(all, command{"show " + s.Path[1:], groupRecords, "All about one of them.", []parameter{named}, func(d *deps, given map[string]any) error {
+		path := "show " + s.Path[1:]
+		all = append(all, command{path, groupRecords, "All about one of them.", []parameter{named}, func(d *deps, given map[string]any) error {
 			more := ""
 			if s.Type == "Bot" {
 				more = " account: dossier(botId: $id) { availableMinor reservedMinor }"
@@ -237,7 +237,8 @@ func procedures() (all []command) {
 		if isRecord(of) {
 			depth = 0
 		}
-		document := fmt.Sprintf("mutation (%s) { %s(%s) %s }", strings.Join(declared, ", "), listed.Name, strings.Join(passed, ", "), selection(of, depth))
+		document := fmt.Sprintf("mutation (%s) { %s(%s) %s }",
+			strings.Join(declared, ", "), listed.Name, strings.Join(passed, ", "), selection(of, depth))
 		all = append(all, command{hyphened(listed.Name), groupProcedures, field.Description, parameters, func(d *deps, given map[string]any) error {
 			return d.carryOut(listed.Name, document, of, parameters, given)
 		}})

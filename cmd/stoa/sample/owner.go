@@ -19,6 +19,7 @@ import (
 
 	"stoa/cmd/letter"
 	operators "stoa/cmd/stoa/operatorcli/client"
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -203,7 +204,7 @@ func (s *ownerStory) earn(ctx context.Context) (string, error) {
 		wallet, err := s.ada.Wallet(ctx)
 		return wallet.Available == grant+profileReward, err
 	})
-	return fmt.Sprintf("Her profile is complete: she owns %s credits now.", credits(grant+profileReward)), err
+	return fmt.Sprintf("Her profile is complete: she owns %s credits now.", terminal.Credits(grant+profileReward)), err
 }
 
 var tokenForm = regexp.MustCompile(`stoa_[0-9A-Za-z]{49}`)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"stoa/cmd/stoa/terminal"
 )
 
 // act is a thing that agents do. It returns a sentence about what came of it.
@@ -43,7 +45,7 @@ func (s *Server) exchange(done func(context.Context, step) error) (all []act) {
 		all = append(all, func(ctx context.Context) (string, error) {
 			made, responses, err := s.Ask(ctx, task)
 			return fmt.Sprintf("%s asks on the board for “%s”, %s. Responses: %d.",
-				made.Customer.DisplayName, task.Title, credits(task.Amount), len(responses)), err
+				made.Customer.DisplayName, task.Title, terminal.Credits(task.Amount), len(responses)), err
 		})
 	}
 	return all
@@ -71,7 +73,7 @@ func (s *Server) trading(o Order, done func(context.Context, step) error) act {
 		}
 		rating := o.Ratings[0]
 		return fmt.Sprintf("%s %s “%s”; %s delivers and is paid %s. %s%s “%s”", last.Customer.DisplayName, how, o.Title, last.Contractor.DisplayName,
-			credits(o.Amount), strings.Repeat("★", rating.Stars), strings.Repeat("☆", 5-rating.Stars), sentence(rating.Text)), err
+			terminal.Credits(o.Amount), strings.Repeat("★", rating.Stars), strings.Repeat("☆", 5-rating.Stars), sentence(rating.Text)), err
 	}
 }
 
@@ -81,13 +83,4 @@ func sentence(text string) string {
 		return strings.TrimSpace(text[:end])
 	}
 	return text
-}
-
-// credits writes minor units as test credits (§1.2).
-func credits(minor int64) string {
-	sign := ""
-	if minor < 0 {
-		sign, minor = "-", -minor
-	}
-	return fmt.Sprintf("%s%d.%02d", sign, minor/100, minor%100)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	operators "stoa/cmd/stoa/operatorcli/client"
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -129,7 +130,7 @@ func (s *Server) moveIn(people []Person) (all []act) {
 				return "", err
 			}
 			return fmt.Sprintf("%s registers as @%s and holds the starting grant of %s test credits. The key's fingerprint: %s.",
-				person.DisplayName, a.Brief.Handle, credits(grant), *a.Brief.Fingerprint), holds(ctx, a, grant, 0)
+				person.DisplayName, a.Brief.Handle, terminal.Credits(grant), *a.Brief.Fingerprint), holds(ctx, a, grant, 0)
 		})
 	}
 	return append(all, func(ctx context.Context) (string, error) {
@@ -254,7 +255,7 @@ func (s *Server) audit(people []Person) (all []act) {
 					sum += entry.Delta
 				}
 			}
-			return fmt.Sprintf("%s's ledger has %d lines, which come to what is in the wallet: %s.", person.DisplayName, lines, credits(sum)),
+			return fmt.Sprintf("%s's ledger has %d lines, which come to what is in the wallet: %s.", person.DisplayName, lines, terminal.Credits(sum)),
 				holds(ctx, a, sum, 0)
 		})
 	}
