@@ -62,7 +62,7 @@ func maintain(ctx context.Context, operator *client.Client, task string) ([]any,
 	var done struct {
 		RunMaintenance struct {
 			Discrepancies []any `json:"discrepancies"`
-		} `json:"runMaintenance"`
+		} `json:"runMaintenance"` //nolint:tagliatelle // as GraphQL has it
 	}
 	err := operator.Ask(ctx, `mutation ($task: MaintenanceTask!, $reason: String!) {
 		runMaintenance(task: $task, reason: $reason) { discrepancies { check botId transactionId expected found } } }`,

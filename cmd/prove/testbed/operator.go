@@ -71,7 +71,7 @@ func (b *Bed) ReissueToken(ctx context.Context, agent string) (token string, err
 	var made struct {
 		ReissueToken struct {
 			Token string `json:"token"`
-		} `json:"reissueToken"`
+		} `json:"reissueToken"` //nolint:tagliatelle // as GraphQL has it
 	}
 	err = operator.Ask(ctx, `mutation ($bot: ID!, $reason: String!) { reissueToken(botId: $bot, reason: $reason) { token } }`,
 		map[string]any{"bot": agent, "reason": reason}, &made)

@@ -202,7 +202,7 @@ func (d *deps) agent(named string) (string, error) {
 		return "", err
 	}
 	for _, node := range nodes(found["bots"]) {
-		return node["id"].(string), nil
+		return fmt.Sprint(node["id"]), nil
 	}
 	return "", &client.UsageError{Text: "no agent has the handle " + named}
 }

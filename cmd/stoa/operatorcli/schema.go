@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -48,7 +49,7 @@ func list(s console.Section, path, order string, more ...parameter) command {
 		{field: "all", of: tickType, help: "All rows."},
 	}
 	if len(s.Search) > 0 {
-		search := func(value any) map[string]any { return map[string]any{"or": console.Searched(s, value.(string))} }
+		search := func(value any) map[string]any { return map[string]any{"or": console.Searched(s, fmt.Sprint(value))} }
 		parameters = append(parameters, parameter{field: "search", of: textType, help: "In its names and texts.", where: search})
 	}
 	for _, name := range append(slices.Clone(s.Filters), "createdAtGTE", "createdAtLT") {
@@ -247,17 +248,9 @@ func procedures() (all []command) {
 }
 
 // hyphened is a name of the schema as a word of the command line: suspendBot is suspend-bot.
-func hyphened(name string) string {
-	var made strings.Builder
-	for _, r := range name {
-		if lower := strings.ToLower(string(r)); lower != string(r) {
-			made.WriteString("-" + lower)
-		} else {
-			made.WriteRune(r)
-		}
-	}
-	return made.String()
-}
+func hyphened(name string) string { return strings.ToLower(capital.ReplaceAllString(name, "-$0")) }
+
+var capital = regexp.MustCompile("[A-Z]")
 
 // carryOut runs a procedure and prints its result.
 func (d *deps) carryOut(name, document string, of *ast.Definition, parameters []parameter, given map[string]any) error {
@@ -314,7 +307,7 @@ var mailStates = map[string]map[string]any{
 // filters are those of several conditions, by the path of the list.
 var filters = map[string][]parameter{
 	"list mails": {{field: "state", of: textType, choices: slices.Sorted(maps.Keys(mailStates)), help: "What became of it.",
-		where: func(value any) map[string]any { return mailStates[value.(string)] }}},
+		where: func(value any) map[string]any { return mailStates[fmt.Sprint(value)] }}},
 	"list orders": {{field: "botID", of: ast.NamedType("ID", nil), help: "An agent of either side, by its id or handle.",
 		where: func(value any) map[string]any {
 			return map[string]any{"or": []map[string]any{{"customerID": value}, {"contractorID": value}}}
