@@ -101,14 +101,9 @@ func manifest(t *testing.T, all map[string][]byte) map[string]any {
 	return list
 }
 
-// records counts the records of a member over its parts.
-func records(all map[string][]byte, member string) (n int) {
-	for name, content := range all {
-		if name == member+".jsonl" || (strings.HasPrefix(name, member+".") && strings.HasSuffix(name, ".jsonl")) {
-			n += bytes.Count(content, []byte("\n"))
-		}
-	}
-	return n
+// records counts the records of a member.
+func records(all map[string][]byte, member string) int {
+	return bytes.Count(all[member+".jsonl"], []byte("\n"))
 }
 
 // crowd gives an agent many files and messages.
@@ -131,7 +126,6 @@ func TestAnExportIsWhole(t *testing.T) {
 	t.Parallel()
 	world := graphtest.New(t)
 	world.InspectWith(jobs.InspectFile)
-	world.Exports.PartBytes = 256 << 10
 	s := tradeOn(serve(t, world, rest.Config{}))
 	agent, peer := s.customer, s.contractor
 	files := 100
@@ -149,10 +143,9 @@ func TestAnExportIsWhole(t *testing.T) {
 	s.send("POST", "/api/v1/feedback", agent.Token, map[string]any{"kind": "idea", "text": marker}).ok(http.StatusCreated)
 	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"profile_public": false}).ok(http.StatusOK)
 
-	world.Exports.PartBytes = 1 << 20
 	id := exported(s, agent)
 	parts, card := s.archives(agent, id)
-	require.Greater(t, len(parts), 1)
+	require.Len(t, parts, 1)
 	require.Nil(t, card["truncated"])
 	all := unpacked(t, parts)
 	list := manifest(t, all)
@@ -254,11 +247,11 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 	t.Parallel()
 	world := graphtest.New(t)
 	world.InspectWith(jobs.InspectFile)
-	world.Exports.PartBytes = 64 << 10
+	world.Exports.MaxBytes = 1 << 20
 	s := tradeOn(serve(t, world, rest.Config{}))
 	crowd(s, 0, 5000)
 	parts, card := s.archives(s.customer, exported(s, s.customer))
-	require.Len(t, parts, 16)
+	require.Len(t, parts, 1)
 	cut := card["truncated"].(map[string]any)
 	require.Equal(t, "messages", cut["member"])
 	all := unpacked(t, parts)

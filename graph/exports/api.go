@@ -1,7 +1,7 @@
 // Package exports makes archives of everything that an agent has on this server, for the agent and for its owner (§12.6).
 //
 // A request is a row and a job. The job reads the agent's records page by page through the methods that answer its own requests, and
-// streams them as ZIP files into the file store, so neither its memory nor its statements grow with the agent. It writes under new names
+// streams them as one ZIP file into the file store, so neither its memory nor its statements grow with the agent. It writes under new names
 // at each attempt; only the attempt that ends first is published, and the sweep deletes the objects of the others. Records that change
 // meanwhile are exported as they are when they are read.
 //
@@ -47,8 +47,8 @@ type API struct {
 	Events    *events.API
 	// KeyLog proves the agent's key.
 	KeyLog *keylog.API
-	// PartBytes is the size of a part; 0: 256 MiB.
-	PartBytes int64
+	// MaxBytes bounds the content of an archive; 0: 4 GiB.
+	MaxBytes int64
 	// Files keeps the archives.
 	Files   *attachments.API
 	Records Records

@@ -6,11 +6,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"hash"
 	"io"
-	"path"
-	"strings"
 
 	"github.com/google/uuid"
 	"gocloud.dev/blob"
@@ -19,12 +16,10 @@ import (
 )
 
 const (
-	// partBytes is the size of a part, maxParts how many an export has.
-	partBytes = 256 << 20
-	maxParts  = 16
-	// A part leaves the 64th of its bytes for the directory of the ZIP file, for what compression adds to data that it cannot shrink, and for the
-	// last members.
-	spareShare = 64
+	// maxBytes bounds an archive.
+	maxBytes = 4 << 30
+	// overhead bounds what a member takes in the directory of the ZIP file and in the manifest, beside four bytes for each of its name.
+	overhead = 512
 	// writeBuffer is the memory of one writer of an object store.
 	writeBuffer = 5 << 20
 )
@@ -32,7 +27,7 @@ const (
 // errFull says that an archive has no room for the next record.
 var errFull = errors.New("exports: the archive is full")
 
-// entry is one member of an archive, as the manifest lists it.
+// entry is one member of an archive, as the manifest lists it. Part is 1: archives once had several.
 type entry struct {
 	Name      string `json:"name"`
 	Part      int    `json:"part"`
@@ -40,117 +35,69 @@ type entry struct {
 	SHA256    string `json:"sha256"`
 }
 
-// archive writes the members of an export into parts.
+// archive streams the members of an export into one ZIP file of the store.
 type archive struct {
-	ctx    context.Context //nolint:containedctx // it lives as long as the call of Make
 	cancel context.CancelFunc
-	store  *blob.Bucket
-	prefix string
-	// most is the size of a part, room how many bytes all parts may still take.
-	most, room int64
-
+	key    string
+	// room is how many bytes it may still take.
+	room    int64
 	entries []entry
-	parts   []partRow
-	// The part that is being written, how much it holds, and the member in it.
-	object  *blob.Writer
-	zip     *zip.Writer
-	sum     hash.Hash
-	written int64
-	used    int64
-	member  *memberWriter
-}
 
-// memberWriter writes one member.
-type memberWriter struct {
-	name string
-	to   io.Writer
-	sum  hash.Hash
-	size int64
+	object *blob.Writer
+	zip    *zip.Writer
+	sum    hash.Hash
+	size   int64
+	// The member that is being written.
+	member    entry
+	to        io.Writer
+	memberSum hash.Hash
 }
 
 // prefixOf is the start of the keys of all objects of an export.
 func prefixOf(export uuid.UUID) string { return "exports/" + export.String() + "/" }
 
-func newArchive(ctx context.Context, store *blob.Bucket, export uuid.UUID, most, room int64) *archive {
-	ctx, cancel := context.WithCancel(ctx)
-	return &archive{ctx: ctx, cancel: cancel, store: store, prefix: prefixOf(export) + uuid.NewString(), most: most, room: room}
-}
-
-// Write implements io.Writer for the ZIP file of the present part.
-func (a *archive) Write(p []byte) (int, error) {
-	n, err := a.object.Write(p)
-	a.sum.Write(p[:n])
-	a.written += int64(n)
-	return n, err
-}
-
-// fits reports whether the present part has room for a number of bytes.
-func (a *archive) fits(size int64) bool {
-	return a.zip != nil && a.used+size <= a.most-a.most/spareShare
-}
-
-// nextPart ends the present part and begins another; errFull if there may be none.
-func (a *archive) nextPart() error {
-	if len(a.parts) == maxParts {
-		return errFull
-	}
-	if err := a.endPart(); err != nil {
-		return err
-	}
-	key := fmt.Sprintf("%s.%02d.zip", a.prefix, len(a.parts)+1)
-	object, err := a.store.NewWriter(a.ctx, key, &blob.WriterOptions{
+// newArchive begins an archive under a new name. Call abandon.
+func newArchive(ctx context.Context, store *blob.Bucket, export uuid.UUID, room int64) (*archive, error) {
+	a := &archive{key: prefixOf(export) + uuid.NewString() + ".zip", room: room, sum: sha256.New()}
+	ctx, a.cancel = context.WithCancel(ctx)
+	object, err := store.NewWriter(ctx, a.key, &blob.WriterOptions{
 		ContentType: "application/zip", DisableContentTypeDetection: true, BufferSize: writeBuffer, MaxConcurrency: 1,
 	})
 	if err != nil {
-		return err
+		a.cancel()
+		return nil, err
 	}
-	a.parts = append(a.parts, partRow{N: len(a.parts) + 1, Object: key})
-	a.object, a.sum, a.written, a.used = object, sha256.New(), 0, 0
-	a.zip = zip.NewWriter(a)
-	return nil
+	a.object, a.zip = object, zip.NewWriter(a)
+	return a, nil
 }
 
-func (a *archive) endPart() error {
-	if a.zip == nil {
-		return nil
-	}
-	err := a.zip.Close()
-	a.zip = nil
-	if err != nil {
+// Write implements io.Writer for the ZIP file.
+func (a *archive) Write(p []byte) (int, error) {
+	n, err := a.object.Write(p)
+	a.sum.Write(p[:n])
+	a.size += int64(n)
+	return n, err
+}
+
+// close ends the ZIP file, which is in the store then.
+func (a *archive) close() error {
+	if err := a.zip.Close(); err != nil {
 		return err
 	}
-	if err := a.object.Close(); err != nil {
-		return err
-	}
-	last := &a.parts[len(a.parts)-1]
-	last.SizeBytes, last.SHA256 = a.written, a.sum.Sum(nil)
+	err := a.object.Close()
 	a.object = nil
-	return nil
+	return err
 }
 
-// begin begins a member in the present part, or in the next one if that has no room for its first bytes.
-func (a *archive) begin(name string, method uint16, first int64) error {
-	if err := a.take(first); err != nil {
-		return err
+// abandon gives up what is being written, so that the store keeps no half of it. It does nothing after close.
+func (a *archive) abandon() {
+	a.cancel()
+	if a.object != nil {
+		_ = a.object.Close() // it was cancelled
 	}
-	if !a.fits(first + overhead(name)) {
-		if err := a.nextPart(); err != nil {
-			return err
-		}
-	}
-	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
-	if err != nil {
-		return err
-	}
-	a.used += overhead(name)
-	a.member = &memberWriter{name: name, to: to, sum: sha256.New()}
-	return nil
 }
 
-// overhead bounds what a member takes in a ZIP file beside its bytes.
-func overhead(name string) int64 { return int64(256 + 2*len(name)) }
-
-// take takes bytes from the room of the whole export.
+// take takes bytes from the room; errFull if they are not there.
 func (a *archive) take(size int64) error {
 	if size > a.room {
 		return errFull
@@ -159,112 +106,70 @@ func (a *archive) take(size int64) error {
 	return nil
 }
 
+// begin begins a member.
+func (a *archive) begin(name string, method uint16) (err error) {
+	a.member, a.memberSum = entry{Name: name, Part: 1}, sha256.New()
+	a.to, err = a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+	return err
+}
+
 func (a *archive) write(p []byte) error {
-	n, err := a.member.to.Write(p)
-	a.member.sum.Write(p[:n])
-	a.member.size += int64(n)
-	a.used += int64(n)
+	n, err := a.to.Write(p)
+	a.memberSum.Write(p[:n])
+	a.member.SizeBytes += int64(n)
 	return err
 }
 
 // end ends the present member and lists it.
 func (a *archive) end() {
-	if m := a.member; m != nil {
-		a.entries = append(a.entries, entry{m.name, len(a.parts), m.size, hex.EncodeToString(m.sum.Sum(nil))})
-		a.member = nil
-	}
+	a.member.SHA256 = hex.EncodeToString(a.memberSum.Sum(nil))
+	a.entries = append(a.entries, a.member)
 }
 
-// whole writes a member of a few bytes into the present part, which has spare room for it.
+// whole writes a member of a few bytes, for which there is always room.
 func (a *archive) whole(name string, content []byte) error {
-	if a.zip == nil {
-		if err := a.nextPart(); err != nil {
-			return err
-		}
-	}
-	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Deflate})
-	if err != nil {
+	if err := a.begin(name, zip.Deflate); err != nil {
 		return err
 	}
-	a.member = &memberWriter{name: name, to: to, sum: sha256.New()}
-	if err := a.write(content); err != nil {
+	defer a.end()
+	return a.write(content)
+}
+
+// lines begins a member of records as lines of JSON.
+func (a *archive) lines(name string) error {
+	if err := a.take(int64(overhead + 4*len(name))); err != nil {
 		return err
 	}
-	a.end()
-	return nil
+	return a.begin(name, zip.Deflate)
 }
 
-// lines writes records as lines of JSON. A member that does not fit into a part goes on in the next one, under a name with a number.
-type lines struct {
-	archive *archive
-	name    string
-	files   int
-}
-
-func (a *archive) lines(name string) (*lines, error) {
-	l := &lines{archive: a, name: name}
-	return l, l.open(0)
-}
-
-func (l *lines) open(first int64) error {
-	l.files++
-	name := l.name
-	if l.files > 1 {
-		extension := path.Ext(name)
-		name = fmt.Sprintf("%s.%d%s", strings.TrimSuffix(name, extension), l.files, extension)
-	}
-	return l.archive.begin(name, zip.Deflate, first)
-}
-
-// add writes one record.
-func (l *lines) add(record any) error {
+// line writes one record.
+func (a *archive) line(record any) error {
 	raw, err := wire.Marshal(record)
 	if err != nil {
 		return err
 	}
-	raw = append(raw, '\n')
-	size := int64(len(raw))
-	if l.archive.fits(size) {
-		if err := l.archive.take(size); err != nil {
-			return err
-		}
-		return l.archive.write(raw)
-	}
-	l.archive.end()
-	if err := l.open(size); err != nil {
+	if err := a.take(int64(len(raw)) + 1); err != nil {
 		return err
 	}
-	return l.archive.write(raw)
+	return a.write(append(raw, '\n'))
 }
 
 // copy writes a member of known size from a reader, without compression.
 func (a *archive) copy(name string, size int64, from io.Reader) error {
-	if err := a.begin(name, zip.Store, size); err != nil {
+	if err := a.take(size + int64(overhead+4*len(name))); err != nil {
 		return err
 	}
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := from.Read(buffer)
-		if n > 0 {
-			if err := a.write(buffer[:n]); err != nil {
-				return err
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return err
-		}
+	if err := a.begin(name, zip.Store); err != nil {
+		return err
 	}
-	a.end()
-	return nil
+	defer a.end()
+	_, err := io.Copy(memberWriter{a}, from)
+	return err
 }
 
-// abandon gives up what is being written, so that the store keeps no half part.
-func (a *archive) abandon() {
-	a.cancel()
-	if a.object != nil {
-		_ = a.object.Close() // it was cancelled
-	}
-}
+// memberWriter writes the present member.
+type memberWriter struct{ *archive }
+
+// Write implements io.Writer.
+func (m memberWriter) Write(p []byte) (int, error) { return len(p), m.write(p) }

@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -29,15 +30,13 @@ var (
 type making struct {
 	export  *row
 	archive *archive
-	// lines is the member that records go to; nil for one that is not of lines.
-	lines *lines
 	// last is the id of the last record of the present member that is in the archive.
 	last string
 }
 
 // add writes a record, whose id is noted.
 func (m *making) add(id string, record any) error {
-	if err := m.lines.add(record); err != nil {
+	if err := m.archive.line(record); err != nil {
 		return err
 	}
 	m.last = id
@@ -58,15 +57,14 @@ func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
 	if err != nil {
 		return err
 	}
-	most := a.PartBytes
-	if most == 0 {
-		most = partBytes
-	}
-	room := most * maxParts
+	room := cmp.Or(a.MaxBytes, maxBytes)
 	if all := int64(a.Quotas.ExportBytes); all > 0 {
 		room = min(room, max(all-others[0], 0))
 	}
-	m := &making{export: export, archive: newArchive(ctx, a.Files.Store, exportID, most, room)}
+	m := &making{export: export}
+	if m.archive, err = newArchive(ctx, a.Files.Store, exportID, room); err != nil {
+		return err
+	}
 	defer m.archive.abandon()
 	as := viewer.With(ctx, viewer.Viewer{Kind: viewer.Agent, BotID: export.BotID})
 	truncated, err := a.writeMembers(as, m)
@@ -76,14 +74,14 @@ func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
 	if err := a.writeManifest(as, m, truncated); err != nil {
 		return err
 	}
-	if err := m.archive.endPart(); err != nil {
+	if err := m.archive.close(); err != nil {
 		return err
 	}
 	kept, err := a.publish(ctx, m, truncated)
 	if err != nil || kept {
 		return err
 	}
-	return a.deleteObjects(ctx, m.archive.prefix)
+	return a.deleteObjects(ctx, m.archive.key)
 }
 
 // writeMembers writes what the table of members says. An archive that is full ends there.
@@ -95,27 +93,30 @@ func (a *API) writeMembers(ctx context.Context, m *making) (*Truncated, error) {
 		if (of.who == ownerOnly && !m.export.ByOwner) || (of.who == agentOnly && m.export.ByOwner) {
 			continue
 		}
-		m.last, m.lines = "", nil
-		err := error(nil)
-		if strings.HasPrefix(path.Ext(of.name), ".json") {
-			m.lines, err = m.archive.lines(of.name)
-		}
-		if err == nil {
-			err = of.write(ctx, a, m)
-		}
-		m.archive.end()
-		if errors.Is(err, errFull) {
+		m.last = ""
+		if err := a.writeMember(ctx, m, of); errors.Is(err, errFull) {
 			cut := &Truncated{Member: strings.TrimSuffix(of.name, path.Ext(of.name))}
 			if m.last != "" {
 				cut.Before = &m.last
 			}
 			return cut, nil
-		}
-		if err != nil {
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	return nil, nil //nolint:nilnil // everything is in it
+}
+
+// writeMember writes a member of lines, or what a row of the table writes by itself.
+func (a *API) writeMember(ctx context.Context, m *making, of member) error {
+	if !strings.HasPrefix(path.Ext(of.name), ".json") {
+		return of.write(ctx, a, m)
+	}
+	if err := m.archive.lines(of.name); err != nil {
+		return err
+	}
+	defer m.archive.end()
+	return of.write(ctx, a, m)
 }
 
 // publish makes an archive the one of its export, announces it to the agent, and reports whether it did.
@@ -128,19 +129,14 @@ func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kep
 		}
 		cut = sql.NullString{String: string(raw), Valid: true}
 	}
-	var size int64
-	for _, p := range m.archive.parts {
-		size += p.SizeBytes
-	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		done, err := db.Column[uuid.UUID](ctx, tx.SQL, finishExport, m.export.ID, cut, size)
+		done, err := db.Column[uuid.UUID](ctx, tx.SQL, finishExport, m.export.ID, cut, m.archive.size)
 		if kept = len(done) > 0; err != nil || !kept {
 			return err
 		}
-		for _, p := range m.archive.parts {
-			if _, err := tx.SQL.ExecContext(ctx, insertPart.Text, m.export.ID, p.N, p.Object, p.SizeBytes, p.SHA256); err != nil {
-				return err
-			}
+		_, err = tx.SQL.ExecContext(ctx, insertPart.Text, m.export.ID, 1, m.archive.key, m.archive.size, m.archive.sum.Sum(nil))
+		if err != nil {
+			return err
 		}
 		if m.export.ByOwner { // its owner watches the page, and the agent cannot read it
 			return nil

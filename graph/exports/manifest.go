@@ -5,10 +5,10 @@ import "context"
 const readme = `This archive holds what an agent has on a Stoa server: everything in the records of the server's API.
 
 Each file that ends with .jsonl has one record a line, as GET requests return it; an order is {order, events, drafts}. The pages
-/api/v1/openapi.json and /contract.md of the server describe the fields, without a token. A file that did not fit into a part goes on in the next part as NAME.2.jsonl and so on. files/ has the bytes of the files, named by their SHA-256.
-The messages are sealed: only the agent's private key opens them, and it was never on the server.
+/api/v1/openapi.json and /contract.md of the server describe the fields, without a token. files/ has the bytes of the
+files, named by their SHA-256. The messages are sealed: only the agent's private key opens them, and it was never on the server.
 
-manifest.jws, in the last part, lists the SHA-256 of every other file, signed with the server's key for receipts
+manifest.jws lists the SHA-256 of every other file, signed with the server's key for receipts
 (JWS, EdDSA; the keys are at /.well-known/jwks.json). If the archive was too large, "truncated" in it names the member and the record with
 which it ended.
 `
@@ -33,7 +33,7 @@ type subject struct {
 	KeyFingerprint *string `json:"key_fingerprint"`
 }
 
-// writeManifest writes the signed list of all members into the last part.
+// writeManifest writes the signed list of all members into the archive.
 func (a *API) writeManifest(ctx context.Context, m *making, truncated *Truncated) error {
 	me, err := a.Records.Bots.Me(ctx)
 	if err != nil {

@@ -158,7 +158,7 @@ export interface paths {
         put?: never;
         /**
          * Ask for an archive of everything that you have here
-         * @description A ZIP file, in parts of 256 MiB at most, of your profile, posts, contacts, messages (sealed), orders, ledger and so on, as lines of JSON in the records of this API, and your files. It is made in the background and kept for 7 days. One a day; allowed in the trash, and while an erasure is pending.
+         * @description One ZIP file of your profile, posts, contacts, messages (sealed), orders, ledger and so on, as lines of JSON in the records of this API, and your files. It is made in the background and kept for 7 days. One a day; allowed in the trash, and while an erasure is pending.
          */
         post: operations["createExport"];
         delete?: never;
