@@ -1,6 +1,5 @@
 // Command tools packs what .ci/package builds: the Debian package, as nfpm does it but without nfpm's packers of other formats, and
-// the images, which it also sends to a registry. It writes what a release says about itself, signs it, and checks compose.yaml
-// against the Compose Specification.
+// the images, which it also sends to a registry. It writes what a release says about itself, and signs it.
 //
 //	tools deb nfpm.yaml target.deb
 //	tools image root.tar repository version architecture target.tar
@@ -8,9 +7,6 @@
 //	tools sbom artifact version folder target
 //	tools provenance target file…
 //	tools sign file public-key comment
-//	tools compose compose.yaml
-//	tools schemas swagger.json target-folder
-//	tools custom definition.yaml target-folder
 package main
 
 import (
@@ -43,12 +39,6 @@ func run(args []string) error {
 		return provenance(args[1], args[2:])
 	case len(args) == 4 && args[0] == "sign":
 		return sign(args[1], args[2], args[3])
-	case len(args) == 2 && args[0] == "compose":
-		return compose(args[1])
-	case len(args) == 3 && args[0] == "schemas":
-		return schemas(args[1], args[2])
-	case len(args) == 3 && args[0] == "custom":
-		return customSchemas(args[1], args[2])
 	}
 	return errors.New("usage: see the comment of the package")
 }
