@@ -86,14 +86,15 @@ func (s *server) callers(connections int) []*load.Agent {
 	return callers
 }
 
-// jobsEnded reports whether the hourly jobs that follow a start have ended.
+// jobsEnded reports whether the jobs that follow a start have ended.
 const jobsEnded = `SELECT EXISTS (SELECT FROM river_leader WHERE elected_at < now() - interval '2 seconds')
-  AND NOT EXISTS (SELECT FROM river_job WHERE queue IN ('maintenance', 'backup') AND finalized_at IS NULL)`
+  AND NOT EXISTS (SELECT FROM river_job WHERE state IN ('available', 'running'))`
 
 // jobsTimeout is the time in which the jobs that follow a start must end.
-const jobsTimeout = 2 * time.Minute
+const jobsTimeout = 5 * time.Minute
 
-// awaitJobs waits until the server has run the jobs that it runs when it starts: a backup, a reconciliation and others.
+// awaitJobs waits until the server has run the jobs that it runs when it starts: a backup, a reconciliation, the activity of the last 30
+// days and others.
 func (s *server) awaitJobs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, jobsTimeout)
 	defer cancel()
