@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -30,6 +31,12 @@ import (
 
 // sendBuffer is how many bytes the system takes for a client of a process: few, so that a client that does not read is soon noticed.
 const sendBuffer = 4096
+
+func TestMain(m *testing.M) {
+	code := resttest.Main(m, resttest.Public)
+	shared.Close()
+	os.Exit(code)
+}
 
 // cluster is a database and the processes that serve it.
 type cluster struct {
