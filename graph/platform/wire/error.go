@@ -28,7 +28,7 @@ const (
 	Type
 )
 
-// Error is a body refused by Unmarshal, Check or Canonical.
+// Error is a body refused by Unmarshal or Check.
 type Error struct {
 	Kind Kind
 	// Field is the path of the member to blame, such as `amount_minor` or `attachment_ids[2]`; empty if the body as a whole is to

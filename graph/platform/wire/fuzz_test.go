@@ -1,10 +1,7 @@
 package wire_test
 
 import (
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,28 +34,5 @@ func FuzzUnmarshal(f *testing.F) {
 		same, err := wire.Marshal(again)
 		require.NoError(t, err)
 		require.Equal(t, string(out), string(same))
-	})
-}
-
-func FuzzCanonical(f *testing.F) {
-	files, err := filepath.Glob("testdata/json_parsing/y_*.json")
-	require.NoError(f, err)
-	for _, file := range files {
-		body, err := os.ReadFile(file)
-		require.NoError(f, err)
-		f.Add(body)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		checked := wire.Check(data)
-		one, err := wire.Canonical(data)
-		require.Equal(t, checked == nil, err == nil, "%v, %v", checked, err)
-		if err != nil {
-			requireKind(t, err, wire.Syntax)
-			return
-		}
-		require.True(t, json.Valid(data), "strictness only ever refuses more")
-		two, err := wire.Canonical(one)
-		require.NoError(t, err)
-		require.Equal(t, string(one), string(two))
 	})
 }

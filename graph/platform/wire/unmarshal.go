@@ -13,19 +13,12 @@ import (
 var (
 	incoming = json.JoinOptions(
 		json.RejectUnknownMembers(true),
-		json.WithUnmarshalers(json.UnmarshalFromFunc(readUUID)),
-	)
-	// incomingNull also refuses null if the input has no Nullable. Looking at every value costs time, so it is used only for bodies
-	// that hold the word.
-	incomingNull = json.JoinOptions(
-		json.RejectUnknownMembers(true),
 		json.WithUnmarshalers(json.JoinUnmarshalers(
 			json.UnmarshalFromFunc(refuseNull),
 			json.UnmarshalFromFunc(readUUID),
 		)),
 	)
-	wordNull = []byte("null")
-	bom      = []byte("\xef\xbb\xbf")
+	bom = []byte("\xef\xbb\xbf")
 )
 
 // Unmarshal reads one JSON object from data into the struct or map that into points to (§1.3).
@@ -42,11 +35,7 @@ func Unmarshal(data []byte, into any) error {
 		}
 		return &Error{Kind: NotObject, Reason: "the body must be a JSON object; got " + kinds[k]}
 	}
-	opts := incoming
-	if bytes.Contains(data, wordNull) {
-		opts = incomingNull
-	}
-	err := json.Unmarshal(data, into, opts)
+	err := json.Unmarshal(data, into, incoming)
 	if err == nil {
 		return nil
 	}
@@ -112,18 +101,4 @@ func readUUID(dec *jsontext.Decoder, into *uuid.UUID) error {
 	}
 	*into = id
 	return nil
-}
-
-var canonical = json.JoinOptions(jsontext.CanonicalizeRawFloats(true), jsontext.ReorderRawObjects(true))
-
-// Canonical returns data in one form per JSON value (RFC 8785), so that its hash reports whether two bodies
-// are the same JSON (§1.7): order of members, white space and escapes do not matter, and 1e2 is 100.
-// Unlike RFC 8785, integers keep every digit, so that no two of them fall together beyond 2^53; numbers with a
-// fraction or an exponent become what binary64 makes of them. What Check refuses is refused here too, as *Error.
-func Canonical(data []byte) ([]byte, error) {
-	b, err := jsontext.AppendFormat(nil, data, canonical)
-	if err != nil {
-		return nil, syntactic(err)
-	}
-	return b, nil
 }
