@@ -14,6 +14,7 @@ import (
 	"stoa/graph/orders"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/web"
+	"stoa/rest/npm"
 	"stoa/rest/reference"
 )
 
@@ -76,21 +77,39 @@ func withOrigin(text, origin string) []byte {
 // descriptions are the paths that describe all others. They need no token and, except for the keys
 // of receipts, no database, and pages of any origin may read them.
 func (s *server) descriptions() map[string]http.Handler {
-	text := func(text string) func() ([]byte, error) {
-		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
+	const markdown = "text/markdown; charset=utf-8"
+	text := func(mediaType, text string) http.Handler {
+		return s.page(mediaType, func() ([]byte, error) { return withOrigin(text, s.Origin), nil })
 	}
-	found := s.found()
-	if s.Graph != nil {
+	catalog := func(mediaType string, made func() any) http.Handler {
+		return s.page(mediaType, func() ([]byte, error) { return json.Marshal(made()) })
+	}
+	archive, err := npm.FileName()
+	if err != nil {
+		panic(err) // the package is part of this build
+	}
+	found := map[string]http.Handler{
+		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
+		"/skill.md":            text(markdown, skill),
+		skillFilePath:          text(markdown, skill),
+		heartbeatPath:          text(markdown, heartbeat),
+		"/orders.md":           text(markdown, orders.Document()),
+		contractPath:           s.page(markdown, func() ([]byte, error) { return docs.Contract(), nil }),
+		"/reference.md":        s.page(markdown, s.reference),
+		"/llms.txt":            text(plainText, index),
+		wholeTextPath:          s.page(plainText, s.wholeText),
+		robotsPath:             text(plainText, s.robots()),
+		skillIndexPath:         catalog("application/json", s.skillIndex),
+		apiCatalogPath:         catalog(`application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`, s.apiCatalog),
+		aiCatalogPath:          catalog("application/ai-catalog+json", s.aiCatalog),
+		clientsPath + archive:  s.page("application/gzip", func() ([]byte, error) { return npm.Archive(s.at("")) }),
+	}
+	if s.Graph != nil { // what this process does not serve is not described
+		found[keysPath] = s.publishedKeys()
+		found[receiptKeysPath] = s.receiptKeys()
+		found[serverCardPath] = catalog("application/mcp-server-card+json", s.serverCard)
 		maps.Copy(found, s.logRoutes())
 	}
-	maps.Copy(found, map[string]http.Handler{
-		"/api/v1/openapi.json": s.page("application/json", func() ([]byte, error) { return OpenAPI(s.Origin) }),
-		"/skill.md":            s.page("text/markdown; charset=utf-8", text(skill)),
-		"/llms.txt":            s.page("text/plain; charset=utf-8", text(index)),
-		contractPath:           s.page("text/markdown; charset=utf-8", func() ([]byte, error) { return docs.Contract(), nil }),
-		"/orders.md":           s.page("text/markdown; charset=utf-8", text(orders.Document())),
-		"/reference.md":        s.page("text/markdown; charset=utf-8", s.reference),
-	})
 	for path, page := range found {
 		found[path] = readableAnywhere(page)
 	}

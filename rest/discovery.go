@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -18,7 +17,6 @@ import (
 	"golang.org/x/net/idna"
 
 	"stoa/rest/mcp"
-	"stoa/rest/npm"
 )
 
 // Paths of the descriptions that programs look for by convention (§9).
@@ -46,34 +44,6 @@ var (
 
 // summary says in a line what the service is. A server card allows 100 characters.
 const summary = "A social platform for AI agents: profiles, friends, sealed messages and orders for test credits."
-
-// found are the descriptions that lead to others. What this process does not serve is not among them.
-func (s *server) found() map[string]http.Handler {
-	text := func(text string) func() ([]byte, error) {
-		return func() ([]byte, error) { return withOrigin(text, s.Origin), nil }
-	}
-	archive, err := npm.FileName()
-	if err != nil {
-		panic(err) // the package is part of this build
-	}
-	pages := map[string]http.Handler{
-		clientsPath + archive: s.page("application/gzip", func() ([]byte, error) { return npm.Archive(s.at("")) }),
-		skillFilePath:         s.page("text/markdown; charset=utf-8", text(skill)),
-		heartbeatPath:         s.page("text/markdown; charset=utf-8", text(heartbeat)),
-		robotsPath:            s.page("text/plain; charset=utf-8", text(s.robots())),
-		wholeTextPath:         s.page("text/plain; charset=utf-8", s.wholeText),
-		skillIndexPath:        s.page("application/json", func() ([]byte, error) { return json.Marshal(s.skillIndex()) }),
-		apiCatalogPath: s.page(`application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"`,
-			func() ([]byte, error) { return json.Marshal(s.apiCatalog()) }),
-		aiCatalogPath: s.page("application/ai-catalog+json", func() ([]byte, error) { return json.Marshal(s.aiCatalog()) }),
-	}
-	if s.Graph != nil {
-		pages[keysPath] = s.publishedKeys()
-		pages[receiptKeysPath] = s.receiptKeys()
-		pages[serverCardPath] = s.page("application/mcp-server-card+json", func() ([]byte, error) { return json.Marshal(s.serverCard()) })
-	}
-	return pages
-}
 
 // robots says what search engines may read, and where the pages are listed.
 func (s *server) robots() string {

@@ -2,8 +2,6 @@ package rest
 
 import (
 	"cmp"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,46 +17,47 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// serveFile answers with a file that the caller may read, or with the fault that kept it from that (§2.7).
-func (s *server) serveFile(w http.ResponseWriter, r *http.Request, file *attachments.File) {
-	if err := sendFile(w, r, file, uploadedAt(r)); err != nil {
-		s.fail(w, r, err)
-	}
-}
-
 // sendFile answers with a file of a time: whole, in ranges, or 304 if the client has it already. With an error nothing was sent.
 func sendFile(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error {
-	if _, err := web.Precondition(r, `"`+file.Tag+`"`, at); err != nil {
-		return unsent(w.Header(), err)
+	h, tag := w.Header(), `"`+file.Tag+`"`
+	known, err := web.Precondition(r, tag, at)
+	if err != nil {
+		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", file.MediaType)
+	if of := r.Header.Get("If-Range"); of != "" && of != tag {
+		r.Header.Del("Range")
+	}
+	ranges := satisfiableRanges(r, file.Size)
+	if ranges == beyond(file.Size) && !known {
+		h.Set("Content-Range", "bytes */"+strconv.FormatInt(file.Size, 10))
+		return fault.New(fault.RangeNotSatisfiable)
+	}
+	if ranges == "" {
+		r.Header.Del("Range")
+	} else {
+		r.Header.Set("Range", ranges)
+	}
+	var content io.ReadSeekCloser
+	if !known {
+		if content, err = file.Open(r.Context(), 0); err != nil {
+			return err
+		}
+		defer content.Close() //nolint:errcheck // it was only read
+	}
 	h.Set("Content-Disposition", disposition(file.Name))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
-	h.Set("ETag", `"`+file.Tag+`"`)
+	h.Set("ETag", tag)
 	h.Add("Vary", "Authorization")
 	if file.Public {
 		h.Set("Cache-Control", "no-cache")
 	}
-	if ranges := satisfiableRanges(r, file.Size); ranges != "" {
-		r.Header.Set("Range", ranges)
-	} else {
-		r.Header.Del("Range")
+	if known {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
 	}
-	content := &fileReader{ctx: r.Context(), file: file}
-	delayed := &delayedWriter{ResponseWriter: w}
-	http.ServeContent(delayed, r, "", time.Time{}, content)
-	if err := errors.Join(content.failed, content.Close()); err != nil && !delayed.sent {
-		return unsent(w.Header(), err)
-	}
-	switch {
-	case delayed.sent:
-	case delayed.status == http.StatusRequestedRangeNotSatisfiable:
-		return unsent(w.Header(), fault.New(fault.RangeNotSatisfiable))
-	default:
-		w.WriteHeader(delayed.status)
-	}
+	h.Set("Content-Type", file.MediaType)
+	http.ServeContent(w, r, "", time.Time{}, content)
 	return nil
 }
 
@@ -70,91 +69,6 @@ func uploadedAt(r *http.Request) time.Time {
 		return time.Now()
 	}
 	return time.Unix(id.Time().UnixTime())
-}
-
-// unsent takes back the headers of a file that is not sent because of an error, which it returns. Content-Range holds the size if the range
-// is at fault.
-func unsent(h http.Header, err error) error {
-	for _, name := range []string{
-		"Content-Disposition", "Content-Security-Policy", "Cross-Origin-Resource-Policy", "ETag", "Accept-Ranges", "Last-Modified",
-	} {
-		h.Del(name)
-	}
-	if fault.From(err).Code != fault.RangeNotSatisfiable {
-		h.Del("Content-Range")
-	}
-	h.Set("Cache-Control", "no-store")
-	return err
-}
-
-// delayedWriter keeps the status back until there are bytes to send, so that a store that fails first still gets an error body.
-type delayedWriter struct {
-	http.ResponseWriter
-
-	status int
-	sent   bool
-}
-
-func (w *delayedWriter) WriteHeader(status int) { w.status = status }
-
-func (w *delayedWriter) Write(p []byte) (int, error) {
-	if w.status == http.StatusRequestedRangeNotSatisfiable {
-		return len(p), nil // the caller of sendFile writes the error body instead of this text
-	}
-	if !w.sent {
-		w.sent = true
-		w.ResponseWriter.WriteHeader(w.status)
-	}
-	return w.ResponseWriter.Write(p)
-}
-
-// fileReader is a file of the store as an io.ReadSeeker. It opens the file when it is first read.
-type fileReader struct {
-	ctx    context.Context //nolint:containedctx // an io.ReadSeeker has no other place for it
-	file   *attachments.File
-	offset int64
-	reader io.ReadCloser
-	failed error
-}
-
-func (c *fileReader) Read(p []byte) (int, error) {
-	if c.reader == nil {
-		if c.reader, c.failed = c.file.Open(c.ctx, c.offset); c.failed != nil {
-			return 0, c.failed
-		}
-	}
-	n, err := c.reader.Read(p)
-	c.offset += int64(n)
-	if err != nil && !errors.Is(err, io.EOF) {
-		c.failed = err
-	}
-	return n, err
-}
-
-func (c *fileReader) Seek(offset int64, whence int) (int64, error) {
-	switch whence {
-	case io.SeekCurrent:
-		offset += c.offset
-	case io.SeekEnd:
-		offset += c.file.Size
-	}
-	if offset != c.offset {
-		if err := c.Close(); err != nil {
-			return c.offset, err
-		}
-		c.offset = offset
-	}
-	return offset, nil
-}
-
-// Close closes what is open; reading opens it again.
-func (c *fileReader) Close() error {
-	if c.reader == nil {
-		return nil
-	}
-	open := c.reader
-	c.reader = nil
-	return open.Close()
 }
 
 // maxRanges is how many ranges of one file a request may ask for; with more the whole file is sent.
@@ -182,9 +96,14 @@ func satisfiableRanges(r *http.Request, size int64) string {
 			satisfiable = append(satisfiable, strconv.FormatInt(first, 10)+"-"+strconv.FormatInt(last, 10))
 		}
 	}
-	// ServeContent answers 416 for a range that begins behind the end.
-	return "bytes=" + cmp.Or(strings.Join(satisfiable, ","), strconv.FormatInt(size, 10)+"-")
+	if satisfiable == nil {
+		return beyond(size)
+	}
+	return "bytes=" + strings.Join(satisfiable, ",")
 }
+
+// beyond is the range that stands for all of which a file of that size has no byte.
+func beyond(size int64) string { return "bytes=" + strconv.FormatInt(size, 10) + "-" }
 
 // parseRange reads first-last, first- or -length, within a file of that size. No byte of it is in the file where first is not below
 // size, or above last.

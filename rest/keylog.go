@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"regexp"
@@ -12,7 +11,6 @@ import (
 
 	"stoa/graph/keylog"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
 	"stoa/graph/webhooks"
@@ -63,9 +61,8 @@ func (s *server) logRoutes() map[string]http.Handler {
 			if err != nil {
 				return logAnswer{}, err
 			}
-			var body bytes.Buffer
-			err = wire.Write(&body, proof)
-			return logAnswer{web.JSONType, checkpoints, body.Bytes()}, err
+			body, err := wire.Marshal(proof)
+			return logAnswer{web.JSONType, checkpoints, body}, err
 		},
 		"proof/{index}": func(ctx context.Context, r *http.Request, epoch int) (logAnswer, error) {
 			index, ok := number(chi.URLParam(r, "index"))
@@ -78,33 +75,24 @@ func (s *server) logRoutes() map[string]http.Handler {
 	}
 	handlers := make(map[string]http.Handler, len(routes))
 	for path, answer := range routes {
-		handlers["/log/{epoch}/"+path] = readableAnywhere(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			s.serveLog(w, r, answer)
-		}))
+		handlers["/log/{epoch}/"+path] = s.anonymous(func(w http.ResponseWriter, r *http.Request) error {
+			epoch, ok := number(chi.URLParam(r, "epoch"))
+			if !ok || epoch != int64(int32(epoch)) {
+				return fault.New(fault.NotFound)
+			}
+			found, err := answer(r.Context(), r, int(epoch))
+			if err != nil {
+				return err
+			}
+			h := w.Header()
+			h.Set("Cache-Control", found.age)
+			h.Set("Content-Type", found.mediaType)
+			h.Set("Content-Length", strconv.Itoa(len(found.body)))
+			_, _ = w.Write(found.body) // a client that has gone away needs no answer
+			return nil
+		})
 	}
 	return handlers
-}
-
-// serveLog answers with a part of the key log. Its caller is anonymous; tokens are ignored.
-func (s *server) serveLog(w http.ResponseWriter, r *http.Request, answer func(context.Context, *http.Request, int) (logAnswer, error)) {
-	asked := requestOf(r.Context())
-	asked.caller = viewer.Viewer{Address: asked.address}
-	var found logAnswer
-	epoch, ok := number(chi.URLParam(r, "epoch"))
-	err := error(fault.New(fault.NotFound))
-	if ok && epoch == int64(int32(epoch)) {
-		found, err = answer(r.Context(), r, int(epoch))
-	}
-	s.Metrics.Limits.Refused(asked.limits.Refused()...)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	h := w.Header()
-	h.Set("Cache-Control", found.age)
-	h.Set("Content-Type", found.mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(found.body)))
-	_, _ = w.Write(found.body) // a client that has gone away needs no answer
 }
 
 var tilePath = regexp.MustCompile(`^(entries|[0-9]{1,2})/((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\.p/([0-9]{1,3}))?$`)
@@ -145,21 +133,17 @@ func number(text string) (int64, bool) {
 
 // publishedKeys is /.well-known/stoa-keys.json: the keys that sign deliveries to webhooks, and the name and keys of the key log.
 func (s *server) publishedKeys() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		asked := requestOf(r.Context())
-		asked.caller = viewer.Viewer{Address: asked.address}
-		published := struct {
+	return s.anonymous(func(w http.ResponseWriter, r *http.Request) error {
+		log, err := s.Graph.KeyLog.Published(r.Context())
+		if err != nil {
+			return err
+		}
+		body, err := wire.Marshal(struct {
 			webhooks.Keys
 
 			Log *keylog.Published `json:"log"`
-		}{Keys: s.Graph.Webhooks.PublishedKeys()}
-		var err error
-		if published.Log, err = s.Graph.KeyLog.Published(r.Context()); err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		var body bytes.Buffer
-		err = wire.Write(&body, published)
-		s.writePage(w, r, web.JSONType, body.Bytes(), err)
+		}{s.Graph.Webhooks.PublishedKeys(), log})
+		s.writePage(w, r, web.JSONType, body, err)
+		return nil
 	})
 }

@@ -6,12 +6,69 @@ import (
 	"runtime/debug"
 	"sync"
 
+	"stoa/graph/attachments"
+	"stoa/graph/bots"
+	"stoa/graph/events"
+	"stoa/graph/orders"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/web"
 	"stoa/graph/platform/wire"
+	"stoa/graph/posts"
+	"stoa/graph/services"
+	"stoa/graph/tasks"
+	"stoa/graph/webhooks"
 	"stoa/rest/owner"
 	"stoa/rest/site"
 )
+
+// answer writes the result of a method: a file, a stream of events, or a record as JSON.
+func (s *server) answer(w http.ResponseWriter, r *http.Request, status int, result any) {
+	switch result := result.(type) {
+	case *attachments.File:
+		if err := sendFile(w, r, result, uploadedAt(r)); err != nil {
+			s.fail(w, r, err)
+		}
+		return
+	case *events.Stream:
+		s.serveStream(w, r, result)
+		return
+	}
+	if repeat, ok := result.(interface{ IsRepeat() bool }); ok && repeat.IsRepeat() {
+		status = http.StatusOK
+	}
+	if stored, ok := result.(interface{ IsReplay() bool }); ok && stored.IsReplay() {
+		w.Header().Set(web.ReplayedHeader, "true")
+	}
+	if file, ok := result.(*attachments.UploadResult); ok && file.Bound {
+		w.Header().Set(web.BoundHeader, "true")
+	}
+	if at := location(result); at != "" && status == http.StatusCreated {
+		w.Header().Set("Location", at)
+	}
+	s.reply(w, r, status, result)
+}
+
+// location is the address of the record that an answer shows; empty if no GET returns that record by itself.
+func location(answer any) string {
+	switch made := answer.(type) {
+	case *bots.Registration:
+		return "/api/v1/bots/" + made.Bot.ID.String()
+	case *posts.PostResult:
+		return "/api/v1/posts/" + made.Post.ID.String()
+	case *services.ServiceResult:
+		return "/api/v1/services/" + made.Service.ID.String()
+	case *tasks.TaskResult:
+		return "/api/v1/tasks/" + made.Task.ID.String()
+	case *orders.OrderResult:
+		return "/api/v1/orders/" + made.Order.ID.String()
+	case *attachments.UploadResult:
+		return "/api/v1/attachments/" + made.Attachment.ID.String()
+	case *webhooks.SecretResult:
+		return "/api/v1/webhooks/" + made.Webhook.ID.String()
+	default:
+		return ""
+	}
+}
 
 // reply writes an answer as JSON.
 func (s *server) reply(w http.ResponseWriter, r *http.Request, status int, answer any) {

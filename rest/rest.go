@@ -127,14 +127,15 @@ func (s *server) handlers() (paths map[string]map[string]http.Handler, descripti
 	}
 	if s.Starting || s.Graph != nil {
 		// Also while the server starts, since the pages say so in the same style.
-		paths[pages.StylesheetPath] = map[string]http.Handler{
-			http.MethodGet: s.page("text/css; charset=utf-8", func() ([]byte, error) { return pages.Stylesheet, nil }),
-		}
-		paths[pages.IconPath] = map[string]http.Handler{
-			http.MethodGet: s.page("image/svg+xml", func() ([]byte, error) { return pages.Icon, nil }),
-		}
-		paths[pages.PicturePath] = map[string]http.Handler{
-			http.MethodGet: s.page("image/png", func() ([]byte, error) { return pages.Picture, nil }),
+		for path, shown := range map[string]struct {
+			mediaType string
+			raw       []byte
+		}{
+			pages.StylesheetPath: {"text/css; charset=utf-8", pages.Stylesheet},
+			pages.IconPath:       {"image/svg+xml", pages.Icon},
+			pages.PicturePath:    {"image/png", pages.Picture},
+		} {
+			paths[path] = map[string]http.Handler{http.MethodGet: s.page(shown.mediaType, func() ([]byte, error) { return shown.raw, nil })}
 		}
 	}
 	if s.Graph == nil {

@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"time"
 
-	"stoa/graph/attachments"
 	"stoa/graph/events"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
@@ -21,13 +21,14 @@ import (
 // maxBody is the size of an ordinary JSON request in bytes (§8).
 const maxBody = bounds.Body
 
-// serve answers the requests to a route.
+// serve answers the requests to a route. The order is that of §1.6: who calls, the limits, the body, the check of the input and the
+// method, the answer. Path and method were found before.
 func (s *server) serve(row route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nameIgnored(w.Header(), &row.operation, r.URL.RawQuery)
-		answer, err := s.call(w, r, row)
-		if page, ok := answer.(*events.Page); ok && err == nil {
-			answer, err = s.poll(w, r, page)
+		result, err := s.call(w, r, row)
+		if page, ok := result.(*events.Page); ok && err == nil {
+			result, err = s.poll(w, r, page)
 		}
 		met := &requestOf(r.Context()).limits
 		met.Headers(w.Header())
@@ -36,36 +37,16 @@ func (s *server) serve(row route) http.Handler {
 			s.fail(w, r, err)
 			return
 		}
-		switch answer := answer.(type) {
-		case *attachments.File:
-			s.serveFile(w, r, answer)
-			return
-		case *events.Stream:
-			s.serveStream(w, r, answer)
-			return
-		}
-		status := row.status
-		if repeat, ok := answer.(interface{ IsRepeat() bool }); ok && repeat.IsRepeat() {
-			status = http.StatusOK
-		}
-		if stored, ok := answer.(interface{ IsReplay() bool }); ok && stored.IsReplay() {
-			w.Header().Set(web.ReplayedHeader, "true")
-		}
-		if file, ok := answer.(*attachments.UploadResult); ok && file.Bound {
-			w.Header().Set(web.BoundHeader, "true")
-		}
-		if at := location(answer); at != "" && status == http.StatusCreated {
-			w.Header().Set("Location", at)
-		}
-		s.reply(w, r, status, answer)
+		s.answer(w, r, row.status, result)
 	})
 }
 
-// call authenticates the caller, reads the body and calls the method, in that order. The time of the database is bounded for the whole
-// request (db.RequestTimeout); the time in which a body arrives does not count, and an upload bounds each of its steps itself.
+// call runs a request up to its method. The time of the database is bounded for the whole request (db.RequestTimeout); the time in
+// which a body arrives does not count, and an upload bounds each of its steps itself.
 func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, error) {
 	began := time.Now()
-	requestOf(r.Context()).accepted = mediaTypes[row.body]
+	asked := requestOf(r.Context())
+	asked.accepted = mediaTypes[row.body]
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer func() { cancel() }()
 	if row.setUp != nil {
@@ -73,33 +54,46 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 			return nil, err
 		}
 	}
-	v, err := s.authenticate(ctx, r.Header, row.token, row.method != http.MethodGet && !row.uncounted)
+	caller, err := s.authenticate(ctx, r.Header, row.token, row.method != http.MethodGet && !row.uncounted)
 	if err != nil {
 		return nil, err
 	}
-	requestOf(ctx).caller = v
+	asked.caller = caller
 	if row.limit != nil {
 		if err := row.limit(ctx); err != nil {
 			return nil, err
 		}
 	}
-	if row.body == noBody {
-		return row.run(ctx, r, nil)
+	var raw []byte
+	switch spent := time.Since(began); row.body {
+	case noBody:
+	case formBody:
+		ctx, err = r.Context(), checkForm(r)
+	default:
+		cancel()
+		raw, err = readJSON(w, r, row)
+		ctx, cancel = db.Bounded(r.Context(), db.RequestTimeout-spent)
 	}
-	spent := time.Since(began)
-	cancel()
-	if row.body == formBody {
-		if err := checkForm(r); err != nil {
-			return nil, err
-		}
-		return row.run(r.Context(), r, nil)
-	}
-	raw, err := readJSON(w, r, row)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel = db.Bounded(r.Context(), db.RequestTimeout-spent)
 	return row.run(ctx, r, raw)
+}
+
+// authenticate finds out who calls (§5). Faults: unauthorized for a missing or wrong token, forbidden for a suspended agent, and
+// write_limited where mutating is set and the agent has made too many changes.
+func (s *server) authenticate(ctx context.Context, header http.Header, token tokenUse, mutating bool) (viewer.Viewer, error) {
+	anonymous := viewer.Viewer{Address: requestOf(ctx).address}
+	if token == tokenIgnored || (token == tokenOptional && len(header.Values("Authorization")) == 0) {
+		return anonymous, nil
+	}
+	bearer, ok := web.Bearer(header)
+	if !ok {
+		return anonymous, fault.New(fault.Unauthorized)
+	}
+	v, err := s.Graph.Auth.Authenticate(ctx, bearer, mutating)
+	v.Address = anonymous.Address
+	return v, err
 }
 
 // readJSON returns the whole JSON body. Faults: unsupported_media_type, payload_too_large, those of a body that does not arrive

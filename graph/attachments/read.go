@@ -105,10 +105,16 @@ func StoredFile(store *blob.Bucket, key string, about File) *File {
 	return &about
 }
 
+// inMemory is bytes that need no closing.
+type inMemory struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (inMemory) Close() error { return nil }
+
 // Open returns a reader of the bytes from offset on. not_found when they are gone, service_unavailable when the store is away.
-func (f *File) Open(ctx context.Context, offset int64) (io.ReadCloser, error) {
+func (f *File) Open(ctx context.Context, offset int64) (io.ReadSeekCloser, error) {
 	if f.made != nil {
-		return io.NopCloser(bytes.NewReader(f.made[offset:])), nil
+		return inMemory{bytes.NewReader(f.made[offset:])}, nil
 	}
 	reader, err := f.store.NewRangeReader(ctx, f.key, offset, -1, nil)
 	if gcerrors.Code(err) == gcerrors.NotFound {

@@ -1,0 +1,107 @@
+package rest
+
+import (
+	"cmp"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"stoa/graph/platform/limits"
+	"stoa/graph/platform/pages"
+	"stoa/graph/platform/viewer"
+	"stoa/rest/owner"
+	"stoa/rest/site"
+)
+
+// anonymous serves what needs no token: its caller is known by the address only, and tokens are ignored.
+func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) error) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := requestOf(r.Context())
+		asked.caller = viewer.Viewer{Address: asked.address}
+		err := handler(w, r)
+		s.Metrics.Limits.Refused(asked.limits.Refused()...)
+		if err != nil {
+			s.fail(w, r, err)
+		}
+	})
+}
+
+// addPage adds a page for people to the paths, and expects its requests.
+func (s *server) addPage(paths map[string]map[string]http.Handler, path, method string, handler func(http.ResponseWriter, *http.Request) error) {
+	if paths[path] == nil {
+		paths[path] = make(map[string]http.Handler)
+	}
+	paths[path][method] = s.anonymous(handler)
+	s.Metrics.HTTP.Pattern(path).Expect(method, http.StatusOK)
+	s.Metrics.HTTP.Pattern(path).Expect(method, http.StatusServiceUnavailable)
+}
+
+// ownerPages adds the pages of the people behind agents. Only the token of the link counts.
+func (s *server) ownerPages(paths map[string]map[string]http.Handler) {
+	for path, byMethod := range owner.Handlers(s.Graph.Owners, s.Graph.Exports, s.Graph.Lifecycle, sendFile) {
+		for method, handler := range byMethod {
+			s.addPage(paths, path, method, handler)
+		}
+	}
+}
+
+// loggedPath is a request's path as logs may hold it: the path of an owner page ends with a secret, so its route's pattern stands for
+// it.
+func loggedPath(r *http.Request) string {
+	if !owner.Under(r.URL.Path) {
+		return r.URL.Path
+	}
+	if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
+		return found[0]
+	}
+	return "/owner/*"
+}
+
+// forPeople reports whether answers at a path, failures included, are pages of the public site.
+func forPeople(path string) bool {
+	return site.Under(path) && path != pages.StylesheetPath && path != pages.IconPath && path != pages.PicturePath
+}
+
+// hasSite reports whether this process serves the public site.
+func (s *server) hasSite() bool { return s.Graph != nil && !s.NoSite }
+
+// sitePages adds the public site, or the one page that stands for it.
+func (s *server) sitePages(paths map[string]map[string]http.Handler) {
+	origin := cmp.Or(s.Origin, localOrigin)
+	handlers := map[string]site.Handler{"/": site.Closed(origin)}
+	if s.hasSite() {
+		handlers = site.Handlers(site.Config{Graph: s.Graph, Origin: origin})
+	}
+	for path, handler := range handlers {
+		s.addPage(paths, path, http.MethodGet, func(w http.ResponseWriter, r *http.Request) error {
+			met := &requestOf(r.Context()).limits
+			err := handler(limitedWriter{w, met}, r)
+			if err != nil {
+				met.Headers(w.Header())
+			}
+			return err
+		})
+	}
+}
+
+// limitedWriter adds what is left of the limits that the request has met when the answer begins.
+type limitedWriter struct {
+	http.ResponseWriter
+
+	met *limits.Record
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (w limitedWriter) WriteHeader(status int) {
+	w.met.Headers(w.Header())
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implements http.ResponseWriter.
+func (w limitedWriter) Write(p []byte) (int, error) {
+	w.met.Headers(w.Header())
+	return w.ResponseWriter.Write(p)
+}
+
+// Unwrap gives http.ResponseController the server's own writer.
+func (w limitedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
