@@ -87,58 +87,6 @@ func TestFriendshipIsAskedForAndAccepted(t *testing.T) {
 	s.send("POST", contactPath(made["id"], "accept"), other.Token, nil).fault(http.StatusForbidden, fault.ContactBlocked)
 }
 
-func TestContactRequestsAreRefused(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	agent := s.Agent()
-	for _, body := range []string{
-		"{}", `{"recipient_id": null}`, `{"recipient_id": 1}`, `{"recipient_id": ""}`, `{"recipient_id": "x"}`,
-		`{"recipient_id": "{` + uuid.NewString() + `}"}`, `{"recipient_id": "urn:uuid:` + uuid.NewString() + `"}`,
-		`{"recipient_id": "` + uuid.NewString() + `", "text": "hi"}`, `{"recipient_id": "` + uuid.NewString() + `", "recipient_id": "` + uuid.NewString() + `"}`,
-		`{"Recipient_id": "` + uuid.NewString() + `"}`, `{"recipient_id": "` + uuid.NewString() + `"} x`,
-	} {
-		s.send("POST", contactRequests, agent.Token, body).fault(http.StatusBadRequest, fault.InvalidID)
-	}
-	s.send("POST", contactRequests, agent.Token, asked(agent)).fault(http.StatusForbidden, fault.SelfContact)
-	s.send("POST", contactRequests, agent.Token, map[string]any{"recipient_id": uuid.NewString()}).fault(http.StatusNotFound, fault.NotFound)
-}
-
-func TestContactActionsAreRefused(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	one, other, stranger := s.Agent(), s.Agent(), s.Agent()
-	id := s.Asked(one, other)
-	for _, action := range []string{"accept", "block"} {
-		s.send("POST", contactPath(id, action), other.Token, `{"contact_id": "x"}`).fault(http.StatusBadRequest, fault.InvalidID)
-		s.send("POST", contactPath("{"+id.String()+"}", action), other.Token, "{}").fault(http.StatusBadRequest, fault.InvalidID)
-		s.send("POST", contactPath(uuid.New(), action), other.Token, "{}").fault(http.StatusNotFound, fault.NotFound)
-		s.send("POST", contactPath(id, action), stranger.Token, "{}").fault(http.StatusNotFound, fault.NotFound)
-	}
-	s.send("POST", contactPath(id, "reject"), other.Token, "{}").fault(http.StatusNotFound, fault.NotFound)
-	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", one.ID)
-	s.send("POST", contactPath(id, "accept"), other.Token, "{}").fault(http.StatusConflict, fault.InactiveBot)
-	s.send("POST", contactRequests, one.Token, asked(stranger)).fault(http.StatusConflict, fault.InactiveBot)
-	s.send("POST", contactRequests, stranger.Token, asked(one)).fault(http.StatusNotFound, fault.NotFound)
-}
-
-func TestContactsListCursor(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	me, other, third := s.Agent(), s.Agent(), s.Agent()
-	older, newer := s.Asked(me, other), s.Asked(third, me)
-	foreign := s.Asked(other, third)
-	list := s.send("GET", contactList+"?before="+newer.String()+"&unknown=1", me.Token, nil).ok(http.StatusOK)
-	require.Len(t, list["contacts"], 1)
-	require.Equal(t, older.String(), list["contacts"].([]any)[0].(map[string]any)["id"])
-	require.Equal(t, []any{}, s.send("GET", contactList+"?before="+older.String(), me.Token, nil).ok(http.StatusOK)["contacts"])
-	for _, query := range []string{"before=", "before=x", "before=" + older.String() + "&before=" + older.String()} {
-		s.send("GET", contactList+"?"+query, me.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
-	}
-	for _, id := range []uuid.UUID{foreign, uuid.New()} {
-		s.send("GET", contactList+"?before="+id.String(), me.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	}
-}
-
 func TestNewContactRequestsAreLimited(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, graphtest.WithQuotas(limits.Quotas{ContactRequestsPerMinute: 1}))

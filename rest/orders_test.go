@@ -1,11 +1,9 @@
 package rest_test
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -131,97 +129,6 @@ func TestOrderFromQuoteToPayment(t *testing.T) {
 	for _, kind := range []string{"reserve", "payment"} {
 		require.Contains(t, string(s.send("GET", "/api/v1/wallet/history", s.customer.Token, nil).raw), `"kind":"`+kind+`"`)
 	}
-}
-
-func TestOrderToRefund(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	card := s.offer(s.contractor, s.asked())
-	require.Nil(t, card["confirmed_total_minor"])
-	card = s.step(s.customer, card, "accept", map[string]any{"confirmed_total_minor": 1100})
-	require.EqualValues(t, 1100, card["confirmed_total_minor"])
-	card = s.step(s.contractor, card, "dispute", map[string]any{"reason": "No word."})
-	require.Equal(t, s.contractor.ID.String(), card["dispute"].(map[string]any)["opened_by"])
-	card = s.step(s.customer, card, "propose-refund", map[string]any{"reason": "Let us part."})
-	require.Equal(t, "Let us part.", card["refund_proposal"].(map[string]any)["reason"])
-	card = s.step(s.contractor, card, "approve-refund", nil)
-	require.Equal(t, "refunded", card["outcome"])
-	wallet := s.send("GET", "/api/v1/wallet", s.customer.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
-	require.EqualValues(t, 500000, wallet["available_minor"])
-	require.EqualValues(t, 0, wallet["reserved_minor"])
-}
-
-func TestOrderRepeats(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	id := uuid.NewString()
-	first := s.send("POST", "/api/v1/orders", s.customer.Token, fmt.Sprintf(`{"operation_id":%q,"title":"A","description":"é","deadline":"2999-01-01T00:00:00Z",
-		"amount_minor":1000,"contractor_id":%q,"confirmed_total_minor":1100}`, id, s.contractor.ID))
-	first.ok(http.StatusCreated)
-	// The same JSON values in another order and spelling.
-	same := s.send("POST", "/api/v1/orders", s.customer.Token, fmt.Sprintf(`{"confirmed_total_minor":1100,"contractor_id":%q,"amount_minor":1000,
-		"deadline":"2999-01-01T00:00:00Z","description":"\u00e9","title":"\u0041","operation_id":%q}`, s.contractor.ID, id))
-	same.ok(http.StatusOK)
-	require.Equal(t, string(first.raw), string(same.raw))
-	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"operation_id": id})).fault(http.StatusConflict, fault.IdempotencyConflict)
-
-	card := first.body["order"].(map[string]any)
-	accept := map[string]any{"operation_id": uuid.NewString()}
-	done := s.act(s.contractor, card, "accept", accept)
-	done.ok(http.StatusOK)
-	s.step(s.contractor, done.body["order"].(map[string]any), "start", nil)
-	again := s.act(s.contractor, card, "accept", accept)
-	again.ok(http.StatusOK)
-	require.Equal(t, string(done.raw), string(again.raw))
-	accept["expected_version"] = 2
-	s.act(s.contractor, card, "accept", accept).fault(http.StatusConflict, fault.IdempotencyConflict)
-}
-
-// What only JSON can say; the rest of a body is checked by the domain.
-func TestOrderFaultsOfTheBody(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	for name, body := range map[string]any{
-		"unknown field": s.terms(map[string]any{"currency": "x"}), "amount as text": s.terms(map[string]any{"amount_minor": "1000"}),
-		"amount with fraction": `{"amount_minor":1000.0}`, "amount with exponent": `{"amount_minor":1e3}`, "amount as boolean": s.terms(map[string]any{"amount_minor": true}),
-		"amount beyond 64 bits": `{"amount_minor":9223372036854775808}`, "files as text": s.terms(map[string]any{"input_attachment_ids": "x"}),
-	} {
-		s.send("POST", "/api/v1/orders", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
-		require.Zero(t, s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID), name)
-	}
-	for _, body := range []string{`{"amount_minor":"1"}`, `{"amount_minor":1,"x":1}`} {
-		s.send("POST", "/api/v1/orders/quote", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
-	card := s.offer(s.customer, s.terms(nil))
-	for _, wrong := range []map[string]any{
-		{"expected_version": "1"}, {"expected_version": 1.5}, {"reason": "x"}, {"result_text": "x"}, {"note": "x"}, {"confirmed_total_minor": "1100"},
-	} {
-		s.act(s.contractor, card, "accept", wrong).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
-	s.act(s.contractor, card, "cancel", map[string]any{"confirmed_total_minor": 1100}).fault(http.StatusBadRequest, fault.InvalidInput)
-	s.act(s.contractor, card, "dispute", map[string]any{"reason": nil}).fault(http.StatusBadRequest, fault.InvalidInput)
-}
-
-func TestOrderPaths(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	card := s.offer(s.customer, s.terms(nil))
-	path := "/api/v1/orders/" + card["id"].(string)
-	outsider := s.Agent().Token
-	s.send("GET", path, outsider, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", "/api/v1/orders/"+uuid.NewString(), s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", "/api/v1/orders/"+strings.ToUpper(card["id"].(string)), s.customer.Token, nil).ok(http.StatusOK)
-	s.send("HEAD", path, s.customer.Token, nil).ok(http.StatusOK)
-	s.act(&graphtest.Agent{Token: outsider}, card, "cancel", nil).fault(http.StatusNotFound, fault.NotFound)
-	for _, action := range []string{"resume", "Accept", "propose_refund"} {
-		s.act(s.customer, card, action, nil).fault(http.StatusNotFound, fault.NotFound)
-		s.send("GET", path+"/"+action, s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	}
-	s.send("GET", "/api/v1/orders/quote", s.customer.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-	for _, query := range []string{"?state=", "?state=open", "?state=offered&state=offered"} {
-		s.send("GET", "/api/v1/orders"+query, s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
-	require.Len(t, s.send("GET", "/api/v1/orders?unknown=1&page=1&state=offered", s.customer.Token, nil).ok(http.StatusOK)["orders"], 1)
 }
 
 // The codes of §4.7 that no story of graph/server meets.

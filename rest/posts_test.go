@@ -8,9 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
-	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/limits"
 )
 
 func TestPostOverREST(t *testing.T) {
@@ -138,16 +136,4 @@ func TestPublicFilesOverREST(t *testing.T) {
 	s.send("DELETE", "/api/v1/posts/"+post["id"].(string), author.Token, nil).ok(http.StatusOK)
 	s.send("GET", record, "", nil).fault(http.StatusNotFound, fault.NotFound)
 	s.send("GET", record, author.Token, nil).ok(http.StatusOK)
-}
-
-func TestPostsCountAsMutations(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
-	author := s.Agent()
-	post := s.send("POST", "/api/v1/posts", author.Token, `{"text":"x"}`).ok(http.StatusCreated)["post"].(map[string]any)
-	path := "/api/v1/posts/" + post["id"].(string)
-	s.send("PATCH", path, author.Token, `{`).fault(http.StatusBadRequest, fault.InvalidField)
-	s.send("DELETE", path, author.Token, nil).ok(http.StatusOK)
-	s.send("DELETE", path, author.Token, nil).fault(http.StatusTooManyRequests, fault.WriteLimited)
-	s.send("GET", "/api/v1/posts", author.Token, nil).ok(http.StatusOK)
 }

@@ -12,8 +12,6 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/limits"
-	"stoa/graph/platform/web"
 )
 
 const servicesPath = "/api/v1/services"
@@ -62,43 +60,6 @@ func TestServiceOverREST(t *testing.T) {
 	s.send("GET", path, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 	s.send("PATCH", path, ada.Token, `{"title":"x"}`).fault(http.StatusNotFound, fault.NotFound)
 	require.Equal(t, []any{}, s.send("GET", servicesPath, "", nil).ok(http.StatusOK)["services"])
-}
-
-// A wrong token on a public read is refused and never taken for none.
-func TestWhoMayUseTheCatalogue(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	ada, suspended := s.Agent(), s.Agent()
-	path := servicesPath + "/" + s.offered(ada, "t", "d")["id"].(string)
-	s.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
-	for _, read := range []string{servicesPath, path} {
-		for _, wrong := range []string{"wrong", ada.Token + "x"} {
-			refused := s.send("GET", read, wrong, nil)
-			refused.fault(http.StatusUnauthorized, fault.Unauthorized)
-			require.Equal(t, web.WrongToken, refused.header.Get("WWW-Authenticate"))
-		}
-		s.send("GET", read, "", nil, "Authorization", "Basic "+ada.Token).fault(http.StatusUnauthorized, fault.Unauthorized)
-		s.send("GET", read, suspended.Token, nil).fault(http.StatusForbidden, fault.Forbidden)
-		require.Equal(t, http.StatusOK, s.send("HEAD", read, "", nil).status)
-	}
-}
-
-func TestServiceRefusals(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	ada := s.Agent()
-	id := s.offered(ada, "t", "d")["id"].(string)
-	s.refuses(ada.Token, map[string]scenario{
-		"nothing":        {"POST", servicesPath, `{}`, 400, fault.InvalidInput, "title"},
-		"empty title":    {"POST", servicesPath, `{"title":" ","description":"d"}`, 400, fault.InvalidInput, "title"},
-		"two lines":      {"POST", servicesPath, `{"title":"a\nb","description":"d"}`, 400, fault.InvalidInput, "title"},
-		"patch nobody's": {"PATCH", servicesPath + "/" + uuid.NewString(), `{"title":"t"}`, 404, fault.NotFound, ""},
-		"get nobody's":   {"GET", servicesPath + "/" + uuid.NewString(), nil, 404, fault.NotFound, ""},
-	})
-	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", ada.ID)
-	s.send("POST", servicesPath, ada.Token, `{"title":"t","description":"d"}`).fault(http.StatusConflict, fault.InactiveBot)
-	s.send("PATCH", servicesPath+"/"+id, ada.Token, `{"title":"changed"}`).ok(http.StatusOK)
-	s.send("GET", servicesPath+"/"+id, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 }
 
 func TestCatalogueOverREST(t *testing.T) {
@@ -157,17 +118,6 @@ func TestCatalogueOverREST(t *testing.T) {
 	changed := s.send("PATCH", servicesPath+"/"+third["id"].(string), ada.Token, `{"title":"Fourth"}`).ok(http.StatusOK)
 	require.Nil(t, changed["service"].(map[string]any)["bot"].(map[string]any)["avatar_url"])
 	s.send("DELETE", servicesPath+"/"+third["id"].(string), ada.Token, nil).ok(http.StatusOK)
-}
-
-func TestServicesCountAsMutations(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 3}))
-	ada := s.Agent()
-	path := servicesPath + "/" + s.offered(ada, "t", "d")["id"].(string)
-	s.send("PATCH", path, ada.Token, `{`).fault(http.StatusBadRequest, fault.InvalidInput)
-	s.send("DELETE", path, ada.Token, nil).ok(http.StatusOK)
-	s.send("DELETE", path, ada.Token, nil).fault(http.StatusTooManyRequests, fault.WriteLimited)
-	require.Empty(t, s.send("GET", servicesPath, ada.Token, nil).header.Get("RateLimit"))
 }
 
 // A price is shown with today's fee; null takes it away; it may be too large with the fee.

@@ -1,44 +1,13 @@
 package rest_test
 
 import (
-	"encoding/json"
 	"net/http"
-	"strings"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/fault"
 )
-
-// What only JSON can say; the rest of a body is checked by the domain.
-func TestTaskBodies(t *testing.T) {
-	t.Parallel()
-	s := newBoard(t)
-	for name, body := range map[string]any{
-		"unknown": job(map[string]any{"operation_id": uuid.NewString()}), "a null title": job(map[string]any{"title": json.RawMessage("null")}),
-		"a fraction": job(map[string]any{"amount_minor": 1.5}), "a string": job(map[string]any{"amount_minor": "1"}),
-	} {
-		s.send("POST", "/api/v1/tasks", s.customer.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
-		require.Zero(t, s.Count("SELECT count(*) FROM tasks WHERE customer_id = $1", s.customer.ID), name)
-	}
-	task := s.task(map[string]any{"title": strings.Repeat("ж", 160), "description": strings.Repeat("ж", 8000), "amount_minor": 909_090_909_091})
-	for _, body := range []any{
-		`{"text":null}`, `{"text":5}`, `{"text":"I","amount_minor":null}`, `{"text":"I","amount_minor":1.0}`, `{"text":"I","amount_minor":9223372036854775808}`,
-		`{"text":"I","state":"open"}`,
-	} {
-		s.send("POST", pathOf(task)+"/responses", s.one.Token, body).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
-	require.EqualValues(t, 0, s.see(nil, task)["response_count"])
-	response := s.respond(s.one, task, map[string]any{"text": strings.Repeat("ж\n", 2000)})
-	for _, changes := range []map[string]any{
-		{"response_id": "x"}, {"confirmed_total_minor": "1100"}, {"confirmed_total_minor": 1100.5}, {"expected_version": 1},
-	} {
-		s.choose(task, changed(choice(response, 1100), changes)).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
-	require.Zero(t, s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID))
-}
 
 // The codes of the contract that no story of graph/server meets.
 func TestTaskFaults(t *testing.T) {

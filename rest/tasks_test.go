@@ -5,7 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -164,86 +163,6 @@ func TestTaskResponses(t *testing.T) {
 	}, s.see(s.customer, task)["actions"].([]any)[0])
 }
 
-func TestTaskFromSelectionToPayment(t *testing.T) {
-	t.Parallel()
-	s := newBoard(t)
-	task := s.task(nil)
-	one, other := s.respond(s.one, task, map[string]any{"text": "I", "amount_minor": 1005}), s.respond(s.other, task, map[string]any{"text": "I"})
-	order := s.choose(task, choice(one, 1106)).ok(http.StatusCreated)["order"].(map[string]any)
-	contains(t, order, map[string]any{
-		"state": "funded", "version": 1.0, "title": "A sonnet", "description": "Fourteen\nlines.", "deadline": "2999-01-01T00:00:00.000000Z",
-		"amount_minor": 1005.0, "fee_minor": 101.0, "total_minor": 1106.0, "confirmed_total_minor": 1106.0, "role": "customer", "task_id": task["id"],
-		"customer_id": s.customer.ID.String(), "contractor_id": s.one.ID.String(), "author_id": s.customer.ID.String(),
-		"funded_at": order["created_at"], "input_attachments": []any{},
-	})
-	require.Equal(t, []string{"dispute", "propose-refund"}, actionNames(order))
-	require.EqualValues(t, 1106, s.wallet(s.customer)["reserved_minor"])
-	detail := s.send("GET", "/api/v1/orders/"+order["id"].(string), s.customer.Token, nil).ok(http.StatusOK)
-	require.Equal(t, order, detail["order"])
-	require.Len(t, detail["events"], 1)
-	contains(t, detail["events"].([]any)[0].(map[string]any), map[string]any{
-		"action": "select", "state": "funded", "version": 1.0, "participant_id": s.customer.ID.String(), "reason": nil,
-	})
-
-	task = s.see(s.customer, task)
-	contains(t, task, map[string]any{"state": "selected", "order_id": order["id"], "actions": []any{}})
-	require.Equal(t, order["id"], s.see(s.one, task)["order_id"])
-	require.NotContains(t, s.see(s.other, task), "order_id")
-	require.NotContains(t, s.see(nil, task), "order_id")
-	one["state"], other["state"], one["updated_at"], other["updated_at"] = "selected", "declined", order["created_at"], order["created_at"]
-	require.Equal(t, []any{other, one}, s.send("GET", pathOf(task)+"/responses", s.customer.Token, nil).ok(http.StatusOK)["responses"])
-
-	trading := &trade{site: s.site, customer: s.customer, contractor: s.one}
-	order = trading.step(s.one, order, "start", nil)
-	order = trading.step(s.one, order, "deliver", map[string]any{"result_text": "Done."})
-	order = trading.step(s.customer, order, "complete", nil)
-	require.Equal(t, "accepted", order["outcome"])
-	require.EqualValues(t, 501_005, s.wallet(s.one)["available_minor"])
-	require.EqualValues(t, 498_894, s.wallet(s.customer)["total_minor"])
-}
-
-func TestTaskSelectionRepeats(t *testing.T) {
-	t.Parallel()
-	s := newBoard(t)
-	task := s.task(nil)
-	response := s.respond(s.one, task, map[string]any{"text": "I"})
-	body := choice(response, 1100)
-	first := s.choose(task, body)
-	first.ok(http.StatusCreated)
-	again := s.choose(task, body)
-	again.ok(http.StatusOK)
-	require.Equal(t, string(first.raw), string(again.raw))
-	another := maps.Clone(body)
-	another["confirmed_total_minor"] = 1101
-	s.choose(task, another).fault(http.StatusConflict, fault.IdempotencyConflict)
-	s.choose(task, choice(response, 1100)).fault(http.StatusConflict, fault.StateConflict)
-	// The id is of one space with those of offers and actions.
-	order := first.body["order"].(map[string]any)
-	s.send("POST", "/api/v1/orders/"+order["id"].(string)+"/dispute", s.customer.Token,
-		map[string]any{"operation_id": body["operation_id"], "expected_version": 1, "reason": "x"}).fault(http.StatusConflict, fault.IdempotencyConflict)
-}
-
-func TestTaskResponseRepeats(t *testing.T) {
-	t.Parallel()
-	s := newBoard(t)
-	task := s.task(nil)
-	first := s.respond(s.one, task, map[string]any{"text": "I"})
-	respond := func(body map[string]any) *answer {
-		return s.send("POST", pathOf(task)+"/responses", s.one.Token, body)
-	}
-	for _, same := range []map[string]any{{"text": "I"}, {"text": "I", "amount_minor": 1000}} {
-		require.Equal(t, first, respond(same).ok(http.StatusOK)["response"])
-	}
-	for _, changed := range []map[string]any{{"text": "I "}, {"text": "I", "amount_minor": 1001}} {
-		respond(changed).fault(http.StatusConflict, fault.StateConflict)
-	}
-	chosen := s.choose(task, choice(first, 1100)).ok(http.StatusCreated)["order"].(map[string]any)
-	first["state"], first["updated_at"] = "selected", chosen["created_at"]
-	require.Equal(t, first, respond(map[string]any{"text": "I"}).ok(http.StatusOK)["response"])
-	respond(map[string]any{"text": "You"}).fault(http.StatusConflict, fault.StateConflict)
-	require.EqualValues(t, 1, s.see(nil, task)["response_count"])
-}
-
 func TestTaskClosing(t *testing.T) {
 	t.Parallel()
 	s := newBoard(t)
@@ -262,61 +181,4 @@ func TestTaskClosing(t *testing.T) {
 	s.send("POST", pathOf(task)+"/close", s.customer.Token, `{"reason":"x"}`).fault(http.StatusBadRequest, fault.InvalidInput)
 	s.choose(task, choice(s.respond(s.one, task, map[string]any{"text": "I"}), 1100)).ok(http.StatusCreated)
 	s.send("POST", pathOf(task)+"/close", s.customer.Token, nil).fault(http.StatusConflict, fault.StateConflict)
-}
-
-func TestTaskPaths(t *testing.T) {
-	t.Parallel()
-	s := newBoard(t)
-	task := s.task(nil)
-	response := s.respond(s.one, task, map[string]any{"text": "I"})
-	for _, path := range []string{"/api/v1/tasks", pathOf(task)} {
-		s.send("GET", path, "", nil).ok(http.StatusOK)
-		s.send("HEAD", path, "", nil).ok(http.StatusOK)
-	}
-	s.send("GET", pathOf(task)+"/cancel", s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", "/api/v1/tasks/"+strings.ToUpper(task["id"].(string)), "", nil).ok(http.StatusOK)
-	for _, c := range []struct {
-		method, path string
-		body         any
-	}{
-		{"GET", "", nil}, {"GET", "/responses", nil}, {"POST", "/close", `{}`}, {"POST", "/responses", `{"text":"I"}`}, {"POST", "/select", choice(response, 1100)},
-	} {
-		s.send(c.method, "/api/v1/tasks/"+uuid.NewString()+c.path, s.customer.Token, c.body).fault(http.StatusNotFound, fault.NotFound)
-	}
-	for _, malformed := range []string{"x", "", "%7B" + uuid.NewString() + "%7D", response["id"].(string) + "&before=" + response["id"].(string)} {
-		s.send("GET", pathOf(task)+"/responses?before="+malformed, s.customer.Token, nil).fault(http.StatusBadRequest, fault.InvalidID)
-	}
-	for _, unknown := range []string{uuid.NewString(), task["id"].(string)} {
-		s.send("GET", pathOf(task)+"/responses?before="+unknown, s.customer.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	}
-	require.Equal(t, []any{}, s.send("GET", pathOf(task)+"/responses?before="+response["id"].(string), s.customer.Token, nil).ok(http.StatusOK)["responses"])
-}
-
-func TestTaskBoardQuery(t *testing.T) {
-	t.Parallel()
-	s := boardOn(newSite(t))
-	first, second := s.task(nil), s.task(map[string]any{"title": "An ode", "description": "100% à la Зубчатые"})
-	closed := s.task(map[string]any{"title": "A limerick"})
-	s.send("POST", pathOf(closed)+"/close", s.customer.Token, nil).ok(http.StatusOK)
-	for query, want := range map[string][]map[string]any{
-		"": {second, first}, "?state=open&unknown=1": {second, first}, "?state=closed": {closed}, "?state=selected": {},
-		"?q=": {second, first}, "?q=SONNET": {first}, "?q=lines": {first}, "?q=100%25": {second}, "?q=%25": {second}, "?q=od": {second},
-		"?q=зубч": {second}, "?q=limerick": {}, "?q=limerick&state=closed": {closed}, "?q=a": {second, first}, "?q=sonnetFourteen": {},
-	} {
-		found := []map[string]any{}
-		for _, card := range s.send("GET", "/api/v1/tasks"+query, "", nil).ok(http.StatusOK)["tasks"].([]any) {
-			found = append(found, map[string]any{"id": card.(map[string]any)["id"]})
-		}
-		for i := range want {
-			want[i] = map[string]any{"id": want[i]["id"]}
-		}
-		require.Equal(t, want, found, query)
-	}
-	page := s.send("GET", "/api/v1/tasks?page_size=1", s.one.Token, nil).ok(http.StatusOK)
-	require.Equal(t, map[string]any{"tasks": []any{s.see(s.one, second)}, "page": 1.0, "page_size": 1.0, "next_page": 2.0}, page)
-	last := s.send("GET", "/api/v1/tasks?page_size=1&page=2", "", nil).ok(http.StatusOK)
-	require.Equal(t, map[string]any{"tasks": []any{s.see(nil, first)}, "page": 2.0, "page_size": 1.0, "next_page": nil}, last)
-	for _, query := range []string{"?state=", "?state=offered", "?state=open&state=open"} {
-		s.send("GET", "/api/v1/tasks"+query, "", nil).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/posts"
 )
 
@@ -250,6 +251,8 @@ func (w *world) requirePages(t *testing.T, reader *graphtest.Agent, kind string)
 	t.Helper()
 	const size = 7
 	list := w.ids(visiblePosts, reader.ID, kind)
+	first, _ := w.feed(reader, "", "", kind)
+	require.Equal(t, list[:min(page.DefaultSize, len(list))], first, "the first page of the usual size of %q", kind)
 	for _, number := range []int{1, 2, 3, 5, 9, 10, 17, 25, len(list)/size + 1, len(list)/size + 2, 100} {
 		ids, next := w.feed(reader, strconv.Itoa(number), strconv.Itoa(size), kind)
 		from := min((number-1)*size, len(list))
