@@ -6,7 +6,9 @@ import (
 	"net"
 	"net/http"
 	"path"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -140,54 +142,20 @@ func nowhere(dirty string) string {
 }
 
 // hasEmptyOrDotSegment does not count the slash at the end of a path as an empty segment.
-func hasEmptyOrDotSegment(path string) bool {
-	if strings.Contains(path, "//") {
-		return true
-	}
-	for {
-		at := strings.Index(path, "/.")
-		if at < 0 {
-			return false
-		}
-		path = path[at+1:]
-		if segment, _, _ := strings.Cut(path, "/"); segment == "." || segment == ".." {
-			return true
-		}
-	}
+func hasEmptyOrDotSegment(sent string) bool {
+	plain := strings.TrimSuffix(sent, "/")
+	return strings.Contains(sent, "//") || plain != "" && path.Clean(plain) != plain
 }
+
+// escape is a percent-encoded unreserved character, or @.
+var escape = regexp.MustCompile(`(?i)%(2[DE]|3[0-9]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])`)
 
 // decodePlain decodes the unreserved characters and @ in a valid encoded path and keeps all other escapes.
-func decodePlain(path string) string {
-	var decoded strings.Builder
-	for {
-		before, after, found := strings.Cut(path, "%")
-		decoded.WriteString(before)
-		if !found {
-			return decoded.String()
-		}
-		if c := hexValue(after[0])<<4 | hexValue(after[1]); isPlain(c) {
-			decoded.WriteByte(c)
-		} else {
-			decoded.WriteString("%" + after[:2])
-		}
-		path = after[2:]
-	}
-}
-
-func isPlain(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~@", c) >= 0
-}
-
-// hexValue is the value of a hexadecimal digit, which net/url has checked.
-func hexValue(c byte) byte {
-	switch {
-	case c <= '9':
-		return c - '0'
-	case c <= 'F':
-		return c - 'A' + 10
-	default:
-		return c - 'a' + 10
-	}
+func decodePlain(encoded string) string {
+	return escape.ReplaceAllStringFunc(encoded, func(found string) string {
+		c, _ := strconv.ParseUint(found[1:], 16, 8) // two digits
+		return string(rune(c))
+	})
 }
 
 // ignoreMethod makes the router match paths only: it would answer methods it does not know without a body and before the path.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
@@ -68,4 +69,10 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*holder,
 		h.Kind = viewer.Agent
 		return rows.Scan(columns...)
 	}, statement.Text, args...)
+}
+
+// NoteActivity keeps agents from ageing that send requests or hold an open socket (§3.4). It writes once a minute for an agent.
+func (a *API) NoteActivity(ctx context.Context, botIDs []uuid.UUID) error {
+	_, err := a.DB.SQL.ExecContext(ctx, noteActivity.Text, db.IDs(botIDs))
+	return err
 }

@@ -58,3 +58,21 @@ func (*API) refusal(ctx context.Context, on db.Querier, hash []byte, id uuid.UUI
 	}
 	return refused.Say(found[0].text())
 }
+
+// EndedTokens returns those of the tokens that no longer authenticate anyone: rotated, revoked, expired, or their agent suspended
+// or deleted. The connections that were opened with them must close. It checks no caller.
+func (a *API) EndedTokens(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
+	return db.Column[uuid.UUID](ctx, a.DB.SQL, endedTokens, db.IDs(ids))
+}
+
+// EndedRetention is how long a token is kept after it has expired.
+const EndedRetention = 7 * 24 * time.Hour
+
+// endedBatch is how many tokens one statement deletes.
+const endedBatch = 2000
+
+// DeleteEndedTokens deletes tokens that are past EndedRetention, in batches, and returns how many there were. Only a job
+// calls it.
+func (a *API) DeleteEndedTokens(ctx context.Context) (int64, error) {
+	return a.DB.ExecBatches(ctx, deleteEndedTokens.Text, endedBatch, EndedRetention.Seconds())
+}
