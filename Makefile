@@ -97,8 +97,7 @@ prove: build ## Torture servers with faults and judge what they did: make prove 
 conformance: build ## Check /mcp and the proxy of the package for npm with the published checks of the Model Context Protocol
 	@$(CLUSTER) .ci/conformance
 
-lint: ## Run the linters, and check the words of comments and documents
-	@$(GO) run ./docs/words
+lint: ## Run the linters
 	@.ci/modules $(GO) run $(LINTER) run
 
 fmt: ## Format the code
