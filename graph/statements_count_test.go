@@ -22,7 +22,7 @@ import (
 func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
-	database, err := db.Open(address, db.Options{Traced: true, Connections: 4})
+	database, err := db.Open(address, db.Options{Connections: 4})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, database.Close()) })
 	w := graphtest.New(t, func(c *graph.Config) { c.DB, c.Reads, c.TokenTTL = database, database, time.Hour })

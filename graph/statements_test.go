@@ -14,7 +14,7 @@ import (
 func TestStatementsFitTheSchema(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	conn, err := w.DB.SQL.Conn(t.Context())
+	conn, err := w.DB.SQL.Pool.Conn(t.Context())
 	require.NoError(t, err)
 	defer conn.Close()
 	for _, s := range db.Loaded() {

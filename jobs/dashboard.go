@@ -40,7 +40,7 @@ type Dashboard struct {
 // NewDashboard starts what the page needs in the background, until Stop. The database must be there and migrated.
 func NewDashboard(c Config) (*Dashboard, error) {
 	logger := slog.New(riverLog{c.Logger.Handler()})
-	client, err := river.NewClient(riverdatabasesql.New(c.DB.SQL), &river.Config{Logger: logger})
+	client, err := river.NewClient(riverdatabasesql.New(c.DB.Direct), &river.Config{Logger: logger})
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}

@@ -16,7 +16,7 @@ import (
 // NewEnqueue makes the function by which domains ask for jobs, also on a process that works none.
 func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue, error) {
 	config := &river.Config{FetchCooldown: river.FetchCooldownMin, Logger: logger}
-	client, err := river.NewClient(newInserter(database.SQL, clock), config)
+	client, err := river.NewClient(newInserter(database.Direct, clock), config)
 	if err != nil {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
@@ -25,7 +25,7 @@ func NewEnqueue(database *db.DB, clock *Clock, logger *slog.Logger) (db.Enqueue,
 		byKind[row.kind] = row.queue
 	}
 	return func(ctx context.Context, tx *db.Tx, job db.Job) error {
-		_, err := client.InsertTx(ctx, tx.SQL, job, insertOpts(ctx, byKind[job.Kind()], job))
+		_, err := client.InsertTx(ctx, tx.SQL.Tx, job, insertOpts(ctx, byKind[job.Kind()], job))
 		return err
 	}, nil
 }

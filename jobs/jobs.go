@@ -82,7 +82,7 @@ func start(ctx context.Context, c Config, poll time.Duration, periodic []row) (*
 	if c.Inspector == nil {
 		c.Inspector = new(inspection.Inspector)
 	}
-	driver, listener, err := newDriver(c.DB.SQL, c.Clock, c.URL)
+	driver, listener, err := newDriver(c.DB.Direct, c.Clock, c.URL)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func newWorld(t testing.TB) *world {
 	t.Helper()
 	h := &world{World: graphtest.New(t), t: t}
 	var err error
-	h.clock, err = jobs.NewClock(t.Context(), h.DB.SQL)
+	h.clock, err = jobs.NewClock(t.Context(), h.DB.Direct)
 	require.NoError(t, err)
 	store, err := attachments.OpenStore(context.Background(), "", t.TempDir())
 	require.NoError(t, err)

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"database/sql"
 	"embed"
 	"maps"
 	"slices"
@@ -26,7 +25,7 @@ var (
 var counted = pq.StringArray{"available", "running", "retryable", "scheduled", "discarded"}
 
 // Metrics are the queues of the whole cluster, for /metrics, on any process that has the database.
-func Metrics(database *sql.DB) metrics.Reader {
+func Metrics(database db.Querier) metrics.Reader {
 	names := pq.StringArray(slices.Sorted(maps.Keys(queues)))
 	return func(ctx context.Context) ([]metrics.Value, error) {
 		waiting, err := db.All[struct {

@@ -105,7 +105,7 @@ func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 // can make any endpoint late.
 func (h *world) hasLate(agent string) bool {
 	var late bool
-	err := h.DB.SQL.QueryRow("SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = $1 AND NOT prompt)", agent).Scan(&late)
+	err := h.DB.SQL.Pool.QueryRow("SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = $1 AND NOT prompt)", agent).Scan(&late)
 	return err == nil && late
 }
 

@@ -56,7 +56,7 @@ func (w *worker[Args]) NextRetry(job *river.Job[Args]) time.Time {
 // Work implements river.Worker: it runs the job, counts how it ended, and continues the trace of the request that asked for it.
 func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err error) {
 	if w.slow {
-		ctx = db.WithStatementTimeout(ctx, db.MaintenanceTimeout)
+		ctx = db.Patient(ctx)
 	}
 	began := time.Now()
 	ctx, end := tracing.Job(ctx, w.config.Tracer, job.Kind, traceOf(job.JobRow))

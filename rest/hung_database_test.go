@@ -29,7 +29,7 @@ func TestHungDatabase(t *testing.T) {
 		},
 		"a lock is held": func(t *testing.T, world *graphtest.World, _ *db.DB, _ func(bool)) func() {
 			t.Helper()
-			tx, err := world.DB.SQL.BeginTx(db.WithStatementTimeout(t.Context(), time.Minute), nil)
+			tx, err := world.DB.SQL.Pool.BeginTx(db.Patient(t.Context()), nil)
 			require.NoError(t, err)
 			for _, statement := range []string{"SET LOCAL idle_in_transaction_session_timeout = 0", "LOCK TABLE bots, message_guards IN ACCESS EXCLUSIVE MODE"} {
 				_, err = tx.ExecContext(t.Context(), statement)
@@ -42,7 +42,7 @@ func TestHungDatabase(t *testing.T) {
 			var held [connections]*sql.Conn
 			for i := range held {
 				var err error
-				held[i], err = served.SQL.Conn(t.Context())
+				held[i], err = served.SQL.Pool.Conn(t.Context())
 				require.NoError(t, err)
 			}
 			return func() {

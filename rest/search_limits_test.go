@@ -28,7 +28,7 @@ func TestSearchesThatHangDelayNoOtherRequest(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	agent := s.Agent()
-	lock, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	lock, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer lock.Rollback()
 	_, err = lock.ExecContext(t.Context(), "LOCK TABLE services IN ACCESS EXCLUSIVE MODE")

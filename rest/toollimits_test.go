@@ -56,7 +56,7 @@ func TestToolCallsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	busy, other := s.Agent(), s.Agent()
-	locked, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	locked, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer locked.Rollback() // it may have failed before
 	_, err = locked.ExecContext(t.Context(),

@@ -61,7 +61,7 @@ func TestImagesThatCannotBeBound(t *testing.T) {
 	rejected := uploadForm("avatar", []byte("no picture"))
 	s.post(agent.Token, rejected).fault(http.StatusBadRequest, fault.InvalidFile)
 	var rejectedID string
-	require.NoError(t, s.DB.SQL.QueryRow("SELECT id FROM attachments WHERE status = 'rejected'").Scan(&rejectedID))
+	require.NoError(t, s.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = 'rejected'").Scan(&rejectedID))
 	for name, id := range map[string]any{
 		"unknown":       uuid.NewString(),
 		"another's":     s.attach(other, "avatar", pngOf(t, 4, 4))["id"],

@@ -98,7 +98,7 @@ func (p *process) readinessChecks() map[string]rest.Check {
 		return p.newConnections.Check(ctx)
 	}
 	return map[string]rest.Check{
-		"database": database, "migrations": checkSchema(p.db.SQL), "jobs": p.checkJobs, "storage": p.checkStorage,
+		"database": database, "migrations": checkSchema(p.db.Direct), "jobs": p.checkJobs, "storage": p.checkStorage,
 	}
 }
 

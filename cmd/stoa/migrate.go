@@ -97,11 +97,6 @@ func migrateDatabase(ctx context.Context, address string, log *slog.Logger) erro
 		if err := checkServerVersion(ctx, pool); err != nil {
 			return err
 		}
-		if shared, err := sharesConnections(ctx, pool); err != nil {
-			return err
-		} else if shared {
-			return errTransactionPooling
-		}
 		return whileStarting(log, func() error { return migrate.Up(ctx, pool) })
 	})
 }

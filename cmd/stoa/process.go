@@ -109,7 +109,7 @@ func (p *process) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p.clock, err = jobs.NewClock(ctx, p.db.SQL); err != nil {
+	if p.clock, err = jobs.NewClock(ctx, p.db.Direct); err != nil {
 		return err
 	}
 	hub := p.newHub()
@@ -144,20 +144,11 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	if err := migrateDatabase(ctx, p.directURL(), p.log); err != nil {
 		return err
 	}
-	options := db.Options{Traced: p.traces != nil}
-	if p.settings.DatabaseDirectURL != "" {
-		options.NeverCancel = true
-		if options.Pooled, err = inspectPooler(ctx, p.databaseURL, p.directURL(), p.log); err != nil {
-			return err
-		}
-	}
+	options := db.Options{DirectURL: p.directURL()}
 	if p.db, err = db.Open(p.databaseURL, options); err != nil {
 		return err
 	}
 	p.newConnections = &db.NewConnections{DB: p.db}
-	if err := explainPooler(p.db.Ping(ctx)); err != nil {
-		return err
-	}
 	if err := p.settings.Limit.StoreTexts(ctx, p.db.SQL); err != nil {
 		return err
 	}

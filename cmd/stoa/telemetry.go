@@ -23,7 +23,7 @@ import (
 
 // registerMetrics adds to /metrics what needs the database.
 func (p *process) registerMetrics(domains *graph.Graph) {
-	p.metrics.Pool(p.db.SQL)
+	p.metrics.Pool(p.db.SQL.Pool)
 	p.metrics.Probe(domains.Events.Metrics, domains.Attachments.Metrics, jobs.Metrics(p.db.SQL),
 		domains.Email.Metrics, domains.Webhooks.Metrics, domains.Wallet.Metrics, domains.KeyLog.Metrics,
 		p.backupMetrics)

@@ -166,6 +166,6 @@ func (w *world) pending() uuid.UUID { return w.withStatus("pending") }
 
 // withStatus is the id of the one upload of that status.
 func (w *world) withStatus(status string) (id uuid.UUID) {
-	_ = w.DB.SQL.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // none is the nil UUID
+	_ = w.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // none is the nil UUID
 	return id
 }

@@ -65,10 +65,10 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*holder,
 		statement, args = authenticateChange, append(args, h.taken.Quota)
 		columns = append(columns, &h.taken.Allowed, &h.taken.Remaining, &h.resetSeconds)
 	}
-	return h, a.DB.QueryUncancelled(ctx, func(rows *sql.Rows) error {
+	return h, db.Each(ctx, a.DB.SQL, func(rows *sql.Rows) error {
 		h.Kind = viewer.Agent
 		return rows.Scan(columns...)
-	}, statement.Text, args...)
+	}, statement, args...)
 }
 
 // NoteActivity keeps agents from ageing that send requests or hold an open socket (§3.4). It writes once a minute for an agent.

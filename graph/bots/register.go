@@ -96,7 +96,7 @@ func (a *API) register(
 		HashInvitation(invitation), p.challengeID, p.genuine, p.requestHash,
 	}, grant, opening)
 	var made []*registration
-	err := a.DB.QueryUncancelled(ctx, db.Into(&made), register.Text, args...)
+	err := db.Each(ctx, a.DB.SQL, db.Into(&made), register, args...)
 	if refused := wallet.Refusal(err); refused != nil {
 		return nil, refused
 	}

@@ -126,7 +126,7 @@ func TestAnAgentInUseIsSkipped(t *testing.T) {
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	busy, idle := w.Agent(), w.Agent()
 	later(w, 4, 0)
-	holder, err := w.DB.SQL.BeginTx(t.Context(), nil)
+	holder, err := w.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer holder.Rollback()
 	_, err = holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", busy.ID)

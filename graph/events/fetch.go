@@ -93,7 +93,7 @@ type row struct {
 // agent.
 func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
 	var rows []*row
-	err = a.DB.QueryUncancelled(ctx, db.Into(&rows), fetchEvents.Text, c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
+	err = db.Each(ctx, a.DB.SQL, db.Into(&rows), fetchEvents, c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
 		c.Size, c.SkipOwn, string(ownKind))
 	if err != nil {
 		return Batch{}, err

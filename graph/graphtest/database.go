@@ -11,17 +11,10 @@ import (
 	"context"
 	"database/sql"
 
-	"entgo.io/ent/dialect"
-	entsql "entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/schema"
 	"github.com/peterldowns/pgtestdb"
 	"github.com/stretchr/testify/require"
 
-	"stoa/ent"
-	"stoa/ent/enttest"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/db/prepared"
-	"stoa/graph/platform/readpool"
 	"stoa/migrate"
 )
 
@@ -56,27 +49,12 @@ func clone(t TB) *pgtestdb.Config {
 	}, template{})
 }
 
-// openReads opens the pool of searches and anonymous reads the way the server does.
-func openReads(t TB, address string, clock *prepared.Clock) *db.DB {
+// open connects to a database the way the server does, with a clock that can be moved.
+func open(t TB, address string, clock *clock, options db.Options) *db.DB {
 	t.Helper()
-	reads, err := db.Open(address, readpool.Options(db.Options{Clock: clock}))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, reads.Close()) })
-	return reads
-}
-
-// open connects to a cloned database the way the server does. ent's own test client would create the schema; here the
-// versioned migrations have done so, and what ent declares is compared with them by `make verify`.
-func open(t TB, address string, clock *prepared.Clock) *db.DB {
-	t.Helper()
-	database, err := db.Open(address, db.Options{Clock: clock, Connections: 12})
+	options.Wrap = clock.wrap
+	database, err := db.Open(address, options)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = database.Close() }) // a connection that an outage has cut cannot be closed properly
-	migrated := func(schema.Creator) schema.Creator {
-		return schema.CreateFunc(func(context.Context, ...*schema.Table) error { return nil })
-	}
-	database.Ent = enttest.NewClient(t,
-		enttest.WithOptions(ent.Driver(entsql.OpenDB(dialect.Postgres, database.SQL))),
-		enttest.WithMigrateOptions(schema.WithHooks(migrated)))
 	return database
 }

@@ -28,7 +28,7 @@ func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int
 func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
 	w.t.Helper()
 	ctx := context.Background()
-	conn, err := w.DB.SQL.Conn(ctx)
+	conn, err := w.DB.SQL.Pool.Conn(ctx)
 	require.NoError(w.t, err)
 	defer conn.Close() //nolint:errcheck // it returns to the pool
 	// counted includes what the connection did before and has not reported yet.

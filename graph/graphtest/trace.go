@@ -12,7 +12,7 @@ import (
 // every column of every table that can hold text: also arrays, JSON, bytes, and what is derived from others.
 func (w *World) Traces(text string) (found []string) {
 	w.t.Helper()
-	rows, err := w.DB.SQL.Query(`SELECT c.table_schema, c.table_name, c.column_name, c.udt_name
+	rows, err := w.DB.SQL.Pool.Query(`SELECT c.table_schema, c.table_name, c.column_name, c.udt_name
 		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 		WHERE t.table_type = 'BASE TABLE' AND c.table_schema NOT IN ('pg_catalog', 'information_schema')
 		AND c.udt_name IN ('text', 'varchar', 'bpchar', 'name', 'json', 'jsonb', 'bytea', '_text', '_varchar', '_bytea', 'tsvector', 'xml')`)

@@ -11,9 +11,8 @@ import (
 
 	"stoa/graph"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/db/prepared"
 	"stoa/graph/platform/limits"
-	"stoa/graph/platform/slack"
+	"stoa/graph/platform/readpool"
 )
 
 // World is one server's worth of domains over its own database.
@@ -22,7 +21,7 @@ type World struct {
 	DB *db.DB
 	// URL of the database, for tests that start more servers on it.
 	URL   string
-	clock *prepared.Clock
+	clock *clock
 	t     TB
 	// handles counts the handles given out.
 	handles *atomic.Int64
@@ -45,10 +44,12 @@ func New(t testing.TB, options ...Option) *World {
 
 func newWorld(t TB, options ...Option) *World {
 	t.Helper()
-	clock := new(prepared.Clock)
+	clock := new(clock)
 	address := takeDatabase(t)
 	asked := new(jobs)
-	config := graph.Config{DB: open(t, address, clock), Reads: openReads(t, address, clock), TokenTTL: 720 * time.Hour, SecretKey: SecretKey}
+	config := graph.Config{TokenTTL: 720 * time.Hour, SecretKey: SecretKey}
+	config.DB = open(t, address, clock, db.Options{Connections: 12})
+	config.Reads = open(t, address, clock, readpool.Options(db.Options{}))
 	for _, option := range options {
 		option(&config)
 	}
@@ -67,7 +68,7 @@ func newWorld(t TB, options ...Option) *World {
 }
 
 // Shift moves the database clock by d from the present.
-func (w *World) Shift(d time.Duration) { w.clock.Set(w.clock.Shift() + d) }
+func (w *World) Shift(d time.Duration) { w.clock.shift.Add(int64(d)) }
 
 // Now is the database clock.
 func (w *World) Now() time.Time {
@@ -80,7 +81,7 @@ func (w *World) Now() time.Time {
 // Exec runs SQL, for a test that needs a state that no operation reaches. It may take longer than a statement of the server.
 func (w *World) Exec(query string, args ...any) {
 	w.t.Helper()
-	_, err := w.DB.SQL.ExecContext(db.WithStatementTimeout(context.Background(), slack.TestWait), query, args...)
+	_, err := w.DB.SQL.ExecContext(db.Patient(context.Background()), query, args...)
 	require.NoError(w.t, err)
 }
 

@@ -50,7 +50,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	// This is the busiest write: as one function every rule and write is one round trip under the contact's lock, and its statements see
 	// what others commit while it waits for that lock. It may run twice: the second time it finds the message of the first.
 	var answers []*answer
-	err = a.DB.QueryUncancelled(ctx, db.Into(&answers), send.Text,
+	err = db.Each(ctx, a.DB.SQL, db.Into(&answers), send,
 		v.BotID, uuid.Must(uuid.NewV7()), eventid.New(e.recipientID), e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
 		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds())
 	if err != nil {

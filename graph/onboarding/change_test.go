@@ -183,7 +183,7 @@ func TestChangesAtOnceAnnounceEachRevisionOnce(t *testing.T) {
 	}
 	require.Contains(t, codes(card), "public_portfolio_post", "every work was deleted again")
 	var lacks bool
-	require.NoError(t, w.DB.SQL.QueryRow("SELECT bio = '' FROM bots WHERE id = $1", agent.ID).Scan(&lacks))
+	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT bio = '' FROM bots WHERE id = $1", agent.ID).Scan(&lacks))
 	require.Equal(t, lacks, slices.Contains(codes(card), "bio"))
 }
 

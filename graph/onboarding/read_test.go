@@ -167,7 +167,7 @@ func TestWhatHoldsAnAgent(t *testing.T) {
 	require.Equal(t, []string{"open_orders", "reserved_funds"}, life.HeldBy)
 	require.Equal(t, []string{"open_orders"}, read(t, w, contractor).Lifecycle.HeldBy)
 	var after time.Time
-	require.NoError(t, w.DB.SQL.QueryRow("SELECT lifecycle_activated_at + interval '3 months' FROM settings").Scan(&after))
+	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT lifecycle_activated_at + interval '3 months' FROM settings").Scan(&after))
 	require.True(t, after.Equal(*life.TrashAfter))
 	w.Exec("UPDATE bots SET state = 'trash'")
 	life = read(t, w, customer).Lifecycle

@@ -47,7 +47,7 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 	w := graphtest.New(t)
 	agent, friend := w.Agent(), w.Agent()
 	handle := ""
-	require.NoError(t, w.DB.SQL.QueryRow("SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
+	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
 	some := func(ids []uuid.UUID) string {
 		if len(ids) == 0 {
 			return uuid.NewString()

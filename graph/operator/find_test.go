@@ -111,7 +111,7 @@ func TestFindReadsFewRows(t *testing.T) {
 	}
 	o.Exec("VACUUM ANALYZE tasks")
 	for q, found := range map[string]int{"zebrafish": 1, "n1": operator.FoundPerKind, "words": 0, "no such title": 0} {
-		conn, err := o.DB.SQL.Conn(t.Context())
+		conn, err := o.DB.SQL.Pool.Conn(t.Context())
 		require.NoError(t, err)
 		read := func() (rows int64) {
 			require.NoError(t, conn.QueryRowContext(t.Context(),

@@ -106,7 +106,7 @@ func (a *API) RunMaintenance(ctx context.Context, task Task, reason string) (*Ma
 	if err != nil {
 		return nil, err
 	}
-	if err := run(db.WithStatementTimeout(ctx, db.MaintenanceTimeout), a, done); err != nil {
+	if err := run(db.Patient(ctx), a, done); err != nil {
 		return nil, err
 	}
 	return done, nil

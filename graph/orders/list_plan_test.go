@@ -24,7 +24,7 @@ func TestListsReadOnePage(t *testing.T) {
 	s.Exec("ANALYZE orders")
 	// buffers returns the number of buffers that a statement touches, once the caches of its connection are warm.
 	buffers := func(query string, args ...any) (touched int) {
-		conn, err := s.DB.SQL.Conn(t.Context())
+		conn, err := s.DB.SQL.Pool.Conn(t.Context())
 		require.NoError(t, err)
 		defer conn.Close()
 		for range 2 {

@@ -17,7 +17,7 @@ import (
 // holdLocks opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
 func (s *pair) holdLocks(query string, args ...any) (commit func()) {
 	s.t.Helper()
-	tx, err := s.DB.SQL.BeginTx(s.t.Context(), &sql.TxOptions{})
+	tx, err := s.DB.SQL.Pool.BeginTx(s.t.Context(), &sql.TxOptions{})
 	require.NoError(s.t, err)
 	_, err = tx.ExecContext(s.t.Context(), query, args...)
 	require.NoError(s.t, err)
@@ -84,7 +84,7 @@ func TestRepeatWaitsForFirst(t *testing.T) {
 	terms := s.terms(true)
 	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
 	// The first waits at the index of operations, for a row that does not come about.
-	other, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	other, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = other.Exec(`INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
 		VALUES (gen_random_uuid(), now(), $1, $2, '', '')`, s.customer.ID, *terms.OperationID)

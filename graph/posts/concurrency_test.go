@@ -50,14 +50,14 @@ func TestConcurrentChangesOfPostAndAuthor(t *testing.T) {
 					if author == "opens" {
 						s.close()
 					}
-					first, err := s.DB.SQL.BeginTx(t.Context(), nil)
+					first, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 					require.NoError(t, err)
 					defer first.Rollback()
 					_, err = first.Exec(order[0], s.author.ID)
 					require.NoError(t, err)
 					done := make(chan error, 1)
 					go func() {
-						_, err := s.DB.SQL.Exec(order[1], s.author.ID)
+						_, err := s.DB.SQL.Pool.Exec(order[1], s.author.ID)
 						done <- err
 					}()
 					s.requireWaiting(t)
@@ -77,7 +77,7 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 	s := newFixture(t)
 	file := s.File(s.author, attachments.Portfolio)
 	s.change(s.open, posts.Fields{AttachmentIDs: texts(file), RightsConfirmed: yes})
-	holder, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	holder, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer holder.Rollback()
 	_, err = holder.Exec("SELECT FROM bots WHERE id = $1 FOR NO KEY UPDATE", s.author.ID)
@@ -103,7 +103,7 @@ func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
 	require.NoError(t, err)
 	const lacks = "SELECT count(*) FROM recommendations WHERE bot_id = $1 AND 'public_portfolio_post' = ANY (lacks)"
 	require.Zero(t, s.Count(lacks, s.author.ID))
-	first, err := s.DB.SQL.BeginTx(t.Context(), nil)
+	first, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer first.Rollback()
 	_, err = first.Exec("UPDATE posts SET deleted_at = stoa_now() WHERE id = $1", only.ID)
@@ -146,7 +146,7 @@ func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			holder, err := s.DB.SQL.BeginTx(t.Context(), nil)
+			holder, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
 			require.NoError(t, err)
 			defer holder.Rollback()
 			_, err = holder.Exec(c.stop)
@@ -322,7 +322,7 @@ const deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = curren
 // disconnected waits until only the connection that asks is left of the pool.
 func (c *concurrentAgents) disconnected() {
 	c.t.Helper()
-	c.DB.SQL.SetMaxIdleConns(0)
+	c.DB.SQL.Pool.SetMaxIdleConns(0)
 	require.Eventually(c.t, func() bool {
 		return c.Count(`SELECT count(*) FROM pg_stat_activity
 			WHERE datname = current_database() AND application_name = 'stoa' AND pid <> pg_backend_pid()`) == 0

@@ -67,7 +67,7 @@ type written struct {
 // work of an agent.
 func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) {
 	var rows []*written
-	err := a.DB.QueryUncancelled(ctx, db.Into(&rows), writeText.Text, textArguments(p)...)
+	err := db.Each(ctx, a.DB.SQL, db.Into(&rows), writeText, textArguments(p)...)
 	if err != nil {
 		return nil, err
 	}

@@ -286,7 +286,7 @@ func TestPagesAroundTheDeepOffset(t *testing.T) {
 
 func (w *world) ids(query string, args ...any) []uuid.UUID {
 	w.t.Helper()
-	rows, err := w.DB.SQL.Query(query, args...)
+	rows, err := w.DB.SQL.Pool.Query(query, args...)
 	require.NoError(w.t, err)
 	defer rows.Close()
 	ids := []uuid.UUID{}

@@ -268,7 +268,7 @@ func TestParticipantsThatGoAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.closed()
 	w.sign()
-	first, err := w.DB.SQL.BeginTx(t.Context(), nil)
+	first, err := w.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	defer first.Rollback() // after a commit this does nothing
 	_, err = first.ExecContext(t.Context(), "UPDATE bots SET state = 'deleted' WHERE id = $1", w.customer.ID)

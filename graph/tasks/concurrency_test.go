@@ -188,7 +188,7 @@ func TestConcurrentSelectionsNeverOverdraw(t *testing.T) {
 // holding opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
 func (w *world) holding(query string, args ...any) (commit func()) {
 	w.t.Helper()
-	tx, err := w.DB.SQL.BeginTx(w.t.Context(), &sql.TxOptions{})
+	tx, err := w.DB.SQL.Pool.BeginTx(w.t.Context(), &sql.TxOptions{})
 	require.NoError(w.t, err)
 	_, err = tx.ExecContext(w.t.Context(), query, args...)
 	require.NoError(w.t, err)

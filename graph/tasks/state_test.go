@@ -72,7 +72,7 @@ func TestCardsOfferWhatIsPermitted(t *testing.T) {
 				task := w.task()
 				response := w.Responded(w.responder, task.ID)
 				w.Exec(change, task.ID, w.customer.ID, w.responder.ID, third.ID)
-				require.NoError(t, w.DB.SQL.QueryRow("SELECT coalesce((SELECT amount_minor FROM responses WHERE id = $1), 1)", response.ID).Scan(&response.AmountMinor))
+				require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT coalesce((SELECT amount_minor FROM responses WHERE id = $1), 1)", response.ID).Scan(&response.AmountMinor))
 				return task, response
 			}
 			offBoard := circumstance == "customer in trash"

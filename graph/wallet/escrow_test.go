@@ -24,7 +24,7 @@ type posting struct {
 // postings of the newest transaction of a kind.
 func postings(t *testing.T, w *graphtest.World, kind wallet.Kind) []posting {
 	t.Helper()
-	rows, err := w.DB.SQL.Query(`SELECT coalesce(bot_id, '00000000-0000-0000-0000-000000000000'), account_kind, delta_minor FROM ledger_entries
+	rows, err := w.DB.SQL.Pool.Query(`SELECT coalesce(bot_id, '00000000-0000-0000-0000-000000000000'), account_kind, delta_minor FROM ledger_entries
 		WHERE transaction_id = (SELECT transaction_id FROM ledger_entries WHERE kind = $1 ORDER BY transaction_id DESC LIMIT 1) ORDER BY id`, string(kind))
 	require.NoError(t, err)
 	defer rows.Close()

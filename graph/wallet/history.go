@@ -63,7 +63,7 @@ func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, err
 		return nil, err
 	}
 	var read []*Entry
-	if err := a.DB.QueryUncancelled(ctx, db.Into(&read), listEntries.Text, v.BotID, stretch.Before, stretch.Limit+1); err != nil {
+	if err := db.Each(ctx, a.DB.SQL, db.Into(&read), listEntries, v.BotID, stretch.Before, stretch.Limit+1); err != nil {
 		return nil, err
 	}
 	shown, next := page.Older(read, stretch.Limit, func(e *Entry) int64 { return e.ID })

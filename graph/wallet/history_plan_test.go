@@ -32,7 +32,7 @@ func TestHistoryIsPlannedOnce(t *testing.T) {
 		require.NoError(t, err)
 	}
 	var planned, once int
-	require.NoError(t, single.SQL.QueryRow(`SELECT custom_plans, generic_plans FROM pg_prepared_statements
+	require.NoError(t, single.SQL.Pool.QueryRow(`SELECT custom_plans, generic_plans FROM pg_prepared_statements
 		WHERE statement LIKE '%ledger_entries%'`).Scan(&planned, &once))
 	require.Equal(t, calls, planned+once)
 	require.LessOrEqual(t, planned, 5) // PostgreSQL plans a statement for its values five times to compare

@@ -70,7 +70,7 @@ type progress struct {
 // crash the next call goes on from there. over reports that the check has ended or is not due. Discrepancies are returned once,
 // when their slice is committed. A job calls it until it is over; any number of processes may do so at once.
 func (a *API) ContinueCheck(ctx context.Context, scope Scope) (found []Discrepancy, over bool, err error) {
-	ctx = db.WithStatementTimeout(ctx, sliceTimeout)
+	ctx = db.Patient(ctx)
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		found, over, err = nextSlice(ctx, tx, scope)
 		return err

@@ -2,16 +2,11 @@ package wallet
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/db/prepared"
 )
-
-// sliceTimeout bounds one slice, which usually takes a second.
-const sliceTimeout = 5 * time.Minute
 
 // lastID is not before any id.
 var lastID = uuid.Max
@@ -41,7 +36,7 @@ var newPhases = []phase{
 
 // planned is a statement that is planned for the bounds of each slice.
 func planned(name string) *db.Statement {
-	return &db.Statement{Name: name, Text: prepared.PlanPerValue + statements.Named(name).Text}
+	return &db.Statement{Name: name, Text: db.PlanPerValue + statements.Named(name).Text}
 }
 
 // slice checks the slice behind an id, and returns where it ends; lastID when the phase is over.
@@ -65,7 +60,7 @@ func (p phase) slice(ctx context.Context, on db.Querier, after uuid.UUID) (until
 // sound database gives none. It changes nothing and locks nothing, and begins anew at each call. It is for operators; jobs call
 // ContinueCheck.
 func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
-	ctx = db.WithStatementTimeout(ctx, sliceTimeout)
+	ctx = db.Patient(ctx)
 	f := newFindings()
 	for _, p := range wholePhases {
 		for at := uuid.Nil; at != lastID; {

@@ -40,7 +40,7 @@ func BenchmarkReconcile(b *testing.B) {
 	const each = 100 // entries a wallet
 	agents := max(entries/2/each, 1)
 	w := graphtest.New(b)
-	plain := db.WithStatementTimeout(context.Background(), time.Hour)
+	plain := db.Patient(context.Background())
 	seed := func(statement string, args ...any) {
 		_, err := w.DB.SQL.ExecContext(plain, statement, args...)
 		require.NoError(b, err)

@@ -170,6 +170,6 @@ func unpaired(t *testing.T, w *graphtest.World) *uuid.UUID {
 func one(t *testing.T, w *graphtest.World, query string) *uuid.UUID {
 	t.Helper()
 	var id uuid.UUID
-	require.NoError(t, w.DB.SQL.QueryRow(query).Scan(&id))
+	require.NoError(t, w.DB.SQL.Pool.QueryRow(query).Scan(&id))
 	return &id
 }

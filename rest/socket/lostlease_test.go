@@ -24,10 +24,10 @@ func TestASlotIsGivenBackWhoseLeaseComesLater(t *testing.T) {
 	network := graphtest.NewDatabaseProxy(t, h.URL)
 	behind, err := db.Open(network.URL, db.Options{})
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = behind.SQL.Close() })
+	t.Cleanup(func() { _ = behind.Close() })
 	h.outbox = behind
 	p, agent := h.process(quotas(1, 0)), h.Agent()
-	lock, err := h.DB.SQL.BeginTx(t.Context(), nil)
+	lock, err := h.DB.SQL.Pool.BeginTx(t.Context(), nil)
 	require.NoError(t, err)
 	_, err = lock.ExecContext(t.Context(), "SELECT pg_advisory_xact_lock(7061006)")
 	require.NoError(t, err)

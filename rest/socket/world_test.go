@@ -326,7 +326,7 @@ func many(n int) []int {
 
 func (p *process) tellEvents(list ...events.Event) {
 	p.t.Helper()
-	patient := db.WithStatementTimeout(context.Background(), slack.TestWait) // on a busy machine megabytes take longer than a request may
+	patient := db.Patient(context.Background()) // on a busy machine megabytes take longer than a request may
 	require.NoError(p.t, p.Events.DB.Tx(patient, func(ctx context.Context, tx *db.Tx) error {
 		return p.Events.Add(ctx, tx, list...)
 	}))

@@ -7,118 +7,104 @@
 // and stale prepared statements before COMMIT are retried here. Once COMMIT was sent nothing is retried, because its outcome is unknown:
 // the caller gets service_unavailable and may repeat the request under the same idempotency id.
 //
-// Connections keep prepared statements (package prepared); ent and River need not know. Deadlines, expiries and windows go by the time of
-// the database, stoa_now() in SQL and Tx.Now in Go; tests move it with Options.Clock.
+// Statements are kept prepared (Runner). Deadlines, expiries and windows go by the time of the database, stoa_now() in SQL and Tx.Now in Go.
 package db
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 	"time"
 
-	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
-	"github.com/lib/pq"
 
 	"stoa/ent"
-	"stoa/graph/platform/db/prepared"
-	"stoa/graph/platform/tracing"
 )
 
 // DB is a pool of connections. It is safe for concurrent use.
 type DB struct {
 	// SQL runs hand-tuned statements outside a transaction.
-	SQL *sql.DB
+	SQL *Runner
 	// Ent runs generated queries outside a transaction.
 	Ent *ent.Client
+	// Direct leads past a pooler, for a library whose statements one in transaction mode would take apart.
+	Direct *sql.DB
 
 	connector driver.Connector
 }
 
 // Options of Open. The server uses the zero value.
 type Options struct {
-	// Clock shifts the database clock of every connection; nil does not.
-	Clock *prepared.Clock
-	// Connections is the size of the pool; 0 means 24.
+	// Connections is how many may be open besides those of patient statements; 0 means 24.
 	Connections int
 	// StatementTimeout bounds each statement, instead of the URL or the settings of the session; 0 leaves those.
 	StatementTimeout time.Duration
-	// Pooled is for a URL that leads to a pooler in transaction mode.
-	Pooled bool
-	// NeverCancel is for a URL that leads to a pooler of any mode (prepared.NeverCancel).
-	NeverCancel bool
+	// DirectURL leads past a pooler, for DB.Direct and for patient statements: a pooler may ignore or forget the settings of their session.
+	// Empty is the URL.
+	DirectURL string
 	// Standby is for a URL that leads to a hot standby, which is only read.
 	Standby bool
-	// Traced makes a span of each statement of a traced request.
-	Traced bool
+	// Wrap is for tests, which move the clock of every connection.
+	Wrap func(driver.Connector) driver.Connector
 }
 
 const (
 	defaultConnections = 24
+	directConnections  = 4
 	connectionIdleTime = 5 * time.Minute
-	// connectionLifetime bounds how long a cached statement can outlive a change of a column's type that PostgreSQL does not report.
+	// connectionLifetime bounds how long a kept statement can outlive a change of a column's type that PostgreSQL does not report.
 	connectionLifetime = time.Hour
 )
 
 // Open makes the pool. It connects lazily: a database that is away shows at the first statement, as it does later on.
 func Open(url string, options Options) (*DB, error) {
-	if options.StatementTimeout > 0 {
-		var err error
-		if url, err = withStatementTimeout(url, options.StatementTimeout); err != nil {
-			return nil, fmt.Errorf("db: %w", err)
-		}
-	}
-	if options.Standby {
-		var err error
-		if url, err = withSettings(url, []setting{{"target_session_attrs", string(pq.TargetSessionAttrsAny)}}); err != nil {
-			return nil, err
-		}
-	}
-	dsn, err := withSession(url)
+	size := cmp.Or(options.Connections, defaultConnections)
+	connector, err := newConnector(url, options.StatementTimeout, false, options)
 	if err != nil {
 		return nil, err
 	}
-	var settings []prepared.Option
-	if options.Clock != nil {
-		settings = append(settings, prepared.WithClock(options.Clock))
-	}
-	if options.Pooled {
-		settings = append(settings, prepared.TransactionPooling())
-	}
-	if options.NeverCancel {
-		settings = append(settings, prepared.NeverCancel())
-	}
-	if options.Traced {
-		settings = append(settings, prepared.WithHook(tracing.Statement))
-	}
-	connector, err := prepared.NewConnector(dsn, settings...)
+	direct := cmp.Or(options.DirectURL, url)
+	patient, err := newConnector(direct, MaintenanceTimeout, true, options)
 	if err != nil {
-		return nil, fmt.Errorf("db: %w", err)
+		return nil, err
 	}
-	size := options.Connections
-	if size == 0 {
-		size = defaultConnections
+	runner := &Runner{pools: &pools{
+		Pool: open(connector, size, connectionIdleTime), slow: open(patient, directConnections, time.Second), kept: make(map[string]*sql.Stmt),
+	}}
+	driver := entDriver{entsql.Conn{ExecQuerier: runner}, runner}
+	d := &DB{SQL: runner, Ent: ent.NewClient(ent.Driver(driver)), Direct: runner.Pool, connector: connector}
+	if direct != url {
+		past, err := newConnector(direct, options.StatementTimeout, false, options)
+		if err != nil {
+			return nil, err
+		}
+		d.Direct = open(past, directConnections, connectionIdleTime)
 	}
-	pool := sql.OpenDB(primary{connector})
+	return d, nil
+}
+
+func open(connector driver.Connector, size int, idle time.Duration) *sql.DB {
+	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(size)
 	pool.SetMaxIdleConns(size)
-	pool.SetConnMaxIdleTime(connectionIdleTime)
+	pool.SetConnMaxIdleTime(idle)
 	pool.SetConnMaxLifetime(connectionLifetime)
-	return &DB{SQL: pool, Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, pool))), connector: connector}, nil
+	return pool
 }
 
 // Close closes every connection.
-func (d *DB) Close() error { return d.SQL.Close() }
+func (d *DB) Close() error {
+	return errors.Join(d.Direct.Close(), d.SQL.slow.Close(), d.SQL.Pool.Close())
+}
 
 var errReadOnly = errors.New("db: the database is read-only; after a failover the primary must be reachable under the same URL")
 
 // Ping reports whether the database answers and can be written. A connection to a standby leaves the pool, so that the next one may
 // find the primary.
 func (d *DB) Ping(ctx context.Context) error {
-	conn, err := d.SQL.Conn(ctx)
+	conn, err := d.SQL.Pool.Conn(ctx)
 	if err != nil {
 		return err
 	}

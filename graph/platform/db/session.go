@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -16,14 +17,14 @@ import (
 type setting struct{ name, value string }
 
 // session are the settings of every connection. The timeouts, in milliseconds, bound how long one stuck statement, lock or transaction can
-// block others; each shows as service_unavailable, within RequestTimeout. Work that may take longer uses WithStatementTimeout.
+// block others; each shows as service_unavailable, within RequestTimeout. Work that may take longer has a Patient context.
 var session = []setting{
 	{"application_name", "stoa"},
 	{"timezone", "UTC"},
 	{"statement_timeout", milliseconds(3500)},
 	{"lock_timeout", milliseconds(3000)},
 	{"idle_in_transaction_session_timeout", milliseconds(5000)},
-	// The server ends a statement whose connection was closed; the driver closes it to give a statement up.
+	// The server ends a statement whose connection was closed; socket closes it to give a statement up.
 	{"client_connection_check_interval", "1000"},
 	// No statement here runs long enough to make up for a compilation, but the estimates of a cached plan can claim so.
 	{"jit", "off"},
@@ -87,22 +88,6 @@ func withSettings(dsn string, settings []setting) (string, error) {
 	return parsed.String(), nil
 }
 
-// withStatementTimeout puts a timeout into the connection string, in place of one that is there.
-func withStatementTimeout(dsn string, timeout time.Duration) (string, error) {
-	milliseconds := strconv.FormatInt(timeout.Milliseconds(), 10)
-	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
-		return dsn + " statement_timeout=" + milliseconds, nil // the last one counts
-	}
-	parsed, err := url.Parse(dsn)
-	if err != nil {
-		return "", err
-	}
-	query := parsed.Query()
-	query.Set("statement_timeout", milliseconds)
-	parsed.RawQuery = EncodeParameters(query)
-	return parsed.String(), nil
-}
-
 // Listen opens a connection outside the pool, for LISTEN, NOTIFY and session locks. Notices arrive on the channel, which must be read all
 // the time and is closed when the connection is lost. A pooler in between must be in session mode.
 func Listen(url string, notices chan<- *pq.Notification) (*pq.ListenerConn, error) {
@@ -112,3 +97,55 @@ func Listen(url string, notices chan<- *pq.Notification) (*pq.ListenerConn, erro
 	}
 	return pq.NewListenerConn(dsn, notices)
 }
+
+// RequestTimeout is how long one request may wait for the database altogether: for connections, statements and commits. The statement
+// that runs then has its statement_timeout.
+var RequestTimeout = slack.Of(4 * time.Second)
+
+// MaintenanceTimeout is how long a Patient statement may take.
+const MaintenanceTimeout = 5 * time.Minute
+
+// Bounded returns a context that ends after a budget: RequestTimeout, less the time that the request has spent on the database already.
+// The transports call it. A context that ends earlier, or is Patient, stays unchanged.
+func Bounded(ctx context.Context, budget time.Duration) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); isPatient(ctx) || ok && time.Until(end) <= budget {
+		return ctx, func() {}
+	}
+	return context.WithTimeout(context.WithValue(ctx, unboundedKey{}, ctx), budget)
+}
+
+// Patient returns a context for jobs and for the maintenance of operators: each of its statements may take MaintenanceTimeout, and the
+// bound of a request does not apply.
+func Patient(ctx context.Context) context.Context {
+	return context.WithValue(Unbounded(ctx), patientKey{}, true)
+}
+
+type patientKey struct{}
+
+func isPatient(ctx context.Context) bool { return ctx.Value(patientKey{}) != nil }
+
+// Unbounded undoes Bounded, for the part of a request that does not use the database and may take longer.
+func Unbounded(ctx context.Context) context.Context {
+	if outer, ok := ctx.Value(unboundedKey{}).(context.Context); ok {
+		return unbounded{ctx, outer}
+	}
+	return ctx
+}
+
+type unboundedKey struct{}
+
+// unbounded has the values of a bounded context and the end of the context that was bounded.
+type unbounded struct {
+	context.Context //nolint:containedctx // this is a context
+
+	outer context.Context //nolint:containedctx // as above
+}
+
+// Deadline implements context.Context.
+func (u unbounded) Deadline() (time.Time, bool) { return u.outer.Deadline() }
+
+// Done implements context.Context.
+func (u unbounded) Done() <-chan struct{} { return u.outer.Done() }
+
+// Err implements context.Context.
+func (u unbounded) Err() error { return u.outer.Err() }

@@ -7,8 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"stoa/graph/platform/db/prepared"
+	"sync"
 )
 
 // Statement is one SQL statement of a domain's .sql files.
@@ -23,12 +22,14 @@ type Statement struct {
 
 // Statements are those of the .sql files of one domain, by name.
 //
-// A file holds any number of statements. Each begins with a line that names it, its parameters and their types:
+// A file holds any number of statements and texts. Each begins with a line that names it; that of a statement also names its parameters
+// and their types, that of a text the words that it replaces:
 //
-//	-- name: list_contacts(caller uuid, state text, max integer)
-//	SELECT … WHERE agent_id = :caller …
+//	-- text: brief(b, author)
+//	b.id AS "author.id", b.handle AS "author.handle"
 //
-// A statement that begins with the comment prepared.PlanPerValue keeps it; other comments are not sent.
+//	-- name: list_orders(caller uuid, max integer)
+//	SELECT o.id, :brief(c, customer) FROM … WHERE agent_id = :caller …
 //
 // A parameter is written :name, as in psql, so that after
 //
@@ -36,11 +37,22 @@ type Statement struct {
 //
 // a statement can be pasted into psql unchanged. Arguments are passed in the order of the heading.
 //
-// What several statements share, such as the columns of a card, is a text that they include (see texts).
+// A text is a piece of SQL that several statements share, such as the columns of a card. A statement, or a later text, includes it as a
+// parameter is written, and passes other words for those of its heading, which are then replaced wherever they stand.
+//
+// A statement that begins with the comment PlanPerValue keeps it; other comments are not sent.
 type Statements map[string]*Statement
 
-// loaded are all statements of the program, for the test that prepares them.
-var loaded []*Statement
+// PlanPerValue at the beginning of a statement makes PostgreSQL plan it anew for the values of every call. It is for statements whose good
+// plan depends on the value, such as a substring search.
+const PlanPerValue = "/* plan per value */"
+
+var (
+	// loaded are all statements of the program, for the test that prepares them.
+	loaded []*Statement
+	// namedTexts holds their texts.
+	namedTexts sync.Map
+)
 
 // Loaded returns every statement that was loaded.
 func Loaded() []*Statement { return slices.Clone(loaded) }
@@ -49,125 +61,148 @@ func Loaded() []*Statement { return slices.Clone(loaded) }
 // shared, such as the .sql files of another domain, which hold nothing else. It panics if a heading, a parameter or a name is wrong, or
 // if nothing includes a text.
 func Load(files fs.FS, shared ...fs.FS) Statements {
-	all, known := make(Statements), make(texts)
+	all, known := make(Statements), make(map[string]*sharedText)
 	for _, from := range shared {
-		if found := readFiles(from, known); len(found) > 0 {
-			panic(fmt.Sprintf("db: the statement %q stands among shared texts", found[0].Name))
+		for _, p := range read(from) {
+			check(p.isText, "the statement %q stands among shared texts", p.name)
+			p.share(known)
 		}
 	}
-	found := readFiles(files, known)
-	if len(found) == 0 {
-		panic("db: no line `-- name: …(…)`")
-	}
-	for _, s := range found {
-		if all[s.Name] != nil {
-			panic(fmt.Sprintf("db: there are two statements %q", s.Name))
+	for _, p := range read(files) {
+		if p.isText {
+			p.share(known)
+			continue
 		}
-		all[s.Name] = s
+		check(all[p.name] == nil, "there are two statements %q", p.name)
+		s := p.statement(known)
+		all[p.name], loaded = s, append(loaded, s)
+		namedTexts.Store(s.Text, true)
 	}
-	if unused := known.unused(); len(unused) > 0 {
-		panic(fmt.Sprintf("db: no statement includes the texts %q", unused))
-	}
-	loaded = append(loaded, found...)
-	return all
-}
-
-func readFiles(files fs.FS, known texts) []*Statement {
-	paths, err := fs.Glob(files, "*.sql")
-	if err != nil || len(paths) == 0 {
-		panic(fmt.Sprintf("db: no .sql files: %v", err))
-	}
-	var all []*Statement
-	for _, path := range paths {
-		raw, err := fs.ReadFile(files, path)
-		if err != nil {
-			panic("db: " + err.Error())
-		}
-		found, err := parseFile(string(raw), known)
-		if err != nil {
-			panic(fmt.Sprintf("db: %s: %v", path, err))
-		}
-		all = append(all, found...)
+	check(len(all) > 0, "no line `-- name: …(…)`")
+	for name, text := range known {
+		check(text.used, "no statement includes the text %q", name)
 	}
 	return all
 }
 
 // Named returns a statement. It panics if it has no statement of that name.
 func (all Statements) Named(name string) *Statement {
-	s := all[name]
-	if s == nil {
-		panic(fmt.Sprintf("db: there is no statement %q", name))
+	check(all[name] != nil, "there is no statement %q", name)
+	return all[name]
+}
+
+func check(holds bool, format string, args ...any) {
+	if !holds {
+		panic("db: " + fmt.Sprintf(format, args...))
 	}
-	return s
+}
+
+// part is a statement or a text as it stands in its file.
+type part struct {
+	isText bool
+	name   string
+	words  []string
+	body   string
 }
 
 var (
 	heading   = regexp.MustCompile(`(?m)^-- (name|text): (\w+)(?:\(([^)]*)\))?[ \t]*$`)
 	parameter = regexp.MustCompile(`^(\w+) ([\w \[\]]+)$`)
+	word      = regexp.MustCompile(`\w+`)
 )
 
-// parseFile returns the statements of a file, in its order, and adds its texts to those known.
-func parseFile(file string, known texts) ([]*Statement, error) {
-	var found []*Statement
-	headings := heading.FindAllStringSubmatchIndex(file, -1)
-	for i, at := range headings {
-		group := func(n int) string {
-			if at[2*n] < 0 {
-				return ""
-			}
-			return file[at[2*n]:at[2*n+1]]
-		}
-		end := len(file)
-		if i+1 < len(headings) {
-			end = headings[i+1][0]
-		}
-		name, body := group(2), strings.TrimSuffix(strings.TrimSpace(file[at[1]:end]), ";")
-		var err error
-		if group(1) == "text" {
-			err = known.add(name, words(group(3)), body)
-		} else {
-			var s *Statement
-			s, err = parseStatement(name, words(group(3)), body, known)
-			found = append(found, s)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+// read returns the parts of all files, in their order.
+func read(files fs.FS) (parts []part) {
+	paths, err := fs.Glob(files, "*.sql")
+	check(err == nil && len(paths) > 0, "no .sql files: %v", err)
+	for _, path := range paths {
+		raw, err := fs.ReadFile(files, path)
+		check(err == nil, "%v", err)
+		file := string(raw)
+		bodies := heading.Split(file, -1)[1:] // nothing belongs to what stands before the first heading
+		for i, found := range heading.FindAllStringSubmatch(file, -1) {
+			parts = append(parts, part{found[1] == "text", found[2], list(found[3]), strings.TrimSuffix(strings.TrimSpace(bodies[i]), ";")})
 		}
 	}
-	return found, nil
+	return parts
 }
 
-func parseStatement(name string, fields []string, body string, known texts) (*Statement, error) {
-	s := &Statement{Name: name}
-	var names []string
-	for _, field := range fields {
-		pair := parameter.FindStringSubmatch(field)
-		if pair == nil {
-			return nil, fmt.Errorf("%q is no name and type", field)
-		}
-		if known[pair[1]] != nil {
-			return nil, fmt.Errorf("%s is also a text", pair[1])
-		}
-		names, s.Types = append(names, pair[1]), append(s.Types, pair[2])
-	}
-	body, err := known.expand(body)
-	if err != nil {
-		return nil, err
-	}
-	s.Text, err = number(body, names)
-	return s, err
-}
-
-// words splits a list at its commas.
-func words(list string) []string {
-	if strings.TrimSpace(list) == "" {
+// list splits a list at its commas.
+func list(text string) []string {
+	if strings.TrimSpace(text) == "" {
 		return nil
 	}
-	all := strings.Split(list, ",")
-	for i, word := range all {
-		all[i] = strings.TrimSpace(word)
+	all := strings.Split(text, ",")
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
 	}
 	return all
+}
+
+type sharedText struct {
+	words []string
+	body  string
+	used  bool
+}
+
+// share adds a text to those known.
+func (p part) share(known map[string]*sharedText) {
+	check(known[p.name] == nil, "there are two texts %q", p.name)
+	body := replaceTokens(p.body, func(found string) string {
+		if strings.HasPrefix(found, "--") {
+			return ""
+		}
+		return found
+	})
+	known[p.name] = &sharedText{words: p.words, body: strings.TrimSpace(p.expand(body, known))}
+}
+
+// expand puts texts in place of their includes.
+func (p part) expand(body string, known map[string]*sharedText) string {
+	return replaceTokens(body, func(found string) string {
+		include := token.FindStringSubmatch(found)
+		text, passed := known[include[1]], list(include[2])
+		if text == nil {
+			return found
+		}
+		text.used = true
+		check(len(passed) == len(text.words), "%s: %s: the text has the words %q", p.name, found, text.words)
+		return word.ReplaceAllStringFunc(text.body, func(found string) string {
+			if i := slices.Index(text.words, found); i >= 0 {
+				return passed[i]
+			}
+			return found
+		})
+	})
+}
+
+// statement includes texts and puts $1, $2, … in place of the named parameters; comments are left out.
+func (p part) statement(known map[string]*sharedText) *Statement {
+	s := &Statement{Name: p.name}
+	var names []string
+	for _, field := range p.words {
+		pair := parameter.FindStringSubmatch(field)
+		check(pair != nil, "%s: %q is no name and type", p.name, field)
+		check(known[pair[1]] == nil, "%s: %s is also a text", p.name, pair[1])
+		names, s.Types = append(names, pair[1]), append(s.Types, pair[2])
+	}
+	used := make([]bool, len(names))
+	s.Text = strings.TrimSpace(replaceTokens(p.expand(p.body, known), func(found string) string {
+		switch {
+		case found == PlanPerValue:
+			return found
+		case strings.HasPrefix(found, "--"), strings.HasPrefix(found, "/*"):
+			return ""
+		case found[0] != ':' || found == "::":
+			return found
+		}
+		i := slices.Index(names, found[1:])
+		check(i >= 0, "%s: neither the heading nor a text before it is named %s", p.name, found)
+		used[i] = true
+		return "$" + strconv.Itoa(i+1)
+	}))
+	check(!slices.Contains(used, false), "%s: a parameter is not used", p.name)
+	return s
 }
 
 // token matches a parameter or a text with its words, or something else that may hold a colon: a comment, a quoted text or name, a cast.
@@ -186,39 +221,13 @@ func replaceTokens(text string, replace func(found string) string) string {
 		}
 		replaced.WriteString(text[:start])
 		text = text[start:]
-		if found := token.FindString(text); found != "" {
-			replaced.WriteString(replace(found))
-			text = text[len(found):]
-		} else {
+		found := token.FindString(text)
+		if found == "" {
 			replaced.WriteByte(text[0])
 			text = text[1:]
+			continue
 		}
+		replaced.WriteString(replace(found))
+		text = text[len(found):]
 	}
-}
-
-// number puts $1, $2, … in place of the named parameters; comments are left out, so that they are not sent.
-func number(text string, names []string) (string, error) {
-	used := make([]bool, len(names))
-	var unknown error
-	text = replaceTokens(text, func(found string) string {
-		switch {
-		case found == prepared.PlanPerValue:
-			return found
-		case strings.HasPrefix(found, "--"), strings.HasPrefix(found, "/*"):
-			return ""
-		case found[0] != ':' || found == "::":
-			return found
-		}
-		i := slices.Index(names, found[1:])
-		if i < 0 {
-			unknown = fmt.Errorf("neither the heading nor a text before it is named %s", found)
-			return found
-		}
-		used[i] = true
-		return "$" + strconv.Itoa(i+1)
-	})
-	if i := slices.Index(used, false); i >= 0 && unknown == nil {
-		unknown = fmt.Errorf("the parameter %s is not used", names[i])
-	}
-	return strings.TrimSpace(text), unknown
 }

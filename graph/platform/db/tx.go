@@ -2,17 +2,17 @@ package db
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"math/rand/v2"
 	"time"
 
+	"entgo.io/ent/dialect"
 	entsql "entgo.io/ent/dialect/sql"
 	"github.com/lib/pq"
 
 	"stoa/ent"
-	"stoa/graph/platform/db/prepared"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/tracing"
 )
 
 const (
@@ -29,7 +29,7 @@ type Tx struct {
 	// Ent runs generated statements inside the transaction.
 	Ent *ent.Client
 	// SQL runs hand-tuned statements inside the transaction.
-	SQL *sql.Tx
+	SQL *Runner
 
 	now   time.Time
 	after []func()
@@ -39,7 +39,7 @@ type Tx struct {
 // must happen through tx; what must follow a commit goes into Tx.AfterCommit. A commit whose answer was lost gives
 // service_unavailable.
 //
-// It bounds ctx by RequestTimeout, unless ctx is bounded already or has its own statement timeout (WithStatementTimeout).
+// It bounds ctx by RequestTimeout, unless ctx is bounded already or is Patient.
 func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
 	ctx, cancel := Bounded(ctx, RequestTimeout)
 	defer cancel()
@@ -58,26 +58,81 @@ func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error)
 	}
 }
 
-func (d *DB) once(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) error {
-	inner, err := d.Ent.Tx(ctx)
+func (d *DB) once(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) (err error) {
+	inner, err := d.SQL.begin(ctx)
 	if err != nil {
 		return err
 	}
-	tx := &Tx{Ent: inner.Client(), SQL: inner.SQL()}
-	defer inner.Rollback() //nolint:errcheck // after a commit this does nothing, and a lost rollback is the server's to make
+	defer func() { inner.end(ctx, err) }()
+	generated, err := d.Ent.Tx(context.WithValue(ctx, begunKey{}, inner))
+	if err != nil {
+		return err
+	}
+	tx := &Tx{Ent: generated.Client(), SQL: inner}
 	if err := fn(ctx, tx); err != nil {
 		return err
 	}
-	if err := inner.Commit(); err != nil {
-		if refused := new(pq.Error); errors.As(err, &refused) {
-			return err
-		}
+	_, done := tracing.Statement(ctx, "COMMIT")
+	err = inner.Tx.Commit()
+	done(err)
+	if refused := new(pq.Error); errors.As(err, &refused) {
+		return err
+	}
+	if err != nil {
 		return fault.New(fault.ServiceUnavailable).Say("It is unknown whether the change was made; repeat it under the same idempotency id or read it back.")
 	}
 	for _, follow := range tx.after {
 		follow()
 	}
 	return nil
+}
+
+// begin begins a transaction.
+func (r *Runner) begin(ctx context.Context) (*Runner, error) {
+	pool, within := r.choose(ctx)
+	tx, err := pool.BeginTx(within, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Runner{pools: r.pools, Tx: tx, patient: pool == r.slow}, nil
+}
+
+// end rolls a transaction back that is not committed, and prepares what it was missing.
+func (r *Runner) end(ctx context.Context, failed error) {
+	_ = r.Tx.Rollback() // a lost rollback is the server's to make
+	r.leaveStandby(failed)
+	outside := Runner{pools: r.pools}
+	for _, of := range r.missing {
+		if _, _, err := outside.keep(ctx, of); err != nil {
+			return // the next transaction tries again
+		}
+	}
+}
+
+// entDriver lets ent run its statements by a Runner.
+type entDriver struct {
+	entsql.Conn
+	outside *Runner
+}
+
+// begunKey leads to the transaction of DB.Tx, which ent's own then is.
+type begunKey struct{}
+
+// Dialect implements dialect.Driver.
+func (entDriver) Dialect() string { return dialect.Postgres }
+
+// Close implements dialect.Driver; DB.Close closes the connections.
+func (entDriver) Close() error { return nil }
+
+// Tx implements dialect.Driver, for DB.Tx and for a change of ent alone that takes several statements.
+func (d entDriver) Tx(ctx context.Context) (_ dialect.Tx, err error) {
+	tx, begun := ctx.Value(begunKey{}).(*Runner)
+	if !begun {
+		if tx, err = d.outside.begin(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return &entsql.Tx{Conn: entsql.Conn{ExecQuerier: tx}, Tx: tx.Tx}, nil
 }
 
 // Now is the database clock at the start of the transaction, the same at every call.
@@ -96,7 +151,7 @@ func (tx *Tx) AfterCommit(follow func()) { tx.after = append(tx.after, follow) }
 
 // Retryable reports whether a transaction with that error changed nothing and may succeed when it is tried again, as Tx does.
 func Retryable(err error) bool {
-	if prepared.Stale(err) {
+	if _, stale := errors.AsType[staleError](err); stale {
 		return true
 	}
 	refused := new(pq.Error)

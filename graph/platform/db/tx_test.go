@@ -59,7 +59,7 @@ func TestDeadlocksAreRetried(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
-	patient := db.WithStatementTimeout(context.Background(), time.Minute) // each deadlock takes the server a second to see
+	patient := db.Patient(context.Background()) // each deadlock takes the server a second to see
 	orders := [2][2]uuid.UUID{{one.ID, other.ID}, {other.ID, one.ID}}
 	// Each order waits after its first lock until the other has its own, too.
 	locked, once := [2]chan struct{}{make(chan struct{}), make(chan struct{})}, [2]sync.Once{}

@@ -37,7 +37,7 @@ func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject st
 	}
 	taken := Taken{Limit: limit, Quota: quota}
 	var seconds float64
-	err := on.QueryRowContext(ctx, "SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4))",
+	err := db.QueryRow(ctx, on, "SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4))",
 		limit.Name, subject, quota, limit.Span.Seconds()).Scan(&taken.Allowed, &taken.Remaining, &seconds)
 	if err != nil {
 		return err
@@ -48,10 +48,10 @@ func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject st
 }
 
 // takeBoth counts an act of one subject and, only where that is allowed, of the whole server. Its locks are taken in that order.
-const takeBoth = `
+var takeBoth = &db.Statement{Text: `
 SELECT own.allowed, own.remaining, own.reset_after, whole.allowed, whole.remaining, whole.reset_after
 FROM stoa_take($1, $2, $3, make_interval(secs => $4)) own
-CROSS JOIN LATERAL stoa_take($5, '', CASE WHEN own.allowed THEN $6::integer ELSE 0 END, make_interval(secs => $7)) whole`
+CROSS JOIN LATERAL stoa_take($5, '', CASE WHEN own.allowed THEN $6::integer ELSE 0 END, make_interval(secs => $7)) whole`}
 
 // TakeOnce counts one act against a limit of its subject's own and, where that allows it, against one of the whole server, in one
 // statement. Both a transport and the method behind it call it: within one request each limit counts once. It returns the fault of
@@ -63,7 +63,7 @@ func (q Quotas) TakeOnce(ctx context.Context, on *db.DB, own Limit, subject stri
 		return nil
 	}
 	var seconds [len(both)]float64
-	err := on.QueryUncancelled(ctx, func(rows *sql.Rows) error {
+	err := db.Each(ctx, on.SQL, func(rows *sql.Rows) error {
 		return rows.Scan(&both[0].Allowed, &both[0].Remaining, &seconds[0], &both[1].Allowed, &both[1].Remaining, &seconds[1])
 	}, takeBoth, own.Name, subject, both[0].Quota, own.Span.Seconds(), whole.Name, both[1].Quota, whole.Span.Seconds())
 	if err != nil {

@@ -62,7 +62,7 @@ const (
 // ReplicaOptions are those to open Replica.DB with, made from the main pool's.
 func ReplicaOptions(main db.Options) db.Options {
 	main = Options(main)
-	main.Standby, main.Pooled, main.NeverCancel = true, false, false
+	main.Standby, main.DirectURL = true, ""
 	return main
 }
 

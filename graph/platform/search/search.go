@@ -28,7 +28,6 @@ import (
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/db/prepared"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
@@ -82,7 +81,7 @@ const (
 // Ways are the two ways of a search to a page.
 type Ways struct{ probe, walk, first, find *db.Statement }
 
-// NewWays makes them of the statements walk_<name> and find_<name>. Both begin with prepared.PlanPerValue and end with the number of
+// NewWays makes them of the statements walk_<name> and find_<name>. Both begin with db.PlanPerValue and end with the number of
 // rows to skip and to read as their last parameters; that of the rows to walk stands before them. For the first page of the usual size
 // these numbers stand in the text, so that PostgreSQL plans it once for all texts.
 func NewWays(all db.Statements, name string) Ways {
@@ -96,7 +95,7 @@ func NewWays(all db.Statements, name string) Ways {
 // fixed returns a statement with values in place of its last parameters.
 func fixed(s *db.Statement, values ...int) *db.Statement {
 	n := len(s.Types) - len(values)
-	changed := []string{prepared.PlanPerValue, ""}
+	changed := []string{db.PlanPerValue, ""}
 	for i, value := range values {
 		changed = append(changed, "$"+strconv.Itoa(n+i+1), strconv.Itoa(value))
 	}

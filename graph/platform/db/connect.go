@@ -1,0 +1,203 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
+)
+
+// connector connects to a server that takes writes. If none does, or the connection breaks meanwhile, the fault is service_unavailable.
+type connector struct{ driver.Connector }
+
+// standbyErrors are the texts of target_session_attrs' errors; lib/pq gives them no type.
+var standbyErrors = []string{"server is in hot standby mode", "session is read-only"}
+
+// Connect implements driver.Connector.
+func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
+	var broken error
+	conn, err := c.Connector.Connect(context.WithValue(ctx, connectingKey{}, &broken))
+	if err == nil {
+		return conn, nil
+	}
+	for _, text := range standbyErrors {
+		if strings.Contains(err.Error(), text) {
+			broken = err
+		}
+	}
+	if broken != nil {
+		return nil, fault.Wrap(fault.ServiceUnavailable, err)
+	}
+	return nil, err
+}
+
+// connectingKey leads to the error of a write that failed while a connection was made. lib/pq hides it in a type without Unwrap.
+type connectingKey struct{}
+
+// newConnector makes a connector whose connections are given up soon after the statement_timeout of their session. timeout replaces that
+// of the URL and of session, unless it is 0.
+func newConnector(url string, timeout time.Duration, cancels bool, o Options) (driver.Connector, error) {
+	dsn, err := withSession(url)
+	if err != nil {
+		return nil, err
+	}
+	config, err := pq.NewConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	if timeout > 0 {
+		config.Runtime["statement_timeout"] = strconv.FormatInt(timeout.Milliseconds(), 10)
+	}
+	if o.Standby {
+		config.TargetSessionAttrs = pq.TargetSessionAttrsAny
+	}
+	made, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	wait := &dialer{cancels: cancels}
+	if count, err := strconv.Atoi(config.Runtime["statement_timeout"]); err == nil && count > 0 {
+		wait.silence = time.Duration(count)*time.Millisecond + grace
+	}
+	made.Dialer(wait)
+	if o.Wrap != nil {
+		return connector{o.Wrap(made)}, nil
+	}
+	return connector{made}, nil
+}
+
+// OpenPlain makes a pool whose statements may take as long as they like, for migrations and backups. It connects lazily.
+func OpenPlain(url string) (*sql.DB, error) {
+	dsn, err := ConnectionURL(url)
+	if err != nil {
+		return nil, err
+	}
+	made, err := pq.NewConnector(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("db: %w", err)
+	}
+	return sql.OpenDB(connector{made}), nil
+}
+
+// tolerance is how much later than necessary a deadline may stand. A busy connection so moves it ten times a second and not at every
+// statement, which would wake the poller.
+const tolerance = 100 * time.Millisecond
+
+// grace is how long an answer may take on its way after its statement has ended.
+var grace = slack.Of(400 * time.Millisecond)
+
+// dialer opens the network connections of lib/pq.
+type dialer struct {
+	net.Dialer
+
+	// silence is how long an answer is waited for, 0 for ever.
+	silence time.Duration
+	// cancels lets requests to cancel a statement through. PgBouncer from 1.18 to 1.20.0 may end at one.
+	cancels bool
+}
+
+var errNeverCancels = errors.New("db: a pooler may not survive a request to cancel")
+
+// DialContext implements pq.DialerContext. Only a request to cancel has a context that does not come from connector.
+func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	broken, connecting := ctx.Value(connectingKey{}).(*error)
+	if !connecting && !d.cancels {
+		return nil, errNeverCancels
+	}
+	conn, err := d.Dialer.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	s := &socket{Conn: conn, silence: d.silence, broken: broken}
+	s.connectBy, _ = ctx.Deadline()
+	return s, nil
+}
+
+// DialTimeout implements pq.Dialer; lib/pq calls DialContext.
+func (d *dialer) DialTimeout(network, address string, _ time.Duration) (net.Conn, error) {
+	return d.DialContext(context.Background(), network, address)
+}
+
+// socket is a network connection on which no answer is waited for longer than silence: a server that is stopped acknowledges what it is
+// sent, so TCP notices nothing. lib/pq reads only after it has written, so each write moves the deadline.
+type socket struct {
+	net.Conn
+
+	silence time.Duration
+	// connectBy is when lib/pq must have connected.
+	connectBy time.Time
+	connected bool
+	deadline  time.Time
+	broken    *error
+}
+
+// SetDeadline is called by lib/pq before it connects and, with the zero time, when it has connected.
+func (s *socket) SetDeadline(at time.Time) error {
+	if s.connected = at.IsZero(); s.connected {
+		s.broken = nil
+	} else if !s.connectBy.IsZero() && s.connectBy.Before(at) {
+		at = s.connectBy
+	}
+	s.deadline = at
+	return s.Conn.SetDeadline(at)
+}
+
+// Write moves the deadline of itself and of the answer, and writes.
+func (s *socket) Write(b []byte) (int, error) {
+	if now := time.Now(); s.connected && s.silence > 0 && s.deadline.Sub(now) < s.silence {
+		s.deadline = now.Add(s.silence + tolerance)
+		if err := s.Conn.SetDeadline(s.deadline); err != nil {
+			return 0, err
+		}
+	}
+	n, err := s.Conn.Write(b)
+	if err != nil && s.broken != nil {
+		*s.broken = err
+	}
+	return n, err
+}
+
+// ErrRefusesConnections is in the error of NewConnections.Check if the database refuses a new connection.
+var ErrRefusesConnections = errors.New("db: the database refuses new connections")
+
+// NewConnections checks whether the database still accepts connections. A pool keeps its connections for long, so a changed password, a
+// key file that cannot be read any more, or a limit of connections would show only when they end, all at once. It is safe for concurrent
+// use.
+type NewConnections struct {
+	DB *DB
+
+	mu   sync.Mutex
+	next time.Time
+	err  error
+}
+
+// Check opens and closes a connection, at most once a minute while that works and once a second while it does not. In between it returns
+// what it found last.
+func (n *NewConnections) Check(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if time.Now().Before(n.next) {
+		return n.err
+	}
+	conn, err := n.DB.connector.Connect(ctx)
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return ctx.Err() // the caller gave up, which proves nothing about the database
+	}
+	if err != nil {
+		n.next, n.err = time.Now().Add(time.Second), fmt.Errorf("%w: %w", ErrRefusesConnections, err)
+		return n.err
+	}
+	n.next, n.err = time.Now().Add(time.Minute), nil
+	return conn.Close()
+}

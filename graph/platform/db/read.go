@@ -1,0 +1,143 @@
+package db
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jmoiron/sqlx"
+	"github.com/jmoiron/sqlx/reflectx"
+	"github.com/lib/pq"
+)
+
+// IDs passes ids as one argument of type uuid[].
+func IDs(ids []uuid.UUID) driver.Valuer {
+	texts := make(pq.StringArray, len(ids))
+	for i, id := range ids {
+		texts[i] = id.String()
+	}
+	return texts
+}
+
+// fields finds the field of a struct that a column goes to: the one with its name in the tag `db`.
+var fields = reflectx.NewMapperFunc("db", strings.ToLower)
+
+// Into returns a function that scans each row of a result into a new T and appends it to all. Every column needs a field with its
+// name in the tag `db`; the fields of embedded structs count.
+func Into[T any](all *[]*T) func(*sql.Rows) error {
+	var rows *sqlx.Rows
+	return func(r *sql.Rows) error {
+		if rows == nil {
+			rows = &sqlx.Rows{Rows: r, Mapper: fields}
+		}
+		row := new(T)
+		*all = append(*all, row)
+		return rows.StructScan(row)
+	}
+}
+
+// Querier runs statements: DB.SQL outside a transaction, Tx.SQL inside one.
+type Querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// Row is the first row of a result.
+type Row struct {
+	rows *sql.Rows
+	err  error
+}
+
+// QueryRow runs a statement whose first row counts.
+func QueryRow(ctx context.Context, q Querier, text string, args ...any) *Row {
+	rows, err := q.QueryContext(ctx, text, args...)
+	return &Row{rows, err}
+}
+
+// Scan copies the columns of the row, or returns sql.ErrNoRows.
+func (r *Row) Scan(into ...any) error {
+	if r.err != nil {
+		return r.err
+	}
+	defer r.rows.Close()
+	if !r.rows.Next() {
+		return cmp.Or(r.rows.Err(), sql.ErrNoRows)
+	}
+	if err := r.rows.Scan(into...); err != nil {
+		return err
+	}
+	return r.rows.Close()
+}
+
+func each(rows *sql.Rows, scan func(*sql.Rows) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// Each runs a statement and calls scan with each row of the result.
+func Each(ctx context.Context, q Querier, scan func(*sql.Rows) error, s *Statement, args ...any) error {
+	rows, err := q.QueryContext(ctx, s.Text, args...)
+	if err != nil {
+		return err
+	}
+	return each(rows, scan)
+}
+
+// ExecBatches repeats a statement, with batch as its last argument, until it changes fewer rows than that, and returns how many rows were
+// changed. Each run has its own transaction, so a sweep over any number of rows does not exceed statement_timeout, and stopping
+// it half-way loses nothing.
+func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ...any) (int64, error) {
+	args = append(args, batch)
+	for changed := int64(0); ; {
+		result, err := d.SQL.ExecContext(ctx, query, args...)
+		if err != nil {
+			return changed, err
+		}
+		n, err := result.RowsAffected()
+		changed += n
+		if err != nil || n < batch {
+			return changed, err
+		}
+	}
+}
+
+// All runs a statement and returns its rows.
+func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([]*T, error) {
+	var all []*T
+	if err := Each(ctx, q, Into(&all), s, args...); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// One runs a statement that has at most one row and returns it, or sql.ErrNoRows.
+func One[T any](ctx context.Context, q Querier, s *Statement, args ...any) (*T, error) {
+	all, err := All[T](ctx, q, s, args...)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) == 0 {
+		return nil, sql.ErrNoRows
+	}
+	return all[0], nil
+}
+
+// Column runs a statement that has one column and returns its values.
+func Column[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([]T, error) {
+	var all []T
+	if err := Each(ctx, q, func(rows *sql.Rows) error {
+		all = append(all, *new(T))
+		return rows.Scan(&all[len(all)-1])
+	}, s, args...); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
