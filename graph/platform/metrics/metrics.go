@@ -1,7 +1,7 @@
 // Package metrics serves Stoa's metrics to Prometheus.
 //
-// Every metric is a Row of one Domain, and docs/metrics.md is written from those rows. Each domain has a file with its rows and
-// with what moves them. Labels are of known sets (route patterns, fault codes, kinds of jobs), never what a client sent, so the
+// Every metric is a Row of one Domain, and docs/metrics.md is written from those rows. rows.go is the table of them,
+// counts.go and probe.go move them. Labels are of known sets (route patterns, fault codes, kinds of jobs), never what a client sent, so the
 // number of series is bounded; and series that an alert counts on are there, at zero, from the start.
 //
 // Counters and histograms are of one process since it began: sum over the processes. Figures that come from the database
@@ -43,10 +43,22 @@ func New(version string) *Metrics {
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	buildInfo.gauges(registry).WithLabelValues(version, runtime.Version()).Set(1)
+	mails := &Mails{mailAttempts.counters(registry)}
+	expect(mails.attempts, MailSent, MailRefused, MailFailed, MailHeld, MailExpired)
 	return &Metrics{
-		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Reads: newReads(registry), Jobs: newJobs(registry),
-		Inspections: newInspections(registry), Mails: newMails(registry), Webhooks: newWebhooks(registry), registry: registry,
+		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Reads: newReads(registry),
+		Jobs:        &Jobs{jobRuns.counters(registry), jobDuration.histograms(registry, jobTimes)},
+		Inspections: newTimed(registry, inspectionVerdicts, inspectionDuration, Accepted, Refused, Undecided),
+		Mails:       mails,
+		Webhooks: newTimed(registry, webhookAttempts, webhookSeconds,
+			WebhookAcknowledged, WebhookFailed, WebhookGivenUp, WebhookGone),
+		registry: registry,
 	}
+}
+
+// PrivateCluster says whether this process keeps its own database alive.
+func (m *Metrics) PrivateCluster(is bool) {
+	clusterPrivate.gauges(m.registry).WithLabelValues().Set(flag(is))
 }
 
 // Pool adds the figures of a pool of database connections.
