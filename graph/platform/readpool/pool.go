@@ -9,9 +9,11 @@ package readpool
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"github.com/lib/pq"
+	"golang.org/x/sync/semaphore"
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
@@ -53,7 +55,19 @@ type Config struct {
 // Pool runs searches and anonymous reads. It is safe for concurrent use.
 type Pool struct {
 	Config
-	queue *queue
+	// slots are the connections. Those who wait for one get it in the order of their arrival.
+	slots *semaphore.Weighted
+
+	mu      sync.Mutex
+	callers map[string]*caller
+	waiting int
+}
+
+// caller is one whose requests are here. Each may use all slots, but only as many of its requests as there are slots stand in the
+// line for them. So many requests of one caller delay one of another by one turn.
+type caller struct {
+	turns            *semaphore.Weighted
+	present, waiting int
 }
 
 // New makes a Pool.
@@ -61,8 +75,12 @@ func New(c Config) *Pool {
 	if c.Reads == nil {
 		c.Reads = c.Main
 	}
-	p := &Pool{c, newQueue(Connections, perCaller, total)}
-	c.Metrics.Waiting(p.queue.waits)
+	p := &Pool{Config: c, slots: semaphore.NewWeighted(Connections), callers: make(map[string]*caller)}
+	c.Metrics.Waiting(func() int {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.waiting
+	})
 	return p
 }
 
@@ -98,10 +116,11 @@ func (p *Pool) run(
 		return read(ctx, p.Main.SQL)
 	}
 	caller := callerOf(v)
-	if err := p.enter(ctx, caller); err != nil {
+	leave, err := p.enter(ctx, caller)
+	if err != nil {
 		return err
 	}
-	defer p.queue.leave()
+	defer leave()
 	if searching {
 		if err := p.Quotas.Take(ctx, p.Reads.SQL, limits.Searches, caller); err != nil {
 			return err
@@ -110,7 +129,7 @@ func (p *Pool) run(
 	if answered, err := replica.answers(ctx, read); answered {
 		return err
 	}
-	err := read(ctx, p.Reads.SQL)
+	err = read(ctx, p.Reads.SQL)
 	if timedOut(err) && ctx.Err() == nil {
 		p.Metrics.TimedOut()
 		return fault.Wrap(fault.ServiceUnavailable, err).Say("This took too long; ask for something rarer, or for an earlier page.")
@@ -118,24 +137,76 @@ func (p *Pool) run(
 	return err
 }
 
-func (p *Pool) enter(ctx context.Context, caller string) error {
-	waiting, cancel := context.WithTimeout(ctx, longestWait)
-	defer cancel()
-	switch p.queue.enter(waiting, caller) {
-	case callerFull:
-		p.Metrics.Refused(metrics.CallerFull)
-		return fault.New(fault.RateLimited).After(retry).Say("Too many of your searches and reads are waiting.")
-	case full:
-		p.Metrics.Refused(metrics.QueueFull)
-		return fault.Wrap(fault.ServiceUnavailable, errFull).After(retry)
-	case cancelled:
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
+// enter waits for a slot, which the caller gives back with leave.
+func (p *Pool) enter(ctx context.Context, name string) (leave func(), err error) {
+	c, served, err := p.join(name)
+	if err != nil {
+		return nil, err
+	}
+	if !served {
+		waiting, cancel := context.WithTimeout(ctx, longestWait)
+		defer cancel()
+		err = c.turns.Acquire(waiting, 1)
+		if err == nil {
+			if err = p.slots.Acquire(waiting, 1); err != nil {
+				c.turns.Release(1)
+			}
 		}
-		p.Metrics.Refused(metrics.WaitedTooLong)
-		return fault.Wrap(fault.ServiceUnavailable, errLate).After(retry)
+		p.mu.Lock()
+		c.waiting, p.waiting = c.waiting-1, p.waiting-1
+		p.mu.Unlock()
+	}
+	switch {
+	case err == nil:
+		return func() {
+			p.slots.Release(1)
+			c.turns.Release(1)
+			p.part(name, c)
+		}, nil
+	case ctx.Err() != nil:
+		err = context.Cause(ctx)
 	default:
-		return nil
+		p.Metrics.Refused(metrics.WaitedTooLong)
+		err = fault.Wrap(fault.ServiceUnavailable, errLate).After(retry)
+	}
+	p.part(name, c)
+	return nil, err
+}
+
+// join notes a request of a caller, which has a slot if one is free, and else has to wait.
+func (p *Pool) join(name string) (c *caller, served bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c = p.callers[name]; c == nil {
+		c = &caller{turns: semaphore.NewWeighted(Connections)}
+	}
+	if c.turns.TryAcquire(1) {
+		if served = p.slots.TryAcquire(1); !served {
+			c.turns.Release(1)
+		}
+	}
+	switch {
+	case served:
+	case c.waiting >= perCaller:
+		p.Metrics.Refused(metrics.CallerFull)
+		return nil, false, fault.New(fault.RateLimited).After(retry).Say("Too many of your searches and reads are waiting.")
+	case p.waiting >= total:
+		p.Metrics.Refused(metrics.QueueFull)
+		return nil, false, fault.Wrap(fault.ServiceUnavailable, errFull).After(retry)
+	default:
+		c.waiting, p.waiting = c.waiting+1, p.waiting+1
+	}
+	c.present++
+	p.callers[name] = c
+	return c, served, nil
+}
+
+// part forgets a request, and a caller with its last one.
+func (p *Pool) part(name string, c *caller) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if c.present--; c.present == 0 {
+		delete(p.callers, name)
 	}
 }
 

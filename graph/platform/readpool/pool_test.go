@@ -1,0 +1,111 @@
+package readpool
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/fault"
+)
+
+// stay takes a slot for a second and notes its caller's name when it has one.
+func stay(p *Pool, name string, served chan<- string) error {
+	leave, err := p.enter(context.Background(), name)
+	if err != nil {
+		return err
+	}
+	served <- name
+	time.Sleep(time.Second)
+	leave()
+	return nil
+}
+
+// A caller with many requests delays one with a single request by one turn.
+func TestManyRequestsDoNotStarveAnother(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Config{})
+		served := make(chan string, 100)
+		for range Connections + perCaller {
+			go func() { _ = stay(p, "many", served) }()
+		}
+		synctest.Wait()
+		require.Len(t, served, Connections)
+		require.Equal(t, perCaller, p.waiting)
+		began := time.Now()
+		require.NoError(t, stay(p, "single", served))
+		require.LessOrEqual(t, time.Since(began), 3*time.Second, "two turns of others and its own")
+		time.Sleep(longestWait + 10*time.Second)
+		require.Empty(t, p.callers)
+		require.Zero(t, p.waiting)
+	})
+}
+
+func TestFullQueueRefusesAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Config{})
+		served := make(chan string, 2*total)
+		for range Connections + perCaller {
+			go func() { _ = stay(p, "one", served) }()
+		}
+		synctest.Wait()
+		_, err := p.enter(t.Context(), "one")
+		require.Equal(t, fault.RateLimited, fault.From(err).Code)
+		for n := range total - perCaller {
+			go func() { _ = stay(p, fmt.Sprint(n), served) }()
+		}
+		synctest.Wait()
+		_, err = p.enter(t.Context(), "another")
+		require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code)
+		time.Sleep(longestWait + 10*time.Second)
+		require.Empty(t, p.callers)
+		require.Zero(t, p.waiting)
+	})
+}
+
+// Who waits too long or gives up leaves the queue, and takes no slot with it.
+func TestWaitsThatEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Config{})
+		var held []func()
+		for range Connections {
+			leave, err := p.enter(t.Context(), "holder")
+			require.NoError(t, err)
+			held = append(held, leave)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := p.enter(gone, "gone")
+		require.ErrorIs(t, err, context.Canceled)
+		began := time.Now()
+		_, err = p.enter(t.Context(), "patient")
+		require.Equal(t, fault.ServiceUnavailable, fault.From(err).Code)
+		require.Equal(t, longestWait, time.Since(began))
+		for _, leave := range held {
+			leave()
+		}
+		require.Empty(t, p.callers)
+		var count atomic.Int64
+		for range 3 * Connections {
+			go func() {
+				leave, err := p.enter(context.Background(), "holder")
+				if err == nil {
+					count.Add(1)
+					time.Sleep(time.Second)
+					leave()
+				}
+			}()
+		}
+		synctest.Wait()
+		require.EqualValues(t, Connections, count.Load(), "no slot is lost or used twice")
+		time.Sleep(3 * time.Second)
+		require.EqualValues(t, 3*Connections, count.Load())
+	})
+}
