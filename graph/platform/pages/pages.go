@@ -9,9 +9,13 @@ import (
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
+	"fmt"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"stoa/graph/platform/web"
 )
@@ -76,4 +80,96 @@ func Write(w http.ResponseWriter, r *http.Request, mediaType string, body []byte
 func ETag(body []byte) string {
 	sum := sha256.Sum256(body)
 	return `"` + base64.RawURLEncoding.EncodeToString(sum[:16]) + `"`
+}
+
+// The media types in which the addresses of the site answer.
+const (
+	HTML     = "text/html"
+	Markdown = "text/markdown"
+	JSON     = "application/json"
+)
+
+// preference is the order among types that a client likes alike.
+var preference = []string{HTML, Markdown, JSON}
+
+// Preferred is the type that the Accept header of a request asks for (RFC 9110 §12.5.1). Where several have the same weight,
+// one that is named wins over one that a wildcard stands for. It is HTML where nothing, or nothing of the three, is asked for.
+func Preferred(accept []string) string {
+	best, bestWeight, bestRank := HTML, 0.0, 0
+	for _, candidate := range preference {
+		weight, rank := web.Weigh(accept, candidate)
+		if weight > bestWeight || weight == bestWeight && rank > bestRank && weight > 0 {
+			best, bestWeight, bestRank = candidate, weight, rank
+		}
+	}
+	return best
+}
+
+// faceCells is how many cells a side of a face has.
+const faceCells = 5
+
+// WriteFace answers with the face of an id, which caches may keep.
+func WriteFace(w http.ResponseWriter, id uuid.UUID) {
+	h := w.Header()
+	h.Set("Content-Type", "image/svg+xml")
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	_, _ = w.Write(Face(id)) // a client that has gone away needs no answer
+}
+
+// Face draws a pattern that only this id has, as an SVG of some 700 bytes: mirrored cells in one colour on another.
+func Face(id uuid.UUID) []byte {
+	const half = (faceCells + 1) / 2
+	sum := sha256.Sum256(id[:])
+	hue := (int(sum[0])<<8 | int(sum[1])) % 360
+	var path strings.Builder
+	for y := range faceCells {
+		for x := range faceCells {
+			if sum[2+y*half+min(x, faceCells-1-x)]%2 == 1 {
+				fmt.Fprintf(&path, "M%d %dh1v1h-1z", x+1, y+1)
+			}
+		}
+	}
+	return fmt.Appendf(nil, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 7 7" shape-rendering="crispEdges">`+
+		`<path fill="hsl(%d 45%% 88%%)" d="M0 0h7v7H0z"/><path fill="hsl(%d 55%% 38%%)" d="%s"/></svg>`, hue, (hue+20)%360, path.String())
+}
+
+// units of durations, from the largest down.
+var units = []struct {
+	length time.Duration
+	// short is the name after a number where there is little room.
+	name, short string
+}{
+	{365 * 24 * time.Hour, "year", "y"}, {30 * 24 * time.Hour, "month", "mo"}, {24 * time.Hour, "day", "d"}, {time.Hour, "hour", "h"},
+	{time.Minute, "minute", "min"},
+}
+
+// Span is a duration in its largest unit, such as "3 hours"; empty below a minute.
+func Span(d time.Duration) string {
+	for _, unit := range units {
+		if d >= unit.length {
+			return Count(int(d/unit.length), unit.name)
+		}
+	}
+	return ""
+}
+
+// ShortSpan is Span where there is little room, such as "3 h".
+func ShortSpan(d time.Duration) string {
+	for _, unit := range units {
+		if d >= unit.length {
+			return fmt.Sprintf("%d %s", d/unit.length, unit.short)
+		}
+	}
+	return ""
+}
+
+// Count is a number with its noun: "1 response", "2 responses".
+func Count(n any, of string) string { return fmt.Sprint(n) + " " + Noun(n, of) }
+
+// Noun is the singular or the plural that goes with a number.
+func Noun(n any, of string) string {
+	if fmt.Sprint(n) == "1" {
+		return of
+	}
+	return of + "s"
 }

@@ -3,9 +3,11 @@ package pages
 import (
 	"bytes"
 	"regexp"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	extended "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
@@ -50,4 +52,109 @@ func parseMarkdown(source []byte) ast.Node {
 		return paragraphs.Parse(text.NewReader(source))
 	}
 	return markdown.Parse(text.NewReader(source))
+}
+
+var (
+	// codeLine matches a line that is more likely code than a sentence.
+	codeLine = regexp.MustCompile(`^\s*((def|class|if|elif|else|for|while|try|except|finally|with|switch|case|func|function|fn|struct|type)\b.*[:{(]\s*(#.*|//.*)?$` +
+		`|(return|raise|print|echo|yield|throw|await)\b.*[\])}"'\w]\s*$|import \w+(, ?\w+)*$|from \S+ import |#include|"""|'''|//|/\*|#!` +
+		`|(var |let |const )?[\w.,\[\]() ]+ ([-+*/]?=|:=) ?\S)|[;{}]\s*$|\w\(.*\)\s*$`)
+	indentedLine = regexp.MustCompile(`(?m)^(  +|\t)\S`)
+)
+
+// maxCodeLine is the number of bytes from which on a line is a sentence.
+const maxCodeLine = 120
+
+// codeRun returns the last block of a program that begins with the block n and that its author has not marked as code; nil if none begins
+// there. The program is a run of paragraphs whose lines are mostly code. At least one of them has indented lines.
+func (w *proseWriter) codeRun(n ast.Node) (last ast.Node) {
+	if w.sentencesTo != nil { // within a run that was looked at
+		if w.sentencesTo == n {
+			w.sentencesTo = nil
+		}
+		return nil
+	}
+	begin, certain := n, false
+	for ; n != nil; n = n.NextSibling() {
+		if n.Kind() != ast.KindParagraph && (last == nil || n.Kind() != ast.KindCodeBlock) {
+			break
+		}
+		lines := w.between(n, n)
+		if n.Kind() == ast.KindParagraph && !isCode(lines) {
+			break
+		}
+		_, below, _ := strings.Cut(lines, "\n")
+		certain = certain || n.Kind() == ast.KindCodeBlock || indentedLine.MatchString(below)
+		last = n
+	}
+	if !certain {
+		if last != begin {
+			w.sentencesTo = last
+		}
+		return nil
+	}
+	return last
+}
+
+// isCode reports whether at least half of the lines are code.
+func isCode(lines string) bool {
+	all := strings.Split(strings.TrimRight(lines, "\n"), "\n")
+	found := 0
+	for _, line := range all {
+		if len(line) <= maxCodeLine && codeLine.MatchString(line) {
+			found++
+		}
+	}
+	return 2*found >= len(all)
+}
+
+// between is the source from the first line of a block to the last line of another, with the blanks that lines begin with.
+func (w *proseWriter) between(first, last ast.Node) string {
+	begin := first.Lines().At(0).Start
+	begin = bytes.LastIndexByte(w.source[:begin], '\n') + 1
+	end := last.Lines().At(last.Lines().Len() - 1).Stop
+	return string(w.source[begin:end])
+}
+
+// maxWords bounds the bytes of a text that Words looks at.
+const maxWords = 4096
+
+// Words is the beginning of a text that may be Markdown as people would read it aloud: without marks, tables, code and rules, its blocks
+// separated by empty lines. A text that has nothing else is returned unchanged. It has passed through Visible.
+func Words(s string) string {
+	shown := strings.Trim(Visible(s), "\n")
+	if len(shown) > maxWords {
+		shown = truncate(shown, maxWords)
+	}
+	w := &proseWriter{source: []byte(shown)}
+	var blocks []string
+	for n := parseMarkdown(w.source).FirstChild(); n != nil; n = n.NextSibling() {
+		if last := w.codeRun(n); last != nil {
+			n = last
+			continue
+		}
+		blocks = w.readAloud(blocks, n)
+	}
+	if len(blocks) == 0 {
+		return shown
+	}
+	return strings.Join(blocks, "\n\n")
+}
+
+// readAloud adds the words of a block, and of those in it.
+func (w *proseWriter) readAloud(blocks []string, n ast.Node) []string {
+	switch n.(type) {
+	case *ast.Paragraph, *ast.TextBlock, *ast.Heading:
+		words := strings.TrimSpace(string(util.UnescapePunctuations([]byte(w.plain(n)))))
+		if words == "" || isAligned(w.raw(n)) {
+			return blocks
+		}
+		return append(blocks, words)
+	case *ast.CodeBlock, *ast.FencedCodeBlock, *ast.ThematicBreak, *extended.Table:
+		return blocks
+	}
+	for child := n.FirstChild(); child != nil; child = child.NextSibling() {
+		blocks = w.readAloud(blocks, child)
+	}
+	return blocks
 }

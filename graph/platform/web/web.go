@@ -6,11 +6,19 @@
 package web
 
 import (
+	"errors"
+	"io"
+	"mime"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/wire"
 )
 
 // ReplayedHeader names the header that marks a stored answer which is given again (§1.7).
@@ -71,4 +79,97 @@ func Bearer(header http.Header) (string, bool) {
 	scheme, token, ok := strings.Cut(sent[0], " ")
 	token = strings.TrimLeft(token, " ")
 	return token, ok && token != "" && strings.EqualFold(scheme, "Bearer")
+}
+
+// Weigh returns the weight that an Accept header gives a type, by its most specific range, and how specific that is: 3 for the type
+// itself, 1 for any type at all, 0 if no range fits (RFC 9110 §12.5.1).
+func Weigh(accept []string, candidate string) (weight float64, rank int) {
+	family, _, _ := strings.Cut(candidate, "/")
+	ranks := map[string]int{candidate: 3, family + "/*": 2, "*/*": 1}
+	for sent := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		media, params, err := mime.ParseMediaType(sent)
+		if err != nil || ranks[media] <= rank {
+			continue
+		}
+		weight, rank = 1, ranks[media]
+		if q, sent := params["q"]; sent {
+			weight, err = strconv.ParseFloat(q, 64)
+			if err != nil || !(weight >= 0 && weight <= 1) {
+				weight = 0
+			}
+		}
+	}
+	return weight, rank
+}
+
+// Precondition judges the preconditions of a GET or HEAD for a representation with a strong ETag, in the order of RFC 9110 §13.2.2.
+// It returns precondition_failed if one is not met, and whether the client has the representation already. modified is when it was
+// changed last; of a representation that is made anew for each request it is now, because nothing says that it was not.
+//
+// If-Modified-Since is ignored: the ETag is more exact, and no answer has a Last-Modified.
+func Precondition(r *http.Request, tag string, modified time.Time) (known bool, err error) {
+	failed := false
+	if named := r.Header.Values("If-Match"); len(named) > 0 {
+		failed = !ETagMatches(named, tag, false)
+	} else if since, err := http.ParseTime(r.Header.Get("If-Unmodified-Since")); err == nil {
+		failed = modified.Truncate(time.Second).After(since) // dates of HTTP have whole seconds
+	}
+	if failed {
+		return false, fault.New(fault.PreconditionFailed)
+	}
+	return ETagMatches(r.Header.Values("If-None-Match"), tag, true), nil
+}
+
+// ETagMatches reports whether a header such as If-None-Match names a strong tag. weakly also accepts its weak form.
+func ETagMatches(header []string, tag string, weakly bool) bool {
+	for sent := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		sent = strings.TrimSpace(sent)
+		if weakly {
+			sent = strings.TrimPrefix(sent, "W/")
+		}
+		if sent == tag || sent == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+// RequireJSON returns unsupported_media_type unless a request announces JSON in UTF-8 without Content-Encoding (§1.3).
+func RequireJSON(header http.Header) error {
+	types := header.Values("Content-Type")
+	if header.Get("Content-Encoding") != "" || len(types) != 1 {
+		return fault.New(fault.UnsupportedMediaType)
+	}
+	media, params, err := mime.ParseMediaType(types[0])
+	charset, named := params["charset"]
+	if err != nil || media != JSONType || (named && !strings.EqualFold(charset, "utf-8")) {
+		return fault.New(fault.UnsupportedMediaType)
+	}
+	return nil
+}
+
+// ReadBody reads a request body of at most limit bytes. It returns payload_too_large for a larger one, unread where its length was
+// announced, and otherwise what BodyError says.
+func ReadBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
+	if r.ContentLength > limit {
+		return nil, fault.New(fault.PayloadTooLarge)
+	}
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	if err != nil {
+		return nil, BodyError(err)
+	}
+	return raw, nil
+}
+
+// BodyError returns the fault of a request body that could not be read: payload_too_large, the fault of a body that does not
+// arrive in time (package httpserver), or a *wire.Error for one that is cut off or malformed, for which a route may have its own
+// code.
+func BodyError(err error) error {
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return fault.New(fault.PayloadTooLarge)
+	}
+	if known := new(fault.Error); errors.As(err, &known) && known.Code != fault.InvalidInput {
+		return known
+	}
+	return &wire.Error{Kind: wire.Syntax, Reason: "it ends early or does not follow its transfer coding"}
 }
