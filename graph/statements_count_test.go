@@ -17,8 +17,8 @@ import (
 	"stoa/graph/tasks"
 )
 
-// A send is one statement, and an act on an order is two. Announcing what happens to a task is one statement, whatever the number
-// of recipients.
+// A send is one statement, an act on an order four in a transaction. Announcing what happens to a task is one statement, whatever the
+// number of recipients.
 func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 	t.Parallel()
 	address := graphtest.NewDatabase(t)
@@ -45,7 +45,7 @@ func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 		ConfirmedTotalMinor: &total,
 	})
 	require.NoError(t, err)
-	require.Equal(t, 2, statements(func(ctx context.Context) error {
+	require.Equal(t, 4, statements(func(ctx context.Context) error {
 		operation := uuid.NewString()
 		_, err := w.Orders.OrderAct(ctx, orders.ActInput{
 			OrderID: offered.Order.ID.String(), Action: orders.Cancel, OperationID: &operation, ExpectedVersion: &version,

@@ -31,13 +31,13 @@ func (o *Options) fileTools() []Local {
 		Output: attachmentOutput,
 	}, {
 		Name: "read_file", Title: "Look at a file", ReadOnly: true, Call: o.readFile,
-		Description: "Look at a file of a post, a profile or an order of yours: a JPEG or PNG itself unless it is large, or else a rendering of " +
-			"it; of a PDF, its first page or the page that you name. picture says which.",
+		Description: "Look at a file of a post, a profile or an order of yours: a JPEG or PNG itself unless it is large, or else a rendering; " +
+			"of a PDF, a page. picture says which.",
 		Input: object{
 			"type": "object", "required": []any{"attachment_id"},
 			"properties": object{
 				"attachment_id": object{"type": "string"},
-				"page":          object{"type": "integer", "minimum": 1, "description": "The page of a PDF; pages in the record says how many there are."},
+				"page":          object{"type": "integer", "minimum": 1},
 			},
 		},
 		Output: attachmentOutput,
