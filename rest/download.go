@@ -42,7 +42,7 @@ func sendFile(w http.ResponseWriter, r *http.Request, file *attachments.File, at
 		if content, err = file.Open(r.Context(), 0); err != nil {
 			return err
 		}
-		defer content.Close() //nolint:errcheck // it was only read
+		defer content.Close()
 	}
 	h.Set("Content-Disposition", disposition(file.Name))
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -40,7 +41,7 @@ func postgresTime(postmaster int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	fields := strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:]))
 	var ended int
 	for _, field := range []int{endedUser, endedSystem} {
 		ticks, err := strconv.Atoi(fields[field])

@@ -62,7 +62,7 @@ func (p *process) operatorMounts() []server.Mount {
 		{
 			Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, what confines the inspection of files, and how far the replica is behind.",
 			Open: true, Handler: rest.New(rest.Config{
-				Logger: p.log, Checks: p.readinessChecks(), Confinement: p.inspection.confinement,
+				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.inspection.confinement,
 				Replica: p.replicaStatus,
 			}),
 		},

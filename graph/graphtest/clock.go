@@ -26,7 +26,7 @@ func (c shiftedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	shifted := &shiftedConn{driverConn: conn.(driverConn), clock: c.clock} //nolint:forcetypeassert // a connection of lib/pq
+	shifted := &shiftedConn{driverConn: conn.(driverConn), clock: c.clock}
 	return shifted, shifted.follow(ctx)
 }
 

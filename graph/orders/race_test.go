@@ -111,15 +111,15 @@ func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
 	s := newPair(t)
 	terms := s.terms(true)
 	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
-	made := s.decideBeforeWriting(stopWrites, create, create, create)
+	made := s.decideBeforeWriting(create, create, create)
 	requireOneActed(t, made)
 
 	accept := s.actRequest(s.contractor, command(made[0].result.Order, orders.Accept))
-	accepted := s.decideBeforeWriting(stopWrites, accept, accept, accept)
+	accepted := s.decideBeforeWriting(accept, accept, accept)
 	requireOneActed(t, accepted)
 
 	card := accepted[0].result.Order
-	steps := s.decideBeforeWriting(stopWrites,
+	steps := s.decideBeforeWriting(
 		s.actRequest(s.contractor, command(card, orders.Start)), s.actRequest(s.customer, command(card, orders.Dispute)))
 	codes := []fault.Code{steps[0].code(), steps[1].code()}
 	require.ElementsMatch(t, []fault.Code{"", fault.VersionConflict}, codes)
@@ -129,9 +129,9 @@ func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
 }
 
 // decideBeforeWriting runs requests; none of them writes before all have been decided.
-func (s *pair) decideBeforeWriting(stop string, requests ...func() (*orders.OrderResult, error)) []answer {
+func (s *pair) decideBeforeWriting(requests ...func() (*orders.OrderResult, error)) []answer {
 	s.t.Helper()
-	commit := s.holdLocks(stop)
+	commit := s.holdLocks(stopWrites)
 	waiting := make([]<-chan answer, len(requests))
 	for i, request := range requests {
 		waiting[i] = async(request)
@@ -151,7 +151,7 @@ func TestOperationIDLosesRace(t *testing.T) {
 	s := newPair(t)
 	one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
 	other.OperationID = one.OperationID
-	answers := s.decideBeforeWriting(stopWrites, s.actRequest(s.customer, one), s.actRequest(s.customer, other))
+	answers := s.decideBeforeWriting(s.actRequest(s.customer, one), s.actRequest(s.customer, other))
 	require.ElementsMatch(t, []fault.Code{"", fault.IdempotencyConflict}, []fault.Code{answers[0].code(), answers[1].code()})
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders WHERE state = 'cancelled'"))
 }

@@ -154,7 +154,7 @@ func (s *socket) receive() (message, error) {
 	}
 	event, err := readAck(raw)
 	if err != nil {
-		return message{reason: &errProtocol}, nil
+		return message{reason: &errProtocol}, nil //nolint:nilerr // the reason says it
 	}
 	return message{event: event}, nil
 }

@@ -183,7 +183,10 @@ func TestAStreamIsNotSpokenTo(t *testing.T) {
 	require.Eventually(t, func() bool { return p.hub.Stats().Open == 1 }, slack.TestWait, time.Millisecond)
 	p.tell(agent, 1)
 	lines := bufio.NewScanner(conn)
-	for lines.Scan() && lines.Text() != "event: order.changed" {
+	for lines.Scan() {
+		if lines.Text() == "event: order.changed" {
+			break
+		}
 	}
 	require.NoError(t, lines.Err())
 	require.NoError(t, conn.Close())

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func register(ctx context.Context, c *Client, a *Agent) error {
 	}, nil)
 }
 
-// Nakama's counterparts, by the name of the scenario, on /v2 of its API.
+// Nakama holds the counterparts of that peer by the name of the scenario, on /v2 of its API.
 var Nakama = map[string]Do{
 	"register": func(ctx context.Context, c *Client, a *Agent) error {
 		return c.Call(ctx, nil, 200, "POST", "/account/authenticate/custom", object{"id": uuid.NewString()}, a)
@@ -122,9 +123,7 @@ func order(ctx context.Context, c *Client, a *Agent) error {
 			who = a.Friend
 		}
 		body := object{"operation_id": uuid.Must(uuid.NewV7()), "expected_version": i + 1}
-		for name, value := range act.body {
-			body[name] = value
-		}
+		maps.Copy(body, act.body)
 		if err := c.Call(ctx, who, 200, "POST", "/orders/"+made.Order.ID+"/"+act.name, body, nil); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package agentcli
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,12 +120,13 @@ func (c eraseCommand) Run(d *deps, a *client.Agent) error {
 		}
 		return d.show(map[string]bool{"cancelled": true}, field{"cancelled", strconv.FormatBool(true)})
 	}
-	erasure, err := client.Erasure{}, error(nil)
-	if c.Confirm == "" {
-		erasure, err = a.Erasure(d.ctx)
-	} else {
-		erasure, err = a.RequestErasure(d.ctx, uuid.NewString(), strings.TrimPrefix(c.Confirm, "@"))
+	ask := a.Erasure
+	if c.Confirm != "" {
+		ask = func(ctx context.Context) (client.Erasure, error) {
+			return a.RequestErasure(ctx, uuid.NewString(), strings.TrimPrefix(c.Confirm, "@"))
+		}
 	}
+	erasure, err := ask(d.ctx)
 	if err != nil {
 		return err
 	}

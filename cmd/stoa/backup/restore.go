@@ -43,11 +43,12 @@ type DamagedError struct {
 // Error names the first ten of the files.
 func (e *DamagedError) Error() string {
 	const shown = 10
-	text := fmt.Sprintf("backup %s is damaged in %d files", e.Backup, len(e.Damaged))
+	var text strings.Builder
+	fmt.Fprintf(&text, "backup %s is damaged in %d files", e.Backup, len(e.Damaged))
 	for _, d := range e.Damaged[:min(shown, len(e.Damaged))] {
-		text += fmt.Sprintf("\n  %s: %s", d.Path, d.Reason)
+		fmt.Fprintf(&text, "\n  %s: %s", d.Path, d.Reason)
 	}
-	return text
+	return text.String()
 }
 
 // OtherKeyError says that a database, or a backup of one, belongs to another key than the installation's. Fields are
@@ -101,7 +102,7 @@ func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
 func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (found []Damage, err error) {
 	sums, err := s.checksumsOf(m)
 	if err != nil {
-		return []Damage{{m.Name, checksumsFile, err.Error()}}, nil
+		return []Damage{{m.Name, checksumsFile, err.Error()}}, nil //nolint:nilerr // the damage says it
 	}
 	for name, want := range sums {
 		if err := ctx.Err(); err != nil {

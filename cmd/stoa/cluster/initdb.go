@@ -135,11 +135,11 @@ func (c *Cluster) restorePassword(ctx context.Context, dir *os.File) error {
 
 // hbaText is the text of pg_hba.conf.
 func (c Config) hbaText() string {
-	who := role + " " + role // database and user
+	database, user := role, role
 	if c.TestRole {
-		who = "all all"
+		database, user = "all", "all"
 	}
-	return "# Written by stoa. The password is in " + passwordFile + " in the data folder.\nlocal " + who + " scram-sha-256\n"
+	return "# Written by stoa. The password is in " + passwordFile + " in the data folder.\nlocal " + database + " " + user + " scram-sha-256\n"
 }
 
 //go:embed stoa.conf

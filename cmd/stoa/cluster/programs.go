@@ -55,11 +55,12 @@ func findPrograms(ctx context.Context, paths []string, wanted int) (programs, er
 	if dir := found[major]; dir != "" && major >= oldest {
 		return programs{dir, major}, nil
 	}
+	var others strings.Builder
 	for major, dir := range found {
-		need += fmt.Sprintf(" (%s is version %d)", dir, major)
+		fmt.Fprintf(&others, " (%s is version %d)", dir, major)
 	}
 	return programs{}, cmp.Or(ctx.Err(),
-		fmt.Errorf("%w %s found: install them (apt install %s) or set STOA_DATABASE_URL", ErrNoPrograms, need, pack))
+		fmt.Errorf("%w %s%s found: install them (apt install %s) or set STOA_DATABASE_URL", ErrNoPrograms, need, &others, pack))
 }
 
 // Client finds a client program such as pg_dump, of the major version of the server at least, since an older one refuses to
@@ -85,7 +86,7 @@ func find(ctx context.Context, paths []string, program string) map[int]string {
 	}
 	found := make(map[int]string)
 	for _, dir := range append(dirs, filepath.SplitList(os.Getenv("PATH"))...) {
-		out, _ := exec.CommandContext(ctx, filepath.Join(dir, program), "--version").Output() // one that fails prints no version
+		out, _ := exec.CommandContext(ctx, filepath.Join(dir, program), "--version").Output() //nolint:gosec // a folder of programs
 		_, version, _ := strings.Cut(string(out), "(PostgreSQL) ")
 		if major := majorIn(version); major != 0 && found[major] == "" {
 			found[major] = dir

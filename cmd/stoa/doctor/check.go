@@ -21,7 +21,7 @@ func (e *examination) read(path string, into any) bool {
 		return false
 	}
 	if err := json.Unmarshal(got.body, into); err != nil {
-		e.reportFalse(path, "it is no JSON of its kind: %v", err)
+		e.reportFalsef(path, "it is no JSON of its kind: %v", err)
 		return false
 	}
 	return true
@@ -32,7 +32,7 @@ func (e *examination) own(path, address string) bool {
 	if address == e.origin || strings.HasPrefix(address, e.origin+"/") {
 		return true
 	}
-	e.reportFalse(path, "%s is not of this server", address)
+	e.reportFalsef(path, "%s is not of this server", address)
 	return false
 }
 
@@ -49,7 +49,7 @@ func (e *examination) checkDescription() {
 		return
 	}
 	if !strings.HasPrefix(description.OpenAPI, "3.1") {
-		e.reportFalse(openapiPath, "it is OpenAPI %q instead of 3.1", description.OpenAPI)
+		e.reportFalsef(openapiPath, "it is OpenAPI %q instead of 3.1", description.OpenAPI)
 	}
 	for _, server := range description.Servers {
 		e.own(openapiPath, server.URL)
@@ -63,12 +63,12 @@ func (e *examination) checkDescription() {
 		example := parameter.ReplaceAllString(path, "00000000-0000-7000-8000-000000000000")
 		got, err := e.ask(http.MethodOptions, e.origin+example)
 		if err != nil || got.status != http.StatusNoContent {
-			e.reportFalse(openapiPath, "%s is not there", path)
+			e.reportFalsef(openapiPath, "%s is not there", path)
 			continue
 		}
 		for _, method := range e.api[path] {
 			if !slices.Contains(strings.Split(strings.ReplaceAll(got.header.Get("Allow"), " ", ""), ","), method) {
-				e.reportFalse(openapiPath, "%s does not take %s", path, method)
+				e.reportFalsef(openapiPath, "%s does not take %s", path, method)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (e *examination) checkDescription() {
 		for path, methods := range e.api {
 			for _, method := range methods {
 				if !bytes.Contains(text.body, []byte("`"+method+" "+path+"`")) {
-					e.reportFalse(wholeTextPath, "%s %s is missing", method, path)
+					e.reportFalsef(wholeTextPath, "%s %s is missing", method, path)
 				}
 			}
 		}
@@ -92,7 +92,7 @@ func (e *examination) checkSkills() {
 		return
 	}
 	if len(index.Skills) == 0 {
-		e.reportFalse(indexPath, "it names no skill")
+		e.reportFalsef(indexPath, "it names no skill")
 	}
 	for _, skill := range index.Skills {
 		if !e.own(indexPath, skill.URL) {
@@ -100,14 +100,14 @@ func (e *examination) checkSkills() {
 		}
 		got, err := e.ask(http.MethodGet, skill.URL)
 		if err != nil || got.status != http.StatusOK {
-			e.reportFalse(indexPath, "the skill %s is not at %s", skill.Name, skill.URL)
+			e.reportFalsef(indexPath, "the skill %s is not at %s", skill.Name, skill.URL)
 			continue
 		}
 		if sum := sha256.Sum256(got.body); skill.Digest != "sha256:"+hex.EncodeToString(sum[:]) {
-			e.reportFalse(indexPath, "the skill %s has another digest than %s", skill.Name, skill.Digest)
+			e.reportFalsef(indexPath, "the skill %s has another digest than %s", skill.Name, skill.Digest)
 		}
 		if plain := e.got[plainSkillPath]; plain != nil && !bytes.Equal(plain.body, got.body) {
-			e.reportFalse(indexPath, "the skill %s is another than %s", skill.Name, plainSkillPath)
+			e.reportFalsef(indexPath, "the skill %s is another than %s", skill.Name, plainSkillPath)
 		}
 	}
 }
@@ -120,7 +120,9 @@ func (e *examination) checkCatalogs() {
 		described := false
 		for _, set := range catalog.Linkset {
 			for relation, raw := range set {
-				var links []struct{ Href string }
+				var links []struct {
+					Href string `json:"href"`
+				}
 				_ = json.Unmarshal(raw, &links) // the anchor has none
 				for _, link := range links {
 					described = described || link.Href == e.origin+openapiPath
@@ -131,7 +133,7 @@ func (e *examination) checkCatalogs() {
 			}
 		}
 		if !described {
-			e.reportFalse(catalogPath, "it does not lead to %s", openapiPath)
+			e.reportFalsef(catalogPath, "it does not lead to %s", openapiPath)
 		}
 	}
 	if e.read(aiCatalogPath, &entries) {
@@ -144,7 +146,7 @@ func (e *examination) checkCatalogs() {
 // follow asks for an address, which must be of this server.
 func (e *examination) follow(path, address string) {
 	if e.own(path, address) && e.status(address) != http.StatusOK {
-		e.reportFalse(path, "%s answers %d", address, e.status(address))
+		e.reportFalsef(path, "%s answers %d", address, e.status(address))
 	}
 }
 
@@ -156,7 +158,7 @@ func (e *examination) checkCard() {
 		return
 	}
 	if len(card.Remotes) == 0 {
-		e.reportFalse(cardPath, "it names no place of the tools")
+		e.reportFalsef(cardPath, "it names no place of the tools")
 	}
 	for _, remote := range card.Remotes {
 		if !e.own(cardPath, remote.URL) {
@@ -164,7 +166,7 @@ func (e *examination) checkCard() {
 		}
 		got, err := e.ask(http.MethodPost, remote.URL, "Content-Type", "application/json", "Accept", "application/json, text/event-stream")
 		if err != nil || (got.status != http.StatusUnauthorized && got.status != http.StatusBadRequest) {
-			e.reportFalse(cardPath, "there are no tools at %s", remote.URL)
+			e.reportFalsef(cardPath, "there are no tools at %s", remote.URL)
 		}
 	}
 }
@@ -186,7 +188,7 @@ func (e *examination) checkRobots() {
 			}
 		}
 		if document.listed && !allowed {
-			e.reportFalse(robotsPath, "it forbids %s", document.path)
+			e.reportFalsef(robotsPath, "it forbids %s", document.path)
 		}
 	}
 }
@@ -208,7 +210,7 @@ func (e *examination) checkNames(path string) {
 	for _, named := range unique(operation.FindAllString(text, -1)) {
 		method, target, _ := strings.Cut(named, " ")
 		if len(e.api) > 0 && !e.has(method, target) {
-			e.reportFalse(path, "there is no %s", named)
+			e.reportFalsef(path, "there is no %s", named)
 		}
 	}
 }
@@ -226,7 +228,7 @@ func (e *examination) checkAddress(path, named string) {
 	}
 	if named != e.origin && !strings.HasPrefix(named, e.origin+"/") {
 		if ip := net.ParseIP(u.Hostname()); u.Hostname() == "localhost" || ip != nil && ip.IsLoopback() {
-			e.reportFalse(path, "%s is the reader's own machine, not this server", named)
+			e.reportFalsef(path, "%s is the reader's own machine, not this server", named)
 		}
 		return
 	}
@@ -234,7 +236,7 @@ func (e *examination) checkAddress(path, named string) {
 		return
 	}
 	if status := e.status(named); status == http.StatusNotFound || status == 0 {
-		e.reportFalse(path, "%s answers %d", named, status)
+		e.reportFalsef(path, "%s answers %d", named, status)
 	}
 }
 

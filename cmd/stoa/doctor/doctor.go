@@ -93,7 +93,7 @@ func Examine(ctx context.Context, origin string, out io.Writer) error {
 		e.fetch(document.path, document.media, document.listed)
 	}
 	if status := e.status(e.origin + readyPath); status != http.StatusOK {
-		e.reportFalse(readyPath, "the server is not ready: %d", status)
+		e.reportFalsef(readyPath, "the server is not ready: %d", status)
 	}
 	e.checkDescription()
 	e.checkSkills()
@@ -128,8 +128,8 @@ func (e *examination) print(out io.Writer) error {
 	return nil
 }
 
-// reportFalse records a claim that is not true.
-func (e *examination) reportFalse(path, format string, args ...any) {
+// reportFalsef records a claim that is not true.
+func (e *examination) reportFalsef(path, format string, args ...any) {
 	e.falseClaims[path] = append(e.falseClaims[path], fmt.Sprintf(format, args...))
 }
 
@@ -168,26 +168,26 @@ func (e *examination) status(address string) int {
 func (e *examination) fetch(path, media string, listed bool) {
 	got, err := e.ask(http.MethodGet, e.origin+path)
 	if err != nil {
-		e.reportFalse(path, "it does not answer: %v", err)
+		e.reportFalsef(path, "it does not answer: %v", err)
 		return
 	}
 	if got.status != http.StatusOK {
-		e.reportFalse(path, "it answers %d", got.status)
+		e.reportFalsef(path, "it answers %d", got.status)
 		return
 	}
 	e.got[path] = got
 	if kind := got.header.Get("Content-Type"); !strings.HasPrefix(kind, media) {
-		e.reportFalse(path, "its type is %q instead of %s", kind, media)
+		e.reportFalsef(path, "its type is %q instead of %s", kind, media)
 	}
 	if !strings.Contains(strings.Join(got.header.Values("Link"), ","), "<"+catalogPath+`>; rel="api-catalog"`) {
-		e.reportFalse(path, "no Link header leads to %s", catalogPath)
+		e.reportFalsef(path, "no Link header leads to %s", catalogPath)
 	}
 	tag := got.header.Get("ETag")
 	again, err := e.ask(http.MethodGet, e.origin+path, "If-None-Match", tag)
 	if tag == "" || err != nil || again.status != http.StatusNotModified {
-		e.reportFalse(path, "it does not know its ETag %q again", tag)
+		e.reportFalsef(path, "it does not know its ETag %q again", tag)
 	}
 	if listed && got.header.Get("Access-Control-Allow-Origin") != "*" {
-		e.reportFalse(path, "pages of other origins may not read it")
+		e.reportFalsef(path, "pages of other origins may not read it")
 	}
 }

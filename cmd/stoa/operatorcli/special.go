@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 
 	"github.com/vektah/gqlparser/v2/ast"
 
@@ -53,7 +54,7 @@ func saveFile(d *deps, given map[string]any) error {
 		return errors.Join(err, os.Remove(path))
 	}
 	return d.detail(map[string]any{"id": given["file"], "path": path, "sizeBytes": size},
-		[]field{{"File", fmt.Sprint(given["file"])}, {"Saved as", path}, {"Bytes", fmt.Sprint(size)}})
+		[]field{{"File", fmt.Sprint(given["file"])}, {"Saved as", path}, {"Bytes", strconv.Itoa(size)}})
 }
 
 func writeFile(d *deps, place *os.File, given map[string]any) (int, error) {

@@ -53,7 +53,7 @@ type Row struct {
 
 // QueryRow runs a statement whose first row counts.
 func QueryRow(ctx context.Context, q Querier, text string, args ...any) *Row {
-	rows, err := q.QueryContext(ctx, text, args...)
+	rows, err := q.QueryContext(ctx, text, args...) //nolint:rowserrcheck // Scan checks it
 	return &Row{rows, err}
 }
 

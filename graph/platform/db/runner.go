@@ -185,7 +185,7 @@ func (r *Runner) keep(ctx context.Context, of string) (kept *sql.Stmt, known boo
 		r.missing = append(r.missing, of)
 		return nil, false, nil
 	}
-	made, err := r.Pool.PrepareContext(ctx, of)
+	made, err := r.Pool.PrepareContext(ctx, of) //nolint:sqlclosecheck // it is kept
 	if err != nil {
 		return nil, false, err
 	}

@@ -64,7 +64,7 @@ func Load(files fs.FS, shared ...fs.FS) Statements {
 	all, known := make(Statements), make(map[string]*sharedText)
 	for _, from := range shared {
 		for _, p := range read(from) {
-			check(p.isText, "the statement %q stands among shared texts", p.name)
+			checkf(p.isText, "the statement %q stands among shared texts", p.name)
 			p.share(known)
 		}
 	}
@@ -73,25 +73,25 @@ func Load(files fs.FS, shared ...fs.FS) Statements {
 			p.share(known)
 			continue
 		}
-		check(all[p.name] == nil, "there are two statements %q", p.name)
+		checkf(all[p.name] == nil, "there are two statements %q", p.name)
 		s := p.statement(known)
 		all[p.name], loaded = s, append(loaded, s)
 		namedTexts.Store(s.Text, true)
 	}
-	check(len(all) > 0, "no line `-- name: …(…)`")
+	checkf(len(all) > 0, "no line `-- name: …(…)`")
 	for name, text := range known {
-		check(text.used, "no statement includes the text %q", name)
+		checkf(text.used, "no statement includes the text %q", name)
 	}
 	return all
 }
 
 // Named returns a statement. It panics if it has no statement of that name.
 func (all Statements) Named(name string) *Statement {
-	check(all[name] != nil, "there is no statement %q", name)
+	checkf(all[name] != nil, "there is no statement %q", name)
 	return all[name]
 }
 
-func check(holds bool, format string, args ...any) {
+func checkf(holds bool, format string, args ...any) {
 	if !holds {
 		panic("db: " + fmt.Sprintf(format, args...))
 	}
@@ -114,10 +114,10 @@ var (
 // read returns the parts of all files, in their order.
 func read(files fs.FS) (parts []part) {
 	paths, err := fs.Glob(files, "*.sql")
-	check(err == nil && len(paths) > 0, "no .sql files: %v", err)
+	checkf(err == nil && len(paths) > 0, "no .sql files: %v", err)
 	for _, path := range paths {
 		raw, err := fs.ReadFile(files, path)
-		check(err == nil, "%v", err)
+		checkf(err == nil, "%v", err)
 		file := string(raw)
 		bodies := heading.Split(file, -1)[1:] // nothing belongs to what stands before the first heading
 		for i, found := range heading.FindAllStringSubmatch(file, -1) {
@@ -147,7 +147,7 @@ type sharedText struct {
 
 // share adds a text to those known.
 func (p part) share(known map[string]*sharedText) {
-	check(known[p.name] == nil, "there are two texts %q", p.name)
+	checkf(known[p.name] == nil, "there are two texts %q", p.name)
 	body := replaceTokens(p.body, func(found string) string {
 		if strings.HasPrefix(found, "--") {
 			return ""
@@ -166,7 +166,7 @@ func (p part) expand(body string, known map[string]*sharedText) string {
 			return found
 		}
 		text.used = true
-		check(len(passed) == len(text.words), "%s: %s: the text has the words %q", p.name, found, text.words)
+		checkf(len(passed) == len(text.words), "%s: %s: the text has the words %q", p.name, found, text.words)
 		return word.ReplaceAllStringFunc(text.body, func(found string) string {
 			if i := slices.Index(text.words, found); i >= 0 {
 				return passed[i]
@@ -182,8 +182,8 @@ func (p part) statement(known map[string]*sharedText) *Statement {
 	var names []string
 	for _, field := range p.words {
 		pair := parameter.FindStringSubmatch(field)
-		check(pair != nil, "%s: %q is no name and type", p.name, field)
-		check(known[pair[1]] == nil, "%s: %s is also a text", p.name, pair[1])
+		checkf(pair != nil, "%s: %q is no name and type", p.name, field)
+		checkf(known[pair[1]] == nil, "%s: %s is also a text", p.name, pair[1])
 		names, s.Types = append(names, pair[1]), append(s.Types, pair[2])
 	}
 	used := make([]bool, len(names))
@@ -197,11 +197,11 @@ func (p part) statement(known map[string]*sharedText) *Statement {
 			return found
 		}
 		i := slices.Index(names, found[1:])
-		check(i >= 0, "%s: neither the heading nor a text before it is named %s", p.name, found)
+		checkf(i >= 0, "%s: neither the heading nor a text before it is named %s", p.name, found)
 		used[i] = true
 		return "$" + strconv.Itoa(i+1)
 	}))
-	check(!slices.Contains(used, false), "%s: a parameter is not used", p.name)
+	checkf(!slices.Contains(used, false), "%s: a parameter is not used", p.name)
 	return s
 }
 

@@ -103,7 +103,7 @@ func (r *Runner) end(ctx context.Context, failed error) {
 	r.leaveStandby(failed)
 	outside := Runner{pools: r.pools}
 	for _, of := range r.missing {
-		if _, _, err := outside.keep(ctx, of); err != nil {
+		if _, _, err := outside.keep(ctx, of); err != nil { //nolint:sqlclosecheck // it is kept
 			return // the next transaction tries again
 		}
 	}

@@ -350,10 +350,11 @@ const (
 	WebhookGone         WebhookOutcome = "gone"
 )
 
-// What is counted by its outcome.
 type (
+	// Inspections are counted by their verdict.
 	Inspections = Timed[Verdict]
-	Webhooks    = Timed[WebhookOutcome]
+	// Webhooks are counted by the outcome of an attempt.
+	Webhooks = Timed[WebhookOutcome]
 )
 
 // MailOutcome is how an attempt to send a mail ended.
