@@ -56,7 +56,7 @@ var refusals = map[string]map[string]allowance{
 	history.DraftSend:  {"state_conflict": (*run).mayNotBeInProgress},
 	history.DraftReply: {"state_conflict": (*run).draftMayBeSettled},
 
-	history.TaskRespond:      {"state_conflict": (*run).taskMayBeOver, "contact_blocked": (*run).customerMayBlock},
+	history.TaskRespond:      {"state_conflict": (*run).responseMayBeRefused, "contact_blocked": (*run).customerMayBlock},
 	history.TaskClose:        {"state_conflict": (*run).taskMayBeOver},
 	history.ResponseUpdate:   responding,
 	history.ResponseWithdraw: responding,
@@ -207,6 +207,11 @@ func (r *run) taskMayBeOver(a *history.Attempt) bool {
 	return r.product.mayBeOver(task, a.End, a.ID) || slices.ContainsFunc(r.product.endings[task], func(other *history.Attempt) bool {
 		return other != a && other.ID != a.ID && mayHaveActed(other) && other.Start < a.End
 	})
+}
+
+// responseMayBeRefused: the task may be over, or have another response of the agent (§4.9).
+func (r *run) responseMayBeRefused(a *history.Attempt) bool {
+	return r.taskMayBeOver(a) || r.otherContentMayBeFirst(a)
 }
 
 func (r *run) responseMayBeOver(a *history.Attempt) bool {

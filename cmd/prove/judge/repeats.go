@@ -156,8 +156,11 @@ func checkChangedRepeats(r *run, f *Finding) {
 
 // conflictOf is the code for other content under an id that was used.
 func conflictOf(operation string) string {
-	if operation == history.Register {
+	switch operation {
+	case history.Register:
 		return "registration_replay_conflict"
+	case history.TaskRespond: // which has no operation_id
+		return "state_conflict"
 	}
 	return "idempotency_conflict"
 }

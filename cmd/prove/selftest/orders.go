@@ -4,7 +4,7 @@ package selftest
 var orders = []Row{
 	{
 		Name: "order-past-version", Promise: "An action on a past version is refused (§3.1).", File: "graph/orders/act.go",
-		Old: "case c.expectedVersion < int64(o.Version):", New: "case c.expectedVersion < int64(o.Version)-1:",
+		Old: "if c.expectedVersion != int64(s.Version) {", New: "if v := c.expectedVersion; v != int64(s.Version) && v != int64(s.Version)-1 {",
 	},
 	{
 		Name: "order-lost-update", Promise: "Of two actions on one version of an order one succeeds (§3.1).", File: "graph/orders/orders.sql",
