@@ -50,10 +50,12 @@ func TestEveryConnectionIsPingedInEachInterval(t *testing.T) {
 			time.Sleep(15*time.Second + time.Nanosecond)
 			synctest.Wait()
 			for rounds, s := range sessions {
+				s.mu.Lock()
 				if s.pending.ping {
 					pings[rounds]++
 				}
 				s.pending.ping = false
+				s.mu.Unlock()
 			}
 		}
 		require.Equal(t, map[int]int{1: 4, 2: 2}, pings)
