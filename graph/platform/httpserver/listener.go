@@ -25,6 +25,8 @@ type listener struct {
 	// mu guards open, the number of open connections of each client, and of all under everyone.
 	mu   sync.Mutex
 	open map[string]int
+	// refused bounds how many refused connections are read on.
+	refused chan struct{}
 }
 
 // everyone stands for all clients.
@@ -32,7 +34,7 @@ const everyone = ""
 
 func newListener(inner net.Listener, s *Server) *listener {
 	s.Metrics.Limits.Expect(metrics.Connections, metrics.ConnectionsPerAddress)
-	return &listener{Listener: inner, server: s, close: sync.OnceValue(inner.Close), open: make(map[string]int)}
+	return &listener{Listener: inner, server: s, close: sync.OnceValue(inner.Close), open: make(map[string]int), refused: make(chan struct{}, 64)}
 }
 
 // Close implements net.Listener.
@@ -54,7 +56,16 @@ func (l *listener) Accept() (net.Conn, error) {
 		}
 		l.server.Metrics.Limits.Refused(limit)
 		_ = write(tcp, refused) // it fits into the buffer of a new connection, so it does not wait
-		_ = tcp.Close()
+		select {
+		case l.refused <- struct{}{}:
+			go func() {
+				(&conn{TCPConn: tcp, server: l.server}).linger()
+				_ = tcp.Close()
+				<-l.refused
+			}()
+		default: // many at once: the client may not see the answer
+			_ = tcp.Close()
+		}
 	}
 }
 
@@ -95,7 +106,7 @@ func (l *listener) add(client string, n int) {
 	}
 }
 
-// write writes an answer to no request.
+// write writes an answer to no request, all at once: a connection that is closed with unread bytes may take away what comes later.
 func write(to io.Writer, refused *fault.Error) error {
 	header := http.Header{"Content-Type": {web.JSONType}, "Date": {time.Now().UTC().Format(http.TimeFormat)}}
 	web.Headers(header, nil)
@@ -108,7 +119,12 @@ func write(to io.Writer, refused *fault.Error) error {
 		StatusCode: refused.Status(), ProtoMajor: 1, ProtoMinor: 1, Header: header, Body: io.NopCloser(bytes.NewReader(body)),
 		ContentLength: int64(len(body)), Close: true,
 	}
-	return answer.Write(to)
+	var whole bytes.Buffer
+	if err := answer.Write(&whole); err != nil {
+		return err
+	}
+	_, err = to.Write(whole.Bytes())
+	return err
 }
 
 // conn is a connection that counts towards the limits until it is closed.
