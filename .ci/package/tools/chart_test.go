@@ -33,8 +33,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubernetes is the version of the schemas, which are those of yannh/kubernetes-json-schema (standalone-strict) without descriptions;
-// the one of ServiceMonitor is that of the Prometheus operator 0.85.0.
+// kubernetes is the version of the API whose description the schemas were made from. The schema of ServiceMonitor is of version 0.85.0
+// of the Prometheus operator.
 const kubernetes = "1.30.14"
 
 // cluster lets the chart find objects in Kubernetes.

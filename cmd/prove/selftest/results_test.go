@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Results are kept, a row that has one is not tried again, and the page says what was found and what was missed.
+// Results are kept. A row with a result is not tried again. The page lists the bugs that were found and missed.
 func TestResultsAreKept(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "results.json")

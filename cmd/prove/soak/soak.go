@@ -65,7 +65,7 @@ type Watch struct {
 	samples []sample
 }
 
-// Run takes samples until ctx ends. The error is that of a sample that failed.
+// Run takes samples until ctx ends. It fails if a sample does.
 func (w *Watch) Run(ctx context.Context, bed *testbed.Bed) error {
 	begun := time.Now()
 	ticker := time.NewTicker(interval)

@@ -44,9 +44,9 @@ const (
 )
 
 var (
-	// ErrNoTables says that the database is not one of Stoa.
+	// ErrNoTables is returned for a database without tables of Stoa.
 	ErrNoTables = errors.New("the database is empty: it has no tables of Stoa, so there is nothing to back up")
-	// ErrBusy says that another backup is being made or restored.
+	// ErrBusy is returned while another backup is made or restored.
 	ErrBusy = errors.New("another backup is being made or restored")
 )
 

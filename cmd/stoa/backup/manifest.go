@@ -38,13 +38,13 @@ type Manifest struct {
 	// Files and FilesBytes count the files of the file store.
 	Files      int64 `json:"files"`
 	FilesBytes int64 `json:"files_bytes"`
-	// Pool says that the files are in the pool; those of earlier versions are in the backup's folder.
+	// Pool: the files are in the pool. Backups of earlier versions have them in their own folder.
 	Pool bool `json:"pool,omitempty"`
 	// ChecksumsSHA256 is the checksum of the list of checksums; empty before version 0.1.0.
 	ChecksumsSHA256 string `json:"checksums_sha256,omitempty"`
 	// Repaired counts damaged files of the pool that were copied again.
 	Repaired int64 `json:"repaired,omitempty"`
-	// Empty says that the database holds no agent.
+	// Empty: the database holds no agent.
 	Empty bool `json:"empty,omitempty"`
 	// KeyFingerprint is of the installation's key that the database belongs to; empty in backups of earlier versions. HasKey says
 	// that the backup holds that key.

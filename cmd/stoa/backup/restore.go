@@ -17,24 +17,24 @@ import (
 )
 
 var (
-	// ErrNotEmpty says that the database holds tables that a restore would delete.
+	// ErrNotEmpty is returned if a restore would delete tables of the database.
 	ErrNotEmpty = errors.New("the database is not empty")
-	// ErrInUse says that other sessions use the database that is to be replaced.
+	// ErrInUse is returned while other sessions use the database.
 	ErrInUse = errors.New("the database is in use; stop the server first")
-	// ErrNotFound says that there is no backup, or none of that name.
+	// ErrNotFound is returned if the folder has no backup, or none with that name.
 	ErrNotFound = errors.New("there is no such backup")
-	// ErrNoKey says that there is no backup from which a restore could take the key.
+	// ErrNoKey is returned if no backup has a key that a restore could take.
 	ErrNoKey = errors.New("no backup in this folder holds the key that it belongs to (they were made without --with-key)")
 )
 
 // Damage is a damaged file of a backup.
 type Damage struct {
 	Backup string // its name
-	Path   string // in the list of checksums, or that of the list
+	Path   string // as in the list of checksums, or the path of the list itself
 	Reason string
 }
 
-// DamagedError says that files of a backup are damaged.
+// DamagedError lists damaged files of a backup.
 type DamagedError struct {
 	Backup  string
 	Damaged []Damage

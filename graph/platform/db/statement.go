@@ -22,8 +22,8 @@ type Statement struct {
 
 // Statements are those of the .sql files of one domain, by name.
 //
-// A file holds any number of statements and texts. Each begins with a line that names it; that of a statement also names its parameters
-// and their types, that of a text the words that it replaces:
+// A file holds any number of statements and texts. Each begins with a line that names it. The line of a statement also names its
+// parameters and their types, the line of a text the words that it replaces:
 //
 //	-- text: brief(b, author)
 //	b.id AS "author.id", b.handle AS "author.handle"
