@@ -1,10 +1,28 @@
 package console
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
+)
+
+// tradeFields are the fields of an order that must go on.
+const tradeFields = `{ id customer contractor state totalMinor deadline updatedAt turn stuck ends sides { botId handle suspended owned mailable } receipt }`
+
+// These are what the page of an order and of an agent shows besides the entity.
+const (
+	tradeQuery   = `trade(orderId: $id) ` + tradeFields
+	dossierQuery = `dossier(botId: $id) {
+		state public posing availableMinor reservedMinor owned mailable sessions connections avatarId clearable
+		sessionList { id createdAt expiresAt endedAt endedBy connections connectedAt }
+		reputation { average ratings counterparties owners volumeMinor asContractor { average ratings } asCustomer { average ratings } }
+		trades ` + tradeFields + ` content { kind remaining } traces { section kind id at name about state amountMinor balanceMinor }
+	}`
 )
 
 // fact is a field of an entity or of a result.
@@ -18,15 +36,14 @@ type fact struct {
 // entityData holds the data of an entity's page.
 type entityData struct {
 	*section
-	ID         string
-	Facts      []fact
-	Procedures []*procedure
-	Relations  []relation
-	// Trade says of an order why it is stuck and who can end it; nil for other entities.
-	Trade map[string]any
+	ID    string
+	Facts []fact
+	// Node is the entity as GraphQL answered, Trade and Dossier what was asked for besides it of an order and of an agent.
+	Node, Trade, Dossier map[string]any
+	Procedures           []*procedure
 }
 
-// factsOf are the fields of an entity, with the names of those that it only has the ids of.
+// factsOf are the fields of an entity, with the names of the entities that it only has the ids of.
 func (s *console) factsOf(ctx context.Context, listed *section, node map[string]any) ([]fact, error) {
 	listed.correct(node)
 	facts := factsOf(listed.Type, node)
@@ -45,42 +62,75 @@ func factsOf(kind string, fields map[string]any) (all []fact) {
 	return all
 }
 
-// node asks for an entity of a section; nil if there is none. more are further fields of the query.
-func (s *console) node(ctx context.Context, listed *section, id, selected, more string) (node, answer map[string]any, err error) {
+// node asks for an entity of a section. more are further fields of the query. Faults: not_found.
+func (s *console) node(ctx context.Context, listed *section, sent, selected, more string) (id string, node, answer map[string]any, err error) {
+	id, ok := parseID(sent)
+	if !ok || listed == nil {
+		return id, nil, nil, fault.New(fault.NotFound)
+	}
 	query := `query ($id: ID!) { node(id: $id) { __typename ... on ` + listed.Type + ` ` + selected + ` } ` + more + ` }`
 	answer, err = s.ask(ctx, query, map[string]any{"id": id})
-	if node = object(answer, "node"); node["__typename"] != listed.Type {
-		node = nil
+	if node = object(answer, "node"); err == nil && node["__typename"] != listed.Type {
+		err = fault.New(fault.NotFound)
 	}
-	return node, answer, err
+	return id, node, answer, err
 }
 
 // entity shows an entity, what may be done to it, and what refers to it. Faults: not_found.
 func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *section) error {
-	id, ok := parseID(r.PathValue("id"))
-	if !ok {
-		return fault.New(fault.NotFound)
-	}
-	more := ""
-	if listed.Type == "Order" {
-		more = `trade(orderId: $id) ` + tradeFields
-	}
-	node, answer, err := s.node(r.Context(), listed, id, selectionSet(schema.Types[listed.Type], 1), more)
+	id, node, answer, err := s.node(r.Context(), listed, r.PathValue("id"), selectionSet(schema.Types[listed.Type], 1), listed.More)
 	if err != nil {
 		return err
 	}
-	if node == nil {
-		return fault.New(fault.NotFound)
-	}
-	data := entityData{
-		section: listed, ID: id, Procedures: offered(listed, node), Relations: relations[listed.Type], Trade: object(answer, "trade"),
+	data := entityData{section: listed, ID: id, Node: node, Trade: object(answer, "trade"), Dossier: object(answer, "dossier")}
+	data.Procedures = offered(listed, node, data.Dossier)
+	template, title := "entity", nameOf(listed, node)
+	switch listed.Type {
+	case "Bot":
+		template, title = "agent", "@"+title
+	case "Order":
+		title = between(data.Trade) + " " + title
 	}
 	if data.Facts, err = s.factsOf(r.Context(), listed, node); err != nil {
 		return err
 	}
-	title := nameOf(listed, node)
-	if data.Trade != nil {
-		title = between(data.Trade) + " " + title
+	return s.show(w, r, view{template: template, Title: title, Path: listed.Path, Data: data})
+}
+
+// between names the participants of an order.
+func between(trade map[string]any) string {
+	return "@" + textOf(trade, "customer") + " → @" + textOf(trade, "contractor")
+}
+
+// traceSections are the parts of what an agent has done, in the order of the page, and where all of each is: the agent's id goes after it.
+var traceSections = []struct{ Name, Title, Link string }{
+	{"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
+	{"posts", "Posts", "/posts?authorID="}, {"tasks", "Tasks", "/tasks?customerID="}, {"services", "Services", "/services?botID="},
+	{"responses", "Responses", "/responses?botID="}, {"received", "Ratings it got", "/ratings?subjectID="},
+	{"given", "Ratings it gave", "/ratings?authorID="}, {"contacts", "Contacts", "/contacts?q="}, {"files", "Files", "/files?ownerID="},
+	{"webhooks", "Webhooks", "/webhooks?botID="}, {"feedback", "Feedback and reports by it", "/feedback?botID="},
+	{"audit", "What operators did to it", "/audit?botID="},
+}
+
+// traceName is the text of the link to a trace: its name, else what it is about, else the end of its id.
+func traceName(one map[string]any) string {
+	name := cmp.Or(shortText(textOf(one, "name")), shortText(textOf(one, "about")), shortened(textOf(one, "id")))
+	if one["section"] == "audit" || one["section"] == "ledger" {
+		return human(name)
 	}
-	return s.show(w, r, view{template: "entity", Title: title, Path: listed.Path, Notice: notice(r), Data: data})
+	return name
+}
+
+// scoreOf is an average and the number of ratings.
+func scoreOf(score map[string]any) string {
+	n := whole(score["ratings"])
+	if n == 0 {
+		return "Not yet"
+	}
+	average, _ := score["average"].(json.Number)
+	of, err := average.Float64()
+	if err != nil { // too few ratings for one
+		return pages.Count(n, "rating")
+	}
+	return fmt.Sprintf("%.1f of 5, %s", of, pages.Count(n, "rating"))
 }

@@ -35,45 +35,39 @@ func (s *console) exportPrivate(w http.ResponseWriter, r *http.Request, listed *
 	if !slices.Contains(exportFormats, format) || s.AuditExport == nil {
 		return fault.New(fault.NotFound)
 	}
-	asked := readListing(listed, r.URL.Query())
-	rows, err := s.count(r.Context(), asked)
+	l := readListing(listed, r.URL.Query())
+	rows, err := s.count(r.Context(), l)
 	if err != nil {
 		return err
 	}
 	details := map[string]any{"format": format, "rows": rows}
-	for name, values := range asked.whole("", "") {
+	for name, values := range l.Query("", "") {
 		details[name] = values[0]
 	}
 	if err := s.AuditExport(r.Context(), listed.Path[1:], details, r.PostForm.Get(reasonField)); err != nil {
 		return err
 	}
-	return s.export(w, r, asked, format, rows)
+	return s.export(w, r, l, format, rows)
 }
 
 // count is how many rows an export will have. A list without a total is read for its ids.
-func (s *console) count(ctx context.Context, asked *listing) (int, error) {
-	rows := 0
-	err := s.eachPage(ctx, asked, nil, func(found listPage) bool {
-		if found.total != nil {
-			rows = int(min(whole(found.total), maxExport))
-			return false
+func (s *console) count(ctx context.Context, l *listing) (rows int, err error) {
+	err = s.eachPage(ctx, l, nil, func() bool {
+		if rows += len(l.nodes); l.Total != nil {
+			rows = int(whole(l.Total))
 		}
-		rows = min(rows+len(found.nodes), maxExport)
-		return rows < maxExport
+		return l.Total == nil && rows < maxExport
 	})
-	return rows, err
+	return min(rows, maxExport), err
 }
 
 // eachPage reads everything that is asked for, a page at a time, until use returns false.
-func (s *console) eachPage(ctx context.Context, asked *listing, columns []string, use func(listPage) bool) error {
-	for after := ""; ; {
-		asked.ask(operator.MaxPage, after, "")
-		found, err := s.read(ctx, asked, columns)
-		if err != nil {
+func (s *console) eachPage(ctx context.Context, l *listing, columns []string, use func() bool) error {
+	for after := ""; ; after = l.Last {
+		if err := s.read(ctx, l, columns, operator.MaxPage, after, ""); err != nil {
 			return err
 		}
-		after = found.last
-		if !use(found) || !found.hasOlder || len(found.nodes) == 0 {
+		if !use() || !l.HasOlder || len(l.nodes) == 0 {
 			return nil
 		}
 	}
@@ -81,15 +75,12 @@ func (s *console) eachPage(ctx context.Context, asked *listing, columns []string
 
 // export answers with every row that fits, at most `most`, in CSV or as a JSON array, with the chosen columns or with all. It reads a page
 // at a time and sends each at once; an error after the first page ends the answer early.
-func (s *console) export(w http.ResponseWriter, r *http.Request, asked *listing, format string, most int) error {
-	columns := columnsOf(asked.section)
-	if len(asked.sent[columnsField]) > 0 {
-		columns = asked.columns
+func (s *console) export(w http.ResponseWriter, r *http.Request, l *listing, format string, most int) error {
+	columns := columnsOf(l.section)
+	if len(l.sent[columnsField]) > 0 {
+		columns = l.columns
 	}
-	names := append([]string{"id"}, columns...)
-	if asked.Name != "" {
-		names = append([]string{"id", asked.Name}, columns...)
-	}
+	names := slices.DeleteFunc(slices.Concat([]string{"id", l.Name}, columns), func(name string) bool { return name == "" })
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(exportTimeout)) // a writer without deadlines needs none
 	var (
@@ -97,16 +88,16 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, asked *listing,
 		end           func()
 		written, gone = 0, false
 	)
-	err := s.eachPage(r.Context(), asked, columns, func(found listPage) bool {
+	err := s.eachPage(r.Context(), l, columns, func() bool {
 		if write == nil {
-			write, end = startRows(w, asked.section, format, names)
+			write, end = startRows(w, l.section, format, names)
 		}
-		for _, node := range found.nodes[:min(len(found.nodes), most-written)] {
+		for _, node := range l.nodes[:min(len(l.nodes), most-written)] {
 			if gone = write(node) != nil; gone {
 				return false
 			}
 		}
-		written += len(found.nodes)
+		written += len(l.nodes)
 		gone = control.Flush() != nil
 		return !gone && written < most
 	})
@@ -114,7 +105,7 @@ func (s *console) export(w http.ResponseWriter, r *http.Request, asked *listing,
 	case err != nil && write == nil:
 		return err
 	case err != nil:
-		s.Logger.ErrorContext(r.Context(), "an export ended early", "list", asked.Path, "error", err)
+		s.Logger.ErrorContext(r.Context(), "an export ended early", "list", l.Path, "error", err)
 		panic(http.ErrAbortHandler) // the client must not take it for whole
 	case !gone:
 		end()

@@ -141,21 +141,22 @@ func searched(listed *section, q string) []map[string]any {
 	return all
 }
 
-// sortsOf are the orders that a list may have.
-func sortsOf(listed *section, chosen string) []option {
+// Sorts are the orders that a list may have.
+func (l *listing) Sorts() []option {
+	chosen := l.sent.Get("sort")
 	all := []option{{Label: "Newest first", Chosen: chosen == ""}}
-	fields := schema.Types[listed.Type+"OrderField"]
+	fields := schema.Types[l.Type+"OrderField"]
 	if fields == nil || chosen != "" && fields.EnumValues.ForName(strings.TrimPrefix(chosen, "-")) == nil {
 		return all
 	}
 	for _, field := range fields.EnumValues {
-		label, lowest, highest := human(strings.ToLower(field.Name)), ", lowest first", ", highest first"
+		lowest, highest := ", lowest first", ", highest first"
 		if strings.HasSuffix(field.Name, "_AT") {
 			lowest, highest = ", oldest first", ", newest first"
 		}
-		all = append(all,
-			option{Value: field.Name, Label: label + lowest, Chosen: chosen == field.Name},
-			option{Value: "-" + field.Name, Label: label + highest, Chosen: chosen == "-"+field.Name})
+		for _, sort := range [][2]string{{field.Name, lowest}, {"-" + field.Name, highest}} {
+			all = append(all, option{Value: sort[0], Label: human(strings.ToLower(field.Name)) + sort[1], Chosen: chosen == sort[0]})
+		}
 	}
 	return all
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -16,17 +15,6 @@ import (
 )
 
 const findQuery = `query ($q: String!) { find(q: $q) { hits { kind id name by with state } exact { kind id } } }`
-
-// hitGroup holds the hits of a kind.
-type hitGroup struct {
-	Title string
-	Hits  []hit
-}
-
-// hit is a line of the results.
-type hit struct {
-	Name, Link, About, State string
-}
 
 // find leads to the entity that is exactly what was searched for, or shows everything that was found. Faults: invalid_search.
 func (s *console) find(w http.ResponseWriter, r *http.Request) error {
@@ -53,24 +41,15 @@ func (s *console) find(w http.ResponseWriter, r *http.Request) error {
 			i = len(groups)
 			groups = append(groups, hitGroup{Title: title})
 		}
-		groups[i].Hits = append(groups[i].Hits, newHit(one))
+		groups[i].Hits = append(groups[i].Hits, one)
 	}
 	return s.show(w, r, view{template: "find", Title: "Find", Q: q, Data: groups})
 }
 
-// newHit makes a line of a hit. An agent's handle stands beside its name; an order is called by its participants.
-func newHit(one map[string]any) hit {
-	id, by, with := textOf(one, "id"), textOf(one, "by"), textOf(one, "with")
-	made := hit{Name: cmp.Or(shortText(textOf(one, "name")), shortened(id)), Link: pathOf(textOf(one, "kind"), id), State: spaced(textOf(one, "state"))}
-	switch {
-	case with != "":
-		made.Name, made.About = "@"+by+" → @"+with, shortened(id)
-	case by != "":
-		made.About = "@" + by
-	default:
-		made.About = shortened(id)
-	}
-	return made
+// hitGroup holds the hits of a kind.
+type hitGroup struct {
+	Title string
+	Hits  []map[string]any
 }
 
 // pathOf is the page of a thing of a kind.
@@ -98,15 +77,12 @@ func face(w http.ResponseWriter, r *http.Request) {
 const maxAvatar = 4 << 20
 
 // avatar shows the picture that an agent has for a face, as everyone sees it; the pattern of its id if not everyone does.
-func (s *console) avatar(w http.ResponseWriter, r *http.Request) {
+func (s *console) avatar(w http.ResponseWriter, r *http.Request) error {
 	raw, mediaType, err := s.preview(r.Context(), r.PathValue("file"))
 	if err != nil {
-		_ = seeOther(w, facesPath+r.PathValue("id")+".svg")
-		return
+		return seeOther(w, facesPath+r.PathValue("id")+".svg")
 	}
-	if err := pages.Write(w, r, mediaType, raw); err != nil {
-		s.fail(w, r, err)
-	}
+	return pages.Write(w, r, mediaType, raw)
 }
 
 func (s *console) preview(ctx context.Context, id string) (raw []byte, mediaType string, err error) {

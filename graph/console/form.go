@@ -49,25 +49,23 @@ var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.Long
 func newForm(p *procedure, current map[string]any) []*field {
 	var all []*field
 	for _, argument := range p.field.Arguments {
-		if argument.Name == p.Subject {
-			continue
-		}
-		if inner := typeOf(argument.Type); inner.Kind == ast.InputObject {
-			for _, member := range inner.Fields {
-				f := newField(member.Name, member.Description, member.Type, member.DefaultValue != nil)
-				f.path = []string{argument.Name, member.Name}
-				if current != nil {
-					f.Known = true
-					f.Was = plain(f, current[member.Name])
-					f.Value = f.Was
-				}
+		inner := typeOf(argument.Type)
+		if inner.Kind != ast.InputObject {
+			if argument.Name != p.Subject {
+				f := newField(argument.Name, argument.Description, argument.Type, argument.DefaultValue != nil)
+				f.path = []string{argument.Name}
 				all = append(all, f)
 			}
 			continue
 		}
-		f := newField(argument.Name, argument.Description, argument.Type, argument.DefaultValue != nil)
-		f.path = []string{argument.Name}
-		all = append(all, f)
+		for _, member := range inner.Fields {
+			f := newField(member.Name, member.Description, member.Type, member.DefaultValue != nil)
+			f.path = []string{argument.Name, member.Name}
+			if f.Known = current != nil; f.Known {
+				f.begin(current[member.Name])
+			}
+			all = append(all, f)
+		}
 	}
 	return all
 }
@@ -117,15 +115,16 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	return f
 }
 
-// plain is a value of GraphQL as a form holds it.
-func plain(f *field, v any) string {
+// begin sets the value that a field begins with.
+func (f *field) begin(v any) {
 	if v == nil {
-		return ""
+		return
 	}
 	if f.Kind == "choice" && len(f.Options) > 0 && f.Options[0].Value == "" {
 		f.Options, f.Required = f.Options[1:], false // there is a value, which may stay
 	}
-	return fmt.Sprint(v)
+	f.Was = fmt.Sprint(v)
+	f.Value = f.Was
 }
 
 // choose marks the option that a field holds.
@@ -138,31 +137,32 @@ func (f *field) choose() {
 // fill takes what was sent, and returns the variables of the operation. Fields that are wrong say so, and ok is false.
 func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 	variables, ok = map[string]any{}, true
+	text := func(name string) string { return strings.ReplaceAll(sent.Get(name), "\r\n", "\n") } // HTML sends \r\n
 	for _, f := range form {
-		if len(f.path) > 1 && variables[f.path[0]] == nil {
-			variables[f.path[0]] = map[string]any{}
+		into := variables
+		if len(f.path) > 1 {
+			if variables[f.path[0]] == nil {
+				variables[f.path[0]] = map[string]any{}
+			}
+			into = object(variables, f.path[0])
 		}
 		if f.Known && !sent.Has(f.Name) { // it stays unchanged
 			continue
 		}
-		f.Value = strings.ReplaceAll(sent.Get(f.Name), "\r\n", "\n") // as HTML sends line breaks
-		if f.Kind == "ticks" {
+		ticks := f.Kind == "tick" || f.Kind == "ticks"
+		if f.Value = text(f.Name); f.Kind == "ticks" {
 			f.Value, f.Values = "", sent[f.Name]
 		}
 		if f.Known {
-			f.Was = strings.ReplaceAll(sent.Get(wasPrefix+f.Name), "\r\n", "\n")
+			f.Was = text(wasPrefix + f.Name)
 		}
-		if f.Known && f.Value == f.Was || !f.Known && f.Value == "" && !f.Required && f.Kind != "tick" && f.Kind != "ticks" {
+		if f.Known && f.Value == f.Was || !f.Known && f.Value == "" && !f.Required && !ticks {
 			continue
 		}
 		v, wrong := f.parse()
-		if wrong != "" {
-			f.Error, ok = wrong, false
+		if f.Error = wrong; wrong != "" {
+			ok = false
 			continue
-		}
-		into := variables
-		if len(f.path) > 1 {
-			into, _ = variables[f.path[0]].(map[string]any)
 		}
 		into[f.path[len(f.path)-1]] = v
 	}
@@ -206,10 +206,7 @@ func (f *field) parse() (v any, wrong string) {
 	case "tick":
 		return f.Value == "true", ""
 	case "ticks":
-		if f.Values == nil {
-			return []string{}, ""
-		}
-		return f.Values, ""
+		return append([]string{}, f.Values...), ""
 	case "choice":
 		if typeOf(f.kind).Name == "Boolean" {
 			return f.Value == "true", ""
@@ -218,16 +215,12 @@ func (f *field) parse() (v any, wrong string) {
 	return f.Value, ""
 }
 
-// blame adds the domain's complaints to their fields, and returns those that belong to no field.
+// blame adds the domain's complaints to their fields, and returns the complaints that belong to no field.
 func blame(form []*field, wrong map[string]string) (rest []string) {
 	for name, reason := range wrong {
-		found := false
-		for _, f := range form {
-			if f.Name == name {
-				f.Error, found = reason, true
-			}
-		}
-		if !found {
+		if i := slices.IndexFunc(form, func(f *field) bool { return f.Name == name }); i >= 0 {
+			form[i].Error = reason
+		} else {
 			rest = append(rest, human(name)+" "+reason)
 		}
 	}

@@ -20,24 +20,72 @@ const columnsField = "columns"
 // pageSize is the number of rows of a list; maxUnknownColumns how many names of no column a page mentions.
 const pageSize, maxUnknownColumns = 25, 5
 
-// listing holds what an address asks of a list.
+// listing is what an address asks of a list, and the page that answers it.
 type listing struct {
 	*section
 	sent    url.Values
-	filters []filter
-	// columns are those that were chosen, or the usual ones; unknown are chosen names of no column.
-	columns, unknown []string
+	Filters []filter
+	// columns are those that were chosen, or the usual ones; Unknown are chosen names of no column.
+	columns, Unknown []string
 	// variables are those of listQuery; reversed: the page is read backwards.
 	variables map[string]any
 	reversed  bool
+
+	listPage
+	Titles []column
+	Rows   []row
+}
+
+// listPage is a page of a list, in its order.
+type listPage struct {
+	nodes []map[string]any
+	// Total is nil if the list is not counted.
+	Total any
+	// First and Last are the cursors of the page; HasNewer and HasOlder report whether there is more on that side.
+	First, Last        string
+	HasNewer, HasOlder bool
+}
+
+type column struct {
+	Title string
+	// Number: aligned at its end.
+	Number bool
+}
+
+// row is a row of a list, which begins with a link, or of a table of a result.
+type row struct {
+	value
+	Cells []value
+	// FileID is the id of a file that can be saved; empty for any other row.
+	FileID string
+}
+
+type option struct {
+	Value, Label string
+	Chosen       bool
+	Hint         string
 }
 
 // readListing reads an address. Without its own order a list is read backwards along the ids, which begin with the time: the newest
 // first, off the primary key.
 func readListing(listed *section, sent url.Values) *listing {
-	l := &listing{section: listed, sent: sent, filters: filtersOf(listed, sent), variables: map[string]any{}, reversed: sent.Get("sort") == ""}
-	l.chooseColumns()
-	if where := conditions(listed, l.filters, sent.Get("q")); len(where) > 0 {
+	l := &listing{section: listed, sent: sent, Filters: filtersOf(listed, sent), variables: map[string]any{}, reversed: sent.Get("sort") == ""}
+	known := columnsOf(listed)
+	named := strings.FieldsFunc(strings.Join(sent[columnsField], ","), func(r rune) bool { return r == ',' })
+	for _, name := range known {
+		if slices.Contains(named, name) {
+			l.columns = append(l.columns, name)
+		}
+	}
+	for _, name := range named {
+		if !slices.Contains(known, name) && len(l.Unknown) < maxUnknownColumns {
+			l.Unknown = append(l.Unknown, pages.VisibleLine(pages.Line(name, shortLine)))
+		}
+	}
+	if len(l.columns) == 0 {
+		l.columns = l.Columns
+	}
+	if where := conditions(listed, l.Filters, sent.Get("q")); len(where) > 0 {
 		l.variables["where"] = map[string]any{"and": where}
 	}
 	if sort := sent.Get("sort"); sort != "" {
@@ -47,29 +95,7 @@ func readListing(listed *section, sent url.Values) *listing {
 		}
 		l.variables["orderBy"] = []any{map[string]any{"field": sort, "direction": direction}}
 	}
-	l.ask(pageSize, sent.Get("after"), sent.Get("before"))
 	return l
-}
-
-// ask sets the variables to a page of some rows after or before a cursor, in the order of the list.
-func (l *listing) ask(rows int, after, before string) {
-	size, cursor, at := "first", "after", after
-	if l.reversed != (before != "") {
-		size = "last"
-	}
-	if before != "" {
-		at = before
-	}
-	if size == "last" {
-		cursor = "before"
-	}
-	for _, name := range []string{"first", "after", "last", "before"} {
-		delete(l.variables, name)
-	}
-	l.variables[size] = rows
-	if at != "" {
-		l.variables[cursor] = at
-	}
 }
 
 // columnsOf are the columns that a list may have beside the id and the name: the usual ones, then the rest.
@@ -83,56 +109,39 @@ func columnsOf(listed *section) []string {
 	return all
 }
 
-// chooseColumns takes the columns that the address chooses, in the order of columnsOf.
-func (l *listing) chooseColumns() {
-	known := columnsOf(l.section)
-	named := strings.FieldsFunc(strings.Join(l.sent[columnsField], ","), func(r rune) bool { return r == ',' })
-	for _, name := range known {
-		if slices.Contains(named, name) {
-			l.columns = append(l.columns, name)
-		}
+// read reads some rows after or before a cursor, with some columns, in the order of the list. Faults: those of the connection.
+func (s *console) read(ctx context.Context, l *listing, columns []string, rows int, after, before string) error {
+	size, cursor, at := "first", "after", after
+	if before != "" {
+		at = before
 	}
-	for _, name := range named {
-		if !slices.Contains(known, name) && len(l.unknown) < maxUnknownColumns {
-			l.unknown = append(l.unknown, pages.VisibleLine(pages.Line(name, shortLine)))
-		}
+	if l.reversed != (before != "") {
+		size, cursor = "last", "before"
 	}
-	if len(l.columns) == 0 {
-		l.columns = l.Columns
+	variables := map[string]any{size: rows, "where": l.variables["where"], "orderBy": l.variables["orderBy"]}
+	if at != "" {
+		variables[cursor] = at
 	}
-}
-
-// address is the query of an address that asks for the same.
-func (l *listing) address() url.Values {
-	same := url.Values{}
-	for name, values := range l.sent {
-		if values[0] != "" && name != columnsField {
-			same.Set(name, values[0])
-		}
+	answer, err := s.ask(ctx, listQuery(l.section, columns), variables)
+	if err != nil {
+		return err
 	}
-	if !slices.Equal(l.columns, l.Columns) {
-		same.Set(columnsField, strings.Join(l.columns, ","))
+	found := object(answer, l.Field)
+	info := object(found, "pageInfo")
+	l.listPage = listPage{
+		Total: found["totalCount"], First: textOf(info, "startCursor"), Last: textOf(info, "endCursor"),
+		HasNewer: info["hasPreviousPage"] == true, HasOlder: info["hasNextPage"] == true,
 	}
-	return same
-}
-
-// whole is the address of everything that is asked for, rather than a page of it, with another parameter.
-func (l *listing) whole(name, value string) url.Values {
-	all := l.address()
-	all.Del("after")
-	all.Del("before")
-	if value != "" {
-		all.Set(name, value)
+	for _, edge := range objects(found, "edges") {
+		l.nodes = append(l.nodes, object(edge, "node"))
 	}
-	return all
-}
-
-// pathWith is a path with a query.
-func pathWith(path string, query url.Values) string {
-	if encoded := query.Encode(); encoded != "" {
-		return path + "?" + encoded
+	if l.reversed {
+		slices.Reverse(l.nodes)
+		l.First, l.Last, l.HasNewer, l.HasOlder = l.Last, l.First, l.HasOlder, l.HasNewer
 	}
-	return path
+	// A connection knows only what lies in the direction in which it was read.
+	l.HasNewer, l.HasOlder = l.HasNewer || after != "", l.HasOlder || before != ""
+	return nil
 }
 
 // listQuery is the document that asks for columns of a page of a section.
@@ -152,136 +161,89 @@ func listQuery(listed *section, columns []string) string {
 		} }`, listed.Field, listed.Type, total, listed.Name, selections(fields, 0))
 }
 
-// listPage is a page of a list, in its order.
-type listPage struct {
-	nodes []map[string]any
-	// total is nil if the list is not counted.
-	total any
-	// first and last are the cursors of the page; hasNewer and hasOlder report whether there is more on that side.
-	first, last        string
-	hasNewer, hasOlder bool
-}
-
-// read reads the page that is asked for, with some columns. Faults: those of the connection.
-func (s *console) read(ctx context.Context, l *listing, columns []string) (listPage, error) {
-	answer, err := s.ask(ctx, listQuery(l.section, columns), l.variables)
-	if err != nil {
-		return listPage{}, err
+// Query returns the parameters of an address that asks for the same, with another one, from the first page on.
+func (l *listing) Query(name, value string) url.Values {
+	same := url.Values{}
+	for name, values := range l.sent {
+		if values[0] != "" && name != columnsField && name != "after" && name != "before" {
+			same.Set(name, values[0])
+		}
 	}
-	found := object(answer, l.Field)
-	info := object(found, "pageInfo")
-	p := listPage{
-		total: found["totalCount"], first: textOf(info, "startCursor"), last: textOf(info, "endCursor"),
-		hasNewer: info["hasPreviousPage"] == true, hasOlder: info["hasNextPage"] == true,
+	if l.Widened() {
+		same.Set(columnsField, strings.Join(l.columns, ","))
 	}
-	for _, edge := range objects(found, "edges") {
-		p.nodes = append(p.nodes, object(edge, "node"))
+	if value != "" {
+		same.Set(name, value)
 	}
-	if l.reversed {
-		slices.Reverse(p.nodes)
-		p.first, p.last, p.hasNewer, p.hasOlder = p.last, p.first, p.hasOlder, p.hasNewer
+	return same
+}
+
+// Link is the address of Query.
+func (l *listing) Link(name, value string) string { return pathWith(l.Path, l.Query(name, value)) }
+
+// Export is the path that takes the form of a private list's export.
+func (l *listing) Export() string { return pathWith(l.Path+exportSuffix, l.Query("", "")) }
+
+// All leads to the list without its filters.
+func (l *listing) All() string {
+	return pathWith(l.Path, url.Values{columnsField: l.Query("", "")[columnsField]})
+}
+
+// pathWith is a path with a query.
+func pathWith(path string, query url.Values) string {
+	if encoded := query.Encode(); encoded != "" {
+		return path + "?" + encoded
 	}
-	// A connection knows only what lies in the direction in which it was read.
-	p.hasNewer, p.hasOlder = p.hasNewer || l.sent.Get("after") != "", p.hasOlder || l.sent.Get("before") != ""
-	return p, nil
+	return path
 }
 
-// listData holds the data of a list's page.
-type listData struct {
-	*section
-	Columns []column
-	Rows    []row
-	// Total is empty if the list has none.
-	Total string
-	// Filtered: not everything is asked for. Opened: something was chosen beside the search.
-	Filtered, Opened bool
-	Filters          []filter
-	Sorts            []option
-	// Newer and Older lead to the pages beside this one; empty for none.
-	Newer, Older string
-	// All leads to the list without its filters.
-	All string
-	// CSV and JSON lead to everything that was asked for; Export is where the form of a private list goes, which asks why.
-	CSV, JSON, Export string
-	Procedures        []*procedure
-	Q                 string
-	// Choices are the columns to choose from; Widened: others than usual are chosen. Unknown are chosen names of no column.
-	Choices []option
-	Widened bool
-	Unknown []string
+// Widened reports whether other columns than the usual ones are chosen.
+func (l *listing) Widened() bool { return !slices.Equal(l.columns, l.Columns) }
+
+// Filtered reports whether not everything is asked for.
+func (l *listing) Filtered() bool { return l.variables["where"] != nil }
+
+// Opened reports whether something is chosen beside the search.
+func (l *listing) Opened() bool {
+	return l.sent.Get("sort") != "" || slices.ContainsFunc(l.Filters, func(f filter) bool { return f.Value != "" })
 }
 
-type column struct {
-	Title string
-	// Number: aligned at its end.
-	Number bool
-}
-
-type row struct {
-	Name, Link string
-	Cells      []value
-}
-
-type option struct {
-	Value, Label string
-	Chosen       bool
-	Hint         string
+// Choices are the columns to choose from.
+func (l *listing) Choices() (all []option) {
+	for _, name := range columnsOf(l.section) {
+		all = append(all, option{Value: name, Label: human(name), Chosen: slices.Contains(l.columns, name)})
+	}
+	return all
 }
 
 // list shows a page of a connection. Faults: invalid_pagination, invalid_input, service_unavailable.
 func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) error {
-	asked := readListing(listed, r.URL.Query())
-	if format := asked.sent.Get("format"); format != "" {
+	l := readListing(listed, r.URL.Query())
+	if format := l.sent.Get("format"); format != "" {
 		if listed.Private || !slices.Contains(exportFormats, format) {
 			return fault.New(fault.NotFound)
 		}
-		return s.export(w, r, asked, format, maxExport)
+		return s.export(w, r, l, format, maxExport)
 	}
-	sent := asked.address()
-	if len(asked.sent[columnsField]) > 1 && len(asked.unknown) == 0 { // as its form sends it
-		return seeOther(w, pathWith(listed.Path, sent))
+	if len(l.sent[columnsField]) > 1 && len(l.Unknown) == 0 { // as its form sends it
+		return seeOther(w, l.Link("", ""))
 	}
-	found, err := s.read(r.Context(), asked, asked.columns)
-	if err != nil {
+	if err := s.read(r.Context(), l, l.columns, pageSize, l.sent.Get("after"), l.sent.Get("before")); err != nil {
 		return err
 	}
-	data := listData{
-		section: listed, Q: sent.Get("q"), Procedures: proceduresAt(listed.Path, false), Filters: asked.filters, Sorts: sortsOf(listed, sent.Get("sort")),
-		Filtered: asked.variables["where"] != nil, Unknown: asked.unknown, Widened: sent.Get(columnsField) != "",
-		All: pathWith(listed.Path, url.Values{columnsField: sent[columnsField]}),
-	}
-	data.Opened = sent.Get("sort") != "" || slices.ContainsFunc(data.Filters, func(f filter) bool { return f.Value != "" })
-	for _, name := range columnsOf(listed) {
-		data.Choices = append(data.Choices, option{Value: name, Label: human(name), Chosen: slices.Contains(asked.columns, name)})
-	}
-	if found.total != nil {
-		data.Total = fmt.Sprint(found.total)
-	}
-	if listed.Private {
-		data.Export = pathWith(listed.Path+exportSuffix, asked.whole("", ""))
-	} else {
-		data.CSV, data.JSON = pathWith(listed.Path, asked.whole("format", "csv")), pathWith(listed.Path, asked.whole("format", "json"))
-	}
-	if found.hasNewer && found.first != "" {
-		data.Newer = pathWith(listed.Path, asked.whole("before", found.first))
-	}
-	if found.hasOlder && found.last != "" {
-		data.Older = pathWith(listed.Path, asked.whole("after", found.last))
-	}
-	if err := s.fill(r.Context(), &data, found.nodes, asked); err != nil {
+	if err := s.fill(r.Context(), l); err != nil {
 		return err
 	}
-	return s.show(w, r, view{template: "list", Title: listed.Title, Path: listed.Path, Live: true, Data: data})
+	return s.show(w, r, view{template: "list", Title: listed.Title, Path: listed.Path, Live: true, Data: l})
 }
 
-// fill makes the columns and rows of a list. Of orders that need attention the first column says why, and who can end them.
-func (s *console) fill(ctx context.Context, data *listData, nodes []map[string]any, asked *listing) error {
-	definition := schema.Types[data.Type]
+// fill makes the titles and rows of a list. Of orders that need attention the first column says why, and who can end them.
+func (s *console) fill(ctx context.Context, l *listing) error {
 	why := map[string]map[string]any{}
-	withWhy := data.Type == "Order" && asked.sent.Get(attentionFilter) != ""
+	withWhy := l.Type == "Order" && l.sent.Get(attentionFilter) != ""
 	if withWhy {
-		ids := make([]any, 0, len(nodes))
-		for _, node := range nodes {
+		ids := make([]any, 0, len(l.nodes))
+		for _, node := range l.nodes {
 			ids = append(ids, node["id"])
 		}
 		answer, err := s.ask(ctx, `query ($ids: [ID!]!) { trades(orderIds: $ids) `+tradeFields+` }`, map[string]any{"ids": ids})
@@ -291,28 +253,23 @@ func (s *console) fill(ctx context.Context, data *listData, nodes []map[string]a
 		for _, one := range objects(answer, "trades") {
 			why[textOf(one, "id")] = one
 		}
-		data.Columns = append(data.Columns, column{Title: "Why, and who can end it"})
+		l.Titles = append(l.Titles, column{Title: "Why, and who can end it"})
 	}
-	for _, name := range asked.columns {
-		field := definition.Fields.ForName(name)
-		data.Columns = append(data.Columns, column{human(name), slices.Contains([]string{"Int", "Int64"}, field.Type.Name())})
+	fields := schema.Types[l.Type].Fields
+	for _, name := range l.columns {
+		l.Titles = append(l.Titles, column{human(name), slices.Contains([]string{"Int", "Int64"}, fields.ForName(name).Type.Name())})
 	}
-	var cells []*value
-	for _, node := range nodes {
-		data.correct(node)
-		link := entityLink(data.Type, node)
-		made := row{Name: link.Text, Link: link.Link}
+	for _, node := range l.nodes {
+		l.correct(node)
+		made := row{value: entityLink(l.Type, node)}
 		if withWhy {
 			one := why[textOf(node, "id")]
-			made.Cells = append(made.Cells, value{Kind: "text", Text: strings.Join(append(texts(one, "stuck"), texts(one, "ends")...), " "), Long: true})
+			made.Cells = append(made.Cells, value{Kind: "text", Text: strings.Join(append(texts(one["stuck"]), texts(one["ends"])...), " "), Long: true})
 		}
-		for _, name := range asked.columns {
-			made.Cells = append(made.Cells, newValue(data.Type, definition.Fields.ForName(name), node[name], true))
+		for _, name := range l.columns {
+			made.Cells = append(made.Cells, newValue(l.Type, fields.ForName(name), node[name], true))
 		}
-		for i := range made.Cells {
-			cells = append(cells, &made.Cells[i])
-		}
-		data.Rows = append(data.Rows, made)
+		l.Rows = append(l.Rows, made)
 	}
-	return s.nameIDs(ctx, cells)
+	return s.nameRows(ctx, l.Rows)
 }

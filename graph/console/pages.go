@@ -16,12 +16,14 @@ package console
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"embed"
 	"errors"
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -36,7 +38,7 @@ import (
 	"stoa/graph/server"
 )
 
-//go:embed templates console.css console.js
+//go:embed templates console.css console.js drafts.txt
 var files embed.FS
 
 // Stylesheet is the CSS of all pages of the operator listener: that of the pages for people (graph/platform/pages), and the console's.
@@ -48,13 +50,23 @@ func Stylesheet() []byte {
 	return slices.Concat(pages.Stylesheet, own)
 }
 
+// tables are the tables that templates read.
+var tables = map[string]any{
+	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs,
+	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
+}
+
 // templates are the pages by name; each defines the content of the layout.
 var templates = readTemplates()
 
 func readTemplates() map[string]*template.Template {
 	functions := template.FuncMap{
-		"human": human, "words": spaced, "line": shortText, "short": shortened, "credits": amountOf, "grouped": func(v any) string { return grouped(whole(v)) },
-		"whole": whole, "moment": moment, "age": age, "joined": joined, "page": pathOf, "mark": markOf, "chart": chart, "need": func(kind string) any { return needs[kind] },
+		"acts": proceduresAt, "age": age, "bars": newChart, "credits": amountOf, "disk": newDisk, "facts": factsOf, "figure": number,
+		"grouped":   func(v any) string { return grouped(whole(v)) },
+		"happening": newHappening, "human": human, "joined": joined, "kept": period, "line": shortText, "mark": markOf, "moment": moment, "page": pathOf,
+		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "switchable": switchable,
+		"trace": traceName, "where": where, "whole": whole, "words": spaced,
+		"table": func(name string) any { return tables[name] },
 	}
 	shared := template.Must(template.New("layout.html").Funcs(functions).ParseFS(files, "templates/layout.html", "templates/parts.html"))
 	all := map[string]*template.Template{}
@@ -86,16 +98,15 @@ type console struct {
 	mux *http.ServeMux
 }
 
-// handler answers a request, or returns what is shown as a failure.
+// handler answers a request, or returns the error that is shown instead.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
 // New builds the pages. The caller of a request must be an operator.
 func New(c Config) http.Handler {
 	s := &console{Config: c, mux: http.NewServeMux()}
 	for pattern, page := range map[string]handler{
-		"GET /{$}": s.overview, "GET /find": s.find, "GET /now": s.now, "GET /settings": s.settings, "GET /maintenance": s.maintenance,
-		"GET " + booksPath: s.books, "GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
-		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run,
+		"GET /find": s.find, "GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
+		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run, "GET " + facesPath + "{id}/{file}": s.avatar,
 		"/": func(w http.ResponseWriter, r *http.Request) error {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
 				w.Header().Set("Allow", "GET, HEAD")
@@ -106,34 +117,37 @@ func New(c Config) http.Handler {
 	} {
 		s.handle(pattern, page)
 	}
+	for _, about := range reports {
+		pattern := "GET " + about.Path
+		if about.Path == "/" {
+			pattern += "{$}" // and no path below it
+		}
+		s.handle(pattern, func(w http.ResponseWriter, r *http.Request) error { return s.report(w, r, about) })
+	}
 	for i := range sections {
 		listed := &sections[i]
-		of := func(page func(http.ResponseWriter, *http.Request, *section) error) handler {
-			return func(w http.ResponseWriter, r *http.Request) error { return page(w, r, listed) }
-		}
-		s.handle("GET "+listed.Path, of(s.list))
+		s.handle("GET "+listed.Path, func(w http.ResponseWriter, r *http.Request) error { return s.list(w, r, listed) })
+		s.handle("GET "+listed.Path+"/{id}", func(w http.ResponseWriter, r *http.Request) error { return s.entity(w, r, listed) })
 		if listed.Private {
-			s.handle("POST "+listed.Path+exportSuffix, of(s.exportPrivate))
-		}
-		if listed.Type == "Bot" {
-			s.handle("GET "+listed.Path+"/{id}", s.agent)
-		} else {
-			s.handle("GET "+listed.Path+"/{id}", of(s.entity))
+			s.handle("POST "+listed.Path+exportSuffix, func(w http.ResponseWriter, r *http.Request) error { return s.exportPrivate(w, r, listed) })
 		}
 	}
 	s.mux.HandleFunc("GET "+facesPath+"{name}", face)
-	s.mux.HandleFunc("GET "+facesPath+"{id}/{file}", s.avatar)
 	s.mux.HandleFunc("GET /console.js", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 		http.ServeFileFS(w, r, files, "console.js")
 	})
-	documents := docs.New(s.showDocument)
+	documents := docs.New(func(w http.ResponseWriter, r *http.Request, page docs.Page) {
+		if err := s.show(w, r, view{template: "document", Title: page.Title, Path: docs.Path, Data: page}); err != nil {
+			s.fail(w, r, err)
+		}
+	})
 	s.mux.Handle("GET "+docs.Path, documents)
 	s.mux.Handle("GET "+docs.Path+"/", documents)
 	return s.mux
 }
 
-// handle adds a page; what it returns becomes a page about a failure.
+// handle adds a page; an error that it returns becomes a page about a failure.
 func (s *console) handle(pattern string, serve handler) {
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		if err := serve(w, r); err != nil {
@@ -145,57 +159,58 @@ func (s *console) handle(pattern string, serve handler) {
 // view is a page.
 type view struct {
 	template string
-	status   int
-	// Title is the heading, and that of the window.
+	// Status is 200 if it is not set. From 400 on the window's title begins with an error.
+	Status int
+	// Title is the heading, and the title of the window.
 	Title string
 	// Path is the entry of the navigation that the page belongs to.
 	Path string
-	// Failed: the window says so first.
-	Failed bool
 	// Notice says what was just done.
 	Notice string
 	Data   any
-
 	// Q is the text of the search that stands on every page.
 	Q string
-
-	User string
-	Menu []menuGroup
 	// Live: the script refreshes the parts of the page.
 	Live bool
+
+	// show sets these: the caller's name, the parameters of the address, the origin of the public site, and the tools beside the pages.
+	User, Origin string
+	Sent         url.Values
+	Tools        []server.Mount
 }
 
 // show answers with a page.
 func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
-	v.User, v.Menu = viewer.From(r.Context()).Name, s.menu(v.Path)
-	if v.status == 0 {
-		v.status = http.StatusOK
-	}
+	v.User, v.Tools, v.Sent, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), cmp.Or(v.Status, http.StatusOK)
+	v.Origin = s.origin()
 	var body bytes.Buffer
 	if err := templates[v.template].Execute(&body, v); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", pages.HTML+"; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(body.Len()))
-	w.WriteHeader(v.status)
+	w.WriteHeader(v.Status)
 	_, _ = w.Write(body.Bytes()) // a client that has gone away needs no answer
 	return nil
+}
+
+// origin is that of the public site; empty for none.
+func (s *console) origin() string {
+	if s.Public == nil {
+		return ""
+	}
+	return s.Public()
 }
 
 // fail answers with a page about a failure.
 func (s *console) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
-	if known.Code == fault.InternalError {
-		if refused := new(refusal); !errors.As(err, &refused) { // GraphQL has logged its own
-			s.Logger.ErrorContext(r.Context(), "a page of the operator console failed", "path", r.URL.Path, "error", err)
-		}
-	}
-	v := view{template: "failure", status: known.Status(), Title: failureTitles[known.Code], Failed: true, Data: known.Text()}
-	if v.Title == "" {
-		v.Title = "That did not work"
+	if refused := new(refusal); known.Code == fault.InternalError && !errors.As(err, &refused) { // GraphQL has logged its own
+		s.Logger.ErrorContext(r.Context(), "a page of the operator console failed", "path", r.URL.Path, "error", err)
 	}
 	web.ErrorHeaders(w.Header(), known)
-	if err := s.show(w, r, v); err != nil {
+	title := cmp.Or(failureTitles[known.Code], "That did not work")
+	if err := s.show(w, r, view{template: "failure", Status: known.Status(), Title: title, Data: known.Text()}); err != nil {
 		s.Logger.ErrorContext(r.Context(), "a page about a failure failed", "error", err)
 	}
 }
@@ -211,51 +226,4 @@ func seeOther(w http.ResponseWriter, path string) error {
 	w.Header().Set("Location", path)
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
-}
-
-// showDocument shows a page of the documentation.
-func (s *console) showDocument(w http.ResponseWriter, r *http.Request, page docs.Page) {
-	if err := s.show(w, r, view{template: "document", Title: page.Title, Path: docs.Path, Data: page}); err != nil {
-		s.fail(w, r, err)
-	}
-}
-
-// menuGroup is a part of the navigation.
-type menuGroup struct {
-	Title   string
-	Entries []menuEntry
-}
-
-type menuEntry struct {
-	Path, Title string
-	Current     bool
-}
-
-// menu is the navigation of a page, which belongs to the entry at a path.
-func (s *console) menu(current string) []menuGroup {
-	var groups []menuGroup
-	add := func(group, path, title string) {
-		if last := len(groups) - 1; last < 0 || groups[last].Title != group {
-			groups = append(groups, menuGroup{Title: group})
-		}
-		entries := &groups[len(groups)-1].Entries
-		*entries = append(*entries, menuEntry{path, title, path == current})
-	}
-	add("Console", "/now", "Now")
-	add("Console", "/", "Overview")
-	add("Console", booksPath, "Books")
-	for i, listed := range sections {
-		if listed.Group == groupOperating && sections[i-1].Group != groupOperating {
-			add(groupOperating, settingsPath, "Settings")
-			add(groupOperating, maintenancePath, "Maintenance")
-		}
-		add(listed.Group, listed.Path, listed.Title)
-	}
-	add("Tools", docs.Path, "Documentation")
-	for _, tool := range s.Tools {
-		if tool.Title != "" {
-			add("Tools", tool.Path, tool.Title)
-		}
-	}
-	return groups
 }

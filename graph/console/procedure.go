@@ -1,7 +1,6 @@
 package console
 
 import (
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -9,14 +8,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"stoa/graph/operator"
-)
-
-// Pages that belong to no list.
-const (
-	settingsPath    = "/settings"
-	maintenancePath = "/maintenance"
-	// transactionsPath is before the id of a transaction of the ledger.
-	transactionsPath = "/books/transactions/"
 )
 
 // procedure is a mutation for operators with the page of its form.
@@ -37,6 +28,9 @@ type procedure struct {
 
 // procedures are all of them, in the order of their table (graph/operator).
 var procedures = makeProcedures()
+
+// Description is the sentence of the schema.
+func (p *procedure) Description() string { return p.field.Description }
 
 // harmful are the verbs of procedures that take something from an agent.
 var harmful = []string{"suspend", "moderate", "clear", "reissue", "remove", "revoke", "withdraw"}
@@ -67,25 +61,9 @@ func makeProcedures() []*procedure {
 	return all
 }
 
-// findProcedure returns nil if no procedure has that name.
-func findProcedure(name string) *procedure {
-	for _, p := range procedures {
-		if p.Name == name {
-			return p
-		}
-	}
-	return nil
-}
-
-// proceduresAt are those whose home is a page, with a subject or without.
+// proceduresAt are the procedures whose home is a page, with a subject or without.
 func proceduresAt(home string, subject bool) []*procedure {
-	var all []*procedure
-	for _, p := range procedures {
-		if p.Home == home && (p.Subject != "") == subject {
-			all = append(all, p)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(procedures), func(p *procedure) bool { return p.Home != home || (p.Subject != "") != subject })
 }
 
 // spent are the times after which a procedure can do nothing more.
@@ -100,26 +78,29 @@ func past(stamp string) bool {
 	return err == nil && at.Before(time.Now())
 }
 
-// offered are the procedures that can do something to an entity now.
-func offered(listed *section, node map[string]any) []*procedure {
+// offered are the procedures that can do something to an entity now; dossier is that of an agent.
+func offered(listed *section, node, dossier map[string]any) []*procedure {
+	outside := node["suspendedAt"] != nil || node["state"] == "trash"
+	removable := slices.ContainsFunc(objects(dossier, "content"), func(one map[string]any) bool { return whole(one["remaining"]) > 0 })
 	return slices.DeleteFunc(proceduresAt(listed.Path, true), func(p *procedure) bool {
-		if field := spent[p.Name]; field != "" && node[field] != nil {
+		if field := spent[p.Name]; field != "" && node[field] != nil || listed.Type == "Bot" && node["state"] == "deleted" {
 			return true
 		}
-		if p.Name == "revokeInvitation" {
+		switch p.Name {
+		case "revokeInvitation":
 			return whole(node["used"]) >= whole(node["uses"]) || past(textOf(node, "expiresAt"))
+		case "reinstateBot":
+			return !outside
+		case "mailOwner":
+			return dossier["mailable"] != true
+		case "removeContent":
+			return !removable
+		case "clearProfile":
+			return dossier["clearable"] != true
+		default:
+			return false
 		}
-		outside := node["suspendedAt"] != nil || node["state"] == "trash"
-		return listed.Type == "Bot" && (node["state"] == "deleted" || p.Name == "reinstateBot" && !outside)
 	})
-}
-
-// notice says what was done on the way to a page; nothing where the address names no procedure.
-func notice(r *http.Request) string {
-	if p := findProcedure(r.URL.Query().Get("done")); p != nil {
-		return "Done, and in the audit log: " + p.Title + "."
-	}
-	return ""
 }
 
 // document is the operation that runs the procedure. inner is the selection of the result.

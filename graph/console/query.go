@@ -108,14 +108,10 @@ func human(name string) string {
 }
 
 // refusal is the first error of a GraphQL answer, as the fault it came from.
-type refusal struct {
-	known *fault.Error
-}
+type refusal struct{ known *fault.Error }
 
-// Error implements error.
 func (r *refusal) Error() string { return r.known.Error() }
 
-// Unwrap leads to the fault.
 func (r *refusal) Unwrap() error { return r.known }
 
 // refused makes it of an error of GraphQL.
@@ -151,8 +147,16 @@ func object(data map[string]any, name string) map[string]any {
 }
 
 // objects is a member of an answer that is a list of objects.
-func objects(data map[string]any, name string) []map[string]any {
-	list, _ := data[name].([]any)
+func objects(data map[string]any, name string) []map[string]any { return rowsIn(data[name]) }
+
+// where returns the objects of a list that have a text in a member.
+func where(list any, name, text string) []map[string]any {
+	return slices.DeleteFunc(rowsIn(list), func(one map[string]any) bool { return one[name] != text })
+}
+
+// rowsIn returns the objects of a list of an answer.
+func rowsIn(found any) []map[string]any {
+	list, _ := found.([]any)
 	all := make([]map[string]any, 0, len(list))
 	for _, one := range list {
 		if found, ok := one.(map[string]any); ok {
@@ -173,10 +177,4 @@ func whole(v any) int64 {
 	n, _ := v.(json.Number)
 	i, _ := n.Int64() // the schema says that it is one
 	return i
-}
-
-// plainNumber is a number of an answer, unchanged.
-func plainNumber(v any) string {
-	n, _ := v.(json.Number)
-	return n.String()
 }

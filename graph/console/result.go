@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"text/template"
 
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -13,63 +14,25 @@ type resultData struct {
 	*formData
 	// Reason is that of the procedure.
 	Reason string
-	// Advice says what comes next, and Ready is a text to send.
-	Advice []string
-	Ready  string
-	// Mail leads to the form that writes to the agent's owner about it; empty if there is no need, or it cannot be mailed.
-	Mail string
+	// Result is the answer of GraphQL.
+	Result map[string]any
 	// Changes are the fields of the target that are different now.
 	Changes []change
 	Facts   []fact
 	Tables  []table
 }
 
-// What a mail to an owner is about: the form begins with a text then.
-const aboutAccess, aboutSuspension = "access", "suspension"
+// drafts are the texts that a mail to an owner may begin with.
+var drafts = template.Must(template.New("drafts.txt").Funcs(template.FuncMap{"between": between}).ParseFS(files, "drafts.txt"))
 
-// mailPath leads to the form that writes to the owner of an agent.
-func mailPath(id, about string) string { return "/procedures/mailOwner?id=" + id + "&about=" + about }
-
-// restorePath is the page of the public site where an owner asks for a new token by mail.
-const restorePath = "/owner/restore"
-
-// advise says what an operator does next with what was made once, and drafts the text that goes with it.
-func (d *resultData) advise(origin string, result map[string]any) {
-	switch d.Name {
-	case "createInvitation":
-		d.Advice = []string{"Send this text to whoever runs the agent, by a way that others do not read."}
-		d.Ready = "You are invited to Stoa, a place where agents work for each other: " + origin + "\n\n" +
-			"Read " + origin + "/skill.md, then register with POST " + origin + "/api/v1/bots/register and the field\n" +
-			"\"invitation\": \"" + textOf(result, "code") + "\"\n"
-	case "suspendBot", "moderateBot":
-		if !slices.ContainsFunc(d.Changes, func(c change) bool { return c.Label == human("suspendedAt") }) {
-			return
-		}
-		d.Advice = []string{"The agent gets back in once it is reinstated, with the tokens that it has; its webhooks stay paused until it switches them on."}
-		d.mailAbout(aboutSuspension)
-	case "reinstateBot":
-		d.Advice = []string{"The agent gets back in with the tokens that it has. If it has none that is in force, make a new one with “Reissue token”."}
-	case "reissueToken":
-		d.Advice = []string{
-			"Every older token is refused from now on, and the agent's webhooks are paused. Its encryption key, messages, orders and credits are as before.",
-			"The agent gets back in with this token in the header Authorization: Bearer; its key file holds it under token.",
-			"Give it to the owner by a way that others do not read.",
-		}
-		if d.Owned {
-			d.Advice = append(d.Advice, "The owner's address is verified: the owner can also get in without this token, by mail, at "+origin+restorePath+". "+
-				"That replaces this token.")
-		}
-		d.mailAbout(aboutAccess)
-	case "mailOwner":
-		d.Advice = []string{"The mail's page shows when the mail server accepts it. An answer goes to the contact address of the settings."}
-	}
+// Advised reports whether the page says what comes next.
+func (d *resultData) Advised() bool {
+	return d.Suspended() || slices.Contains([]string{"createInvitation", "reinstateBot", "reissueToken", "mailOwner"}, d.Name)
 }
 
-// mailAbout links the form that writes to the owner, if the owner can be mailed.
-func (d *resultData) mailAbout(what string) {
-	if d.Mailable {
-		d.Mail = mailPath(d.SubjectID, what)
-	}
+// Suspended reports whether the procedure has suspended an agent.
+func (d *resultData) Suspended() bool {
+	return d.Shuts() && slices.ContainsFunc(d.Changes, func(c change) bool { return c.Label == human("suspendedAt") })
 }
 
 // change is a field of a target before and after a procedure.
@@ -86,25 +49,27 @@ func (s *console) snapshot(ctx context.Context, data *formData) ([]fact, error) 
 	if data.SubjectID == "" {
 		return nil, nil
 	}
-	listed := byType(data.Target)
-	more := ""
+	listed, more := byType(data.Target), ""
 	if listed.Type == "Bot" {
-		more = `dossier(botId: $id) { availableMinor reservedMinor sessions connections content { kind remaining } }`
+		more = subjectQuery
 	}
-	node, answer, err := s.node(ctx, listed, data.SubjectID, selectionSet(schema.Types[listed.Type], 1), more)
+	_, node, answer, err := s.node(ctx, listed, data.SubjectID, selectionSet(schema.Types[listed.Type], 1), more)
 	if err != nil {
 		return nil, err
 	}
 	facts, err := s.factsOf(ctx, listed, node)
-	if wallet := object(answer, "dossier"); wallet != nil {
-		for _, one := range []struct{ label, name string }{{"Available", "availableMinor"}, {"In escrow", "reservedMinor"}} {
-			facts = append(facts, fact{Label: one.label, Value: value{Kind: "number", Text: amountOf(wallet[one.name])}})
-		}
-		for _, name := range []string{"sessions", "connections"} {
-			facts = append(facts, fact{Label: human(name), Value: value{Kind: "number", Text: grouped(whole(wallet[name]))}})
-		}
-		for _, one := range objects(wallet, "content") {
-			facts = append(facts, fact{Label: human(strings.ToLower(textOf(one, "kind"))), Value: value{Kind: "number", Text: grouped(whole(one["remaining"]))}})
+	dossier := object(answer, "dossier")
+	add := func(label, text string) {
+		facts = append(facts, fact{Label: label, Value: value{Kind: "number", Text: text}})
+	}
+	if dossier != nil {
+		data.Dossier = dossier
+		add("Available", amountOf(dossier["availableMinor"]))
+		add("In escrow", amountOf(dossier["reservedMinor"]))
+		add("Sessions", grouped(whole(dossier["sessions"])))
+		add("Connections", grouped(whole(dossier["connections"])))
+		for _, one := range objects(dossier, "content") {
+			add(human(strings.ToLower(textOf(one, "kind"))), grouped(whole(one["remaining"])))
 		}
 	}
 	return facts, err
@@ -125,13 +90,7 @@ func changes(before, after []fact) []change {
 type table struct {
 	Caption string
 	Columns []string
-	Rows    []tableRow
-}
-
-type tableRow struct {
-	Cells []value
-	// FileID is that of a file that can be saved; empty for any other row.
-	FileID string
+	Rows    []row
 }
 
 // add adds the fields of an object: values as facts, lists of objects as tables. prefix begins the labels of an object within
@@ -158,7 +117,7 @@ func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]an
 
 // addTable adds a list of objects. The fields of an object within a row are columns of it, and a list within the rows becomes a separate table.
 func (d *resultData) addTable(caption string, of *ast.Definition, rows []map[string]any) {
-	made := table{Caption: caption, Rows: make([]tableRow, len(rows))}
+	made := table{Caption: caption, Rows: make([]row, len(rows))}
 	for i, fields := range rows {
 		if id, ok := fields["id"].(string); ok && of.Name == "AttachmentCard" && fields["available"] == true {
 			made.Rows[i].FileID = id

@@ -25,95 +25,68 @@ type formData struct {
 	// Complaints concern the form as a whole, Wrong holds the fields with complaints.
 	Complaints []string
 	Wrong      []*field
-	// Shuts: it can suspend an agent, whose open orders are Trades.
-	Shuts  bool
-	Trades []map[string]any
-	// Owned: the agent's owner can restore access by mail. Mailable: operators can mail its owner.
-	Owned, Mailable bool
+	// Dossier holds of an agent the orders as a suspension would leave them, and whether operators can mail its owner.
+	Dossier map[string]any
 }
 
-// prepare makes the form of a procedure. Faults: not_found.
+// Shuts reports whether the procedure can suspend an agent.
+func (d *formData) Shuts() bool { return d.Name == "suspendBot" || d.Name == "moderateBot" }
+
+// subjectQuery is what the form of a procedure and the page of its result say of an agent.
+const subjectQuery = `dossier(botId: $id) { owned mailable availableMinor reservedMinor sessions connections content { kind remaining } ifSuspended ` + tradeFields + ` }`
+
+// prepare makes the form of a procedure for its target. Faults: not_found.
 func (s *console) prepare(r *http.Request) (*formData, error) {
-	p := findProcedure(r.PathValue("name"))
-	if p == nil {
+	i := slices.IndexFunc(procedures, func(p *procedure) bool { return p.Name == r.PathValue("name") })
+	if i < 0 {
 		return nil, fault.New(fault.NotFound)
 	}
-	data := &formData{procedure: p, Back: p.Home}
-	if p.Subject != "" {
-		if err := s.subject(r, data); err != nil {
+	data := &formData{procedure: procedures[i], Back: procedures[i].Home}
+	if listed := byType(data.Target); data.Subject != "" {
+		more := ""
+		if data.Target == "Bot" {
+			more = subjectQuery
+		}
+		id, node, answer, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), `{ id `+listed.Name+` }`, more)
+		if err != nil {
 			return nil, err
 		}
+		data.SubjectID, data.SubjectName, data.Back, data.Dossier = id, nameOf(listed, node), listed.Path+"/"+id, object(answer, "dossier")
 	}
 	var current map[string]any
-	if p.Name == "updateSettings" {
+	if data.Name == "updateSettings" {
 		answer, err := s.ask(r.Context(), settingsQuery, nil)
 		if err != nil {
 			return nil, err
 		}
 		current = object(answer, "settings")
 	}
-	data.Fields = newForm(p, current)
+	data.Fields = newForm(data.procedure, current)
 	return data, s.draft(r, data)
-}
-
-// subject finds the target of a procedure, and what would become of its orders if it were suspended. Faults: not_found.
-func (s *console) subject(r *http.Request, data *formData) error {
-	id, ok := parseID(r.URL.Query().Get("id"))
-	listed := byType(data.Target)
-	if !ok || listed == nil {
-		return fault.New(fault.NotFound)
-	}
-	more := ""
-	if data.Shuts = data.Name == "suspendBot" || data.Name == "moderateBot"; data.Shuts {
-		more = `dossier(botId: $id) { ifSuspended ` + tradeFields + ` }`
-	}
-	node, answer, err := s.node(r.Context(), listed, id, `{ id `+listed.Name+` }`, more)
-	if err != nil {
-		return err
-	}
-	if node == nil {
-		return fault.New(fault.NotFound)
-	}
-	data.SubjectID, data.SubjectName, data.Back = id, nameOf(listed, node), listed.Path+"/"+id
-	data.Trades = objects(object(answer, "dossier"), "ifSuspended")
-	return nil
 }
 
 // draft fills in the text of a mail to an owner, if the address of the form says what it is about.
 func (s *console) draft(r *http.Request, data *formData) error {
-	if data.Name != "mailOwner" {
+	about := map[string]any{"Agent": data.SubjectName, "Origin": s.origin()}
+	name := r.URL.Query().Get("about")
+	body := slices.IndexFunc(data.Fields, func(f *field) bool { return f.Name == "body" })
+	if data.Name != "mailOwner" || body < 0 || drafts.Lookup(name) == nil {
 		return nil
 	}
-	origin, text, agent := "", "", "@"+data.SubjectName
-	if s.Public != nil {
-		origin = s.Public()
-	}
-	switch asked := r.URL.Query(); asked.Get("about") {
-	case aboutAccess:
-		text = "Older tokens of your agent " + agent + " do not work any more. To get one that works, open\n" + origin + restorePath +
-			"\nenter the handle " + data.SubjectName + " and this mail address, and follow the link that you get.\n"
-	case aboutSuspension:
-		text = "Your agent " + agent + " is suspended: its tokens are refused and its profile is not shown. Its orders, credits and texts stay.\n" +
-			"The reason is:\n"
-	case "order":
-		id, ok := parseID(asked.Get("order"))
+	if name == "order" {
+		id, ok := parseID(r.URL.Query().Get("order"))
 		if !ok {
 			return nil
 		}
-		answer, err := s.ask(r.Context(), `query ($id: ID!) { trade(orderId: $id) `+tradeFields+` }`, map[string]any{"id": id})
-		found := object(answer, "trade")
-		if err != nil || found == nil {
+		answer, err := s.ask(r.Context(), `query ($id: ID!) { `+tradeQuery+` }`, map[string]any{"id": id})
+		if about["Trade"] = answer["trade"]; err != nil || answer["trade"] == nil {
 			return err
 		}
-		text = "Your agent " + agent + " takes part in the order " + id + " (" + between(found) + "), which does not go on. " +
-			strings.Join(texts(found, "stuck"), " ") + "\n\nOperators cannot end an order; its participants can:\n" + strings.Join(texts(found, "ends"), "\n") + "\n"
 	}
-	for _, f := range data.Fields {
-		if f.Name == "body" {
-			f.Value = text
-		}
-	}
-	return nil
+	var text strings.Builder
+	err := drafts.ExecuteTemplate(&text, name, about)
+	data.Fields[body].Value = text.String()
+	return err
 }
 
 // showForm shows the form of a procedure.
@@ -134,7 +107,7 @@ func (s *console) showFormData(w http.ResponseWriter, r *http.Request, data *for
 	}
 	slices.Sort(data.Complaints)
 	return s.show(w, r, view{
-		template: "form", status: status, Title: data.Title, Path: data.Home, Failed: status != http.StatusOK, Data: data,
+		template: "form", Status: status, Title: data.Title, Path: data.Home, Data: data,
 	})
 }
 
@@ -170,34 +143,17 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField), Changes: changes(before, after)}
+	shown := resultData{formData: data, Reason: r.PostForm.Get(reasonField), Result: result, Changes: changes(before, after)}
 	if inner := typeOf(data.field.Type); data.Home != settingsPath && (!isEntity(inner) || data.Subject == "") {
 		shown.add("", inner, result)
 	}
-	if data.Target == "Bot" {
-		answer, err := s.ask(r.Context(), `query ($id: ID!) { dossier(botId: $id) { owned mailable } }`, map[string]any{"id": data.SubjectID})
-		if err != nil {
+	for _, made := range shown.Tables {
+		if err := s.nameRows(r.Context(), made.Rows); err != nil {
 			return err
 		}
-		found := object(answer, "dossier")
-		data.Owned, data.Mailable = found["owned"] == true, found["mailable"] == true
-	}
-	if s.Public != nil {
-		shown.advise(s.Public(), result)
-	}
-	var cells []*value
-	for t := range shown.Tables {
-		for _, made := range shown.Tables[t].Rows {
-			for i := range made.Cells {
-				cells = append(cells, &made.Cells[i])
-			}
-		}
-	}
-	if err := s.nameIDs(r.Context(), cells); err != nil {
-		return err
 	}
 	return s.show(w, r, view{
-		template: "result", Title: data.Title, Path: data.Home, Notice: "Done, and in the audit log.", Data: shown,
+		template: "result", Title: data.Title, Path: data.Home, Notice: "Done, and in the audit log.", Data: &shown,
 	})
 }
 

@@ -21,6 +21,8 @@ type section struct {
 	Ended ended
 	// Uncounted: a list without its total, because counting reads the whole table.
 	Uncounted bool
+	// More holds further fields of the query for the page of an entity.
+	More string
 	// Private: it says who deals with whom, or what was written to operators, so it is not exported.
 	Private bool
 }
@@ -40,12 +42,16 @@ func stamp(at time.Time) string { return at.Format(time.RFC3339) }
 
 // The groups of the navigation.
 const (
+	groupConsole   = "Console"
 	groupAgents    = "Agents"
 	groupMarket    = "Market"
 	groupCredits   = "Credits"
 	groupDelivery  = "Delivery"
 	groupOperating = "Operating"
 )
+
+// groups are they in their order; the tools come after them.
+var groups = []string{groupConsole, groupAgents, groupMarket, groupCredits, groupDelivery, groupOperating}
 
 // ofBot is the condition that an agent's handle holds a text.
 const ofBot = "hasBotWith.handleContainsFold"
@@ -60,6 +66,7 @@ var sections = []section{
 		Search:  []string{"handleContainsFold", "displayNameContainsFold", "specialtyContainsFold"},
 		Filters: []string{"state", "suspendedAtNotNil", "emailVerifiedAtIsNil", "profilePublic", "isDemo"},
 		Ended:   ended{"suspendedAt", "state", "suspended"},
+		More:    dossierQuery,
 	},
 	{
 		Path: "/contacts", Title: "Contacts", Group: groupAgents, Field: "contacts", Type: "Contact", Private: true,
@@ -124,6 +131,7 @@ var sections = []section{
 		Columns: []string{"customer", "contractor", "state", "outcome", "totalMinor", "deadline", "updatedAt"},
 		Search:  []string{"hasCustomerWith.handleContainsFold", "hasContractorWith.handleContainsFold"},
 		Filters: []string{"state", "outcome", "refundProposedAtNotNil", "updatedAtLT", "deadlineLT"},
+		More:    tradeQuery,
 		Presets: []preset{{"stuck", "Disputed, late, or untouched for three days", func(now time.Time) map[string]any {
 			return map[string]any{"or": []map[string]any{
 				{"state": "disputed"},

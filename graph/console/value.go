@@ -1,6 +1,7 @@
 package console
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -89,8 +90,7 @@ func stringValue(holder string, field *ast.FieldDefinition, inner *ast.Definitio
 		return idValue(field.Name, v, brief)
 	case field.Name == "sha256":
 		return value{Kind: "code", Text: v}
-	}
-	if field.Name == "displayName" {
+	case field.Name == "displayName":
 		return value{Kind: "text", Text: shortText(v), Long: len(v) > shortLine, Mark: markOf(v)}
 	}
 	if brief {
@@ -113,13 +113,11 @@ func markOf(displayName string) string {
 // timeValue is a time in UTC; brief is for tables.
 func timeValue(at time.Time, brief bool) value {
 	at = at.UTC()
-	v := value{Kind: "time", Stamp: at.Format(time.RFC3339), Exact: at.Format("2 January 2006, 15:04:05") + " UTC"}
+	layout, zone := "2 January 2006, 15:04", " UTC"
 	if brief {
-		v.Text = at.Format("2 Jan 2006, 15:04")
-	} else {
-		v.Text = at.Format("2 January 2006, 15:04") + " UTC"
+		layout, zone = "2 Jan 2006, 15:04", ""
 	}
-	return v
+	return value{Kind: "time", Stamp: at.Format(time.RFC3339), Exact: at.Format("2 January 2006, 15:04:05") + " UTC", Text: at.Format(layout) + zone}
 }
 
 // moment is a time of an answer, for a table.
@@ -147,13 +145,16 @@ func age(stamp string) string {
 // shortID is how many characters of an id tables show: its random end, since ids of the same minute begin alike.
 const shortID = 8
 
-// idValue leads to what has an id, whatever that is.
+// idValue leads to the thing that has an id, of any kind.
 func idValue(field, id string, brief bool) value {
 	v := value{Kind: "code", Text: id}
-	if _, isID := parseID(id); isID && field != "id" && field != "transactionID" && field != "operationID" && field != "clientMessageID" {
+	if _, isID := parseID(id); !isID {
+		return v
+	}
+	if !slices.Contains([]string{"id", "transactionID", "operationID", "clientMessageID"}, field) {
 		v.Link, v.id = "/find?q="+id, id
 	}
-	if _, isID := parseID(id); brief && isID {
+	if brief {
 		v.Text = shortened(id)
 	}
 	return v
@@ -161,22 +162,16 @@ func idValue(field, id string, brief bool) value {
 
 // entityLink leads to the page of an entity, by its name.
 func entityLink(kind string, fields map[string]any) value {
-	id, _ := fields["id"].(string)
 	listed := byType(kind)
 	if listed == nil {
-		return value{Kind: "code", Text: id}
+		return value{Kind: "code", Text: textOf(fields, "id")}
 	}
-	return value{Kind: "text", Text: nameOf(listed, fields), Link: listed.Path + "/" + id}
+	return value{Kind: "text", Text: nameOf(listed, fields), Link: listed.Path + "/" + textOf(fields, "id")}
 }
 
 // nameOf returns the text of a link to an entity.
 func nameOf(listed *section, fields map[string]any) string {
-	name, _ := fields[listed.Name].(string)
-	if name = shortText(name); name != "" {
-		return name
-	}
-	id, _ := fields["id"].(string)
-	return shortened(id)
+	return cmp.Or(shortText(textOf(fields, listed.Name)), shortened(textOf(fields, "id")))
 }
 
 // shortened is the end of an id, as lists show it.
@@ -189,21 +184,13 @@ func shortText(text string) string { return pages.Line(text, lineLength) }
 func spaced(word string) string { return strings.ToLower(strings.ReplaceAll(word, "_", " ")) }
 
 // joined is a list of texts of an answer.
-func joined(list any) string {
-	all, _ := list.([]any)
-	texts := make([]string, len(all))
-	for i, one := range all {
-		texts[i] = pages.VisibleLine(fmt.Sprint(one))
-	}
-	return strings.Join(texts, ", ")
-}
+func joined(list any) string { return pages.VisibleLine(strings.Join(texts(list), ", ")) }
 
-// texts is a member of an answer that is a list of texts.
-func texts(data map[string]any, name string) []string {
-	list, _ := data[name].([]any)
-	all := make([]string, len(list))
-	for i, one := range list {
-		all[i] = fmt.Sprint(one)
+// texts are the texts of a list of an answer.
+func texts(found any) (all []string) {
+	list, _ := found.([]any)
+	for _, one := range list {
+		all = append(all, fmt.Sprint(one))
 	}
 	return all
 }
@@ -227,14 +214,13 @@ func (s *console) nameIDs(ctx context.Context, values []*value) error {
 			return err
 		}
 		for _, node := range objects(answer, "nodes") {
-			listed := byType(textOf(node, "__typename"))
-			if listed == nil || node[listed.Name] == nil {
-				continue
+			link := entityLink(textOf(node, "__typename"), node)
+			if node["handle"] != nil {
+				link.Text = "@" + link.Text
 			}
 			for _, v := range byID[textOf(node, "id")] {
-				*v = entityLink(listed.Type, node)
-				if listed.Type == "Bot" {
-					v.Text = "@" + v.Text
+				if len(node) > 1 { // its kind has a name
+					*v = link
 				}
 			}
 		}
@@ -242,36 +228,44 @@ func (s *console) nameIDs(ctx context.Context, values []*value) error {
 	return nil
 }
 
-// detailsValue is an object of the audit log.
-func detailsValue(details map[string]any) value {
-	if len(details) == 0 {
-		return value{Kind: "none"}
+// nameRows does so in the cells of rows.
+func (s *console) nameRows(ctx context.Context, rows []row) error {
+	var cells []*value
+	for _, one := range rows {
+		for i := range one.Cells {
+			cells = append(cells, &one.Cells[i])
+		}
 	}
+	return s.nameIDs(ctx, cells)
+}
+
+// detailsValue is an object of the audit log, with its amounts in credits, as pages write them everywhere.
+func detailsValue(details map[string]any) value {
 	raw, err := json.MarshalIndent(inCredits(details), "", "  ")
-	if err != nil {
+	if err != nil || len(details) == 0 {
 		return value{Kind: "none"}
 	}
 	return value{Kind: "prose", Text: pages.Visible(string(raw))}
 }
 
-// inCredits replaces amounts in minor units by credits, as pages write them everywhere.
+// inCredits replaces amounts in minor units by credits.
 func inCredits(details map[string]any) map[string]any {
 	all := make(map[string]any, len(details))
 	for name, v := range details {
-		if minor, ok := v.(json.Number); ok && strings.HasSuffix(name, "Minor") {
-			n, _ := minor.Int64() // amounts are whole numbers
-			name, v = strings.TrimSuffix(name, "Minor"), credits(n)
-		}
 		if inner, ok := v.(map[string]any); ok {
 			v = inCredits(inner)
+		}
+		if minor, ok := v.(json.Number); ok && strings.HasSuffix(name, "Minor") {
+			name, v = strings.TrimSuffix(name, "Minor"), amountOf(minor)
 		}
 		all[name] = v
 	}
 	return all
 }
 
-// number is a number as people read it, by the unit in its field's name.
-func number(field string, n json.Number) string {
+// number is a number of an answer as people read it, by the unit in its field's name.
+func number(field string, v any) string {
+	n, _ := v.(json.Number)
 	whole, err := n.Int64()
 	switch {
 	case err != nil:
@@ -311,16 +305,17 @@ func grouped(n int64) string {
 
 // fileSize is a size in bytes.
 func fileSize(bytes int64) string {
-	units := []string{"bytes", "KB", "MB", "GB", "TB"}
-	size, unit := float64(bytes), 0
-	for size >= 1024 && unit < len(units)-1 {
-		size /= 1024
-		unit++
+	size, unit := float64(bytes), "bytes"
+	for _, larger := range []string{"KB", "MB", "GB", "TB"} {
+		if size < 1024 {
+			break
+		}
+		size, unit = size/1024, larger
 	}
-	if unit == 0 {
-		return strconv.FormatInt(bytes, 10) + " bytes"
+	if unit == "bytes" {
+		return fmt.Sprint(bytes, " bytes")
 	}
-	return strconv.FormatFloat(size, 'f', 1, 64) + " " + units[unit]
+	return fmt.Sprintf("%.1f %s", size, unit)
 }
 
 // parseID reports whether a text is an id, and returns it in its one form.

@@ -1,0 +1,173 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// report is a page about the answer to one query. Its template has the title's name, in small letters.
+type report struct {
+	Path, Title, Group string
+	query              string
+	// live: the script refreshes the page.
+	live bool
+	// csv are the members of its object that the page also offers as CSV.
+	csv []string
+}
+
+// Pages that other pages lead to.
+const (
+	booksPath       = "/books"
+	settingsPath    = "/settings"
+	maintenancePath = "/maintenance"
+)
+
+// settingsQuery asks for the settings, and for what needs to be set up before it can be switched on.
+var settingsQuery = `{ settings ` + selectionSet(schema.Types["Settings"], 0) + ` switches { name on missing activate deactivate } }`
+
+// reports are the pages about one query, in the order of the navigation.
+var reports = []report{
+	{Path: "/now", Title: "Now", Group: groupConsole, live: true, query: `{ now { at
+		more stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` attention { kind count text } } }`},
+	{Path: "/", Title: "Overview", Group: groupConsole, live: true, query: `{ overview {
+		activity { window begins stepSeconds agents messages orders creditsMinor }
+		attention { kind count text } posing { id handle displayName }
+		processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
+		erasures { pending partial first { bot { id handle } erasure { state requestedBy requestedAt dueAt heldBy } } } } }`},
+	{Path: booksPath, Title: "Books", Group: groupConsole, query: `{ books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
+		checks { scope endedAt running discrepancies imbalanceMinor } } }`,
+		csv: []string{"at", "issuedMinor", "availableMinor", "reservedMinor", "feesMinor", "differenceMinor"}},
+	{Path: settingsPath, Title: "Settings", Group: groupOperating, query: settingsQuery},
+	{Path: maintenancePath, Title: "Maintenance", Group: groupOperating, query: `{ retention { name what days job } }`},
+}
+
+// report shows a report. Faults: those of its query.
+func (s *console) report(w http.ResponseWriter, r *http.Request, about report) error {
+	answer, err := s.ask(r.Context(), about.query, nil)
+	if err != nil {
+		return err
+	}
+	name := strings.ToLower(about.Title)
+	if about.csv != nil && r.URL.Query().Get("format") == "csv" {
+		header := make([]string, len(about.csv))
+		for i, field := range about.csv {
+			header[i] = strings.ToLower(wordBreak.ReplaceAllString(field, "${1}_$2"))
+		}
+		out := startCSV(w, name, header)
+		_ = out.Write(cellsOf(object(answer, name), about.csv)) // a client that has gone away needs no answer
+		out.Flush()
+		return nil
+	}
+	return s.show(w, r, view{template: name, Title: about.Title, Path: about.Path, Live: about.live, Data: answer})
+}
+
+// needs say of each kind of thing that needs attention which page it is about, and the alert whose runbook says what to do.
+var needs = map[string]struct{ Link, Alert string }{
+	"ledger": {maintenancePath, "StoaLedgerDiscrepancy"}, "ledger_late": {"/jobs", "StoaLedgerNotReconciled"},
+	"failed_jobs": {"/jobs/jobs?state=discarded", "StoaJobsFailing"}, "disks": {"/#processes", "StoaStorageFailing"},
+	"silent_processes": {"/#processes", "StoaDown"}, "unready_processes": {"/#processes", "StoaNotReady"},
+	"refused_processes": {"/#processes", "StoaConnectionsRefused"}, "orders": {"/orders?attention=stuck&sort=UPDATED_AT", ""},
+	"lost_mails": {"/mails?attention=lost", "StoaMailRefused"}, "unsent_mails": {"/mails?attention=unsent", "StoaMailLate"},
+	"webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {"/reports?state=open", ""},
+}
+
+// disk is the disk of a process.
+type disk struct {
+	Text string
+	// Used is a percentage; Full is from 90 percent on.
+	Used int64
+	Full bool
+}
+
+// newDisk makes it of the free and all bytes of an answer.
+func newDisk(freeBytes, totalBytes any) disk {
+	free, total := whole(freeBytes), whole(totalBytes)
+	if total <= 0 {
+		return disk{Text: "unknown"}
+	}
+	return disk{fileSize(free) + " of " + fileSize(total) + " free", 100 - free*100/total, free*10 < total}
+}
+
+// does is what an agent did, by the kind of happening; the title of the thing goes after it.
+var does = map[string]string{
+	"joined": "joined", "published": "published", "asked": "asks for", "rated": "rated", "refused": "had an upload refused:", "reported": "reported",
+}
+
+// acted is what a participant did to an order, by its action.
+var acted = map[string]string{
+	"create": "offered an order to", "select": "chose", "accept": "accepted the order of", "reject": "rejected the order of",
+	"cancel": "cancelled the order with", "start": "started the order of", "deliver": "delivered to", "complete": "accepted the work of",
+	"dispute": "disputed the order with", "propose-refund": "proposed a refund to", "approve-refund": "approved the refund of",
+}
+
+// happening is a line of the stream: an agent did something, to another agent, with a link to it.
+type happening struct{ Does, Other, Title, After string }
+
+func newHappening(one map[string]any) happening {
+	kind, title := textOf(one, "kind"), shortText(textOf(one, "about"))
+	made := happening{Does: does[kind], Other: textOf(one, "other"), Title: title}
+	switch kind {
+	case "traded":
+		made.Does, made.Title = cmp.Or(acted[title], title+" with"), amountOf(one["amountMinor"])
+	case "rated":
+		made.Title = title + " of 5"
+	case "reported":
+		made.Title, made.Other = "@"+made.Other, ""
+		if title != "bot" && made.Title != "@" {
+			made.Title = "a " + title + " of " + made.Title
+		}
+	case "joined":
+		made.After = markOf(textOf(one, "about"))
+	case "asked":
+		made.After = amountOf(one["amountMinor"])
+	}
+	return made
+}
+
+// switchable are the procedures of the settings, without those that switch something on or off that is so already.
+func switchable(switches any) []*procedure {
+	return slices.DeleteFunc(proceduresAt(settingsPath, false), func(p *procedure) bool {
+		return slices.ContainsFunc(rowsIn(switches), func(one map[string]any) bool {
+			done := "deactivate"
+			if one["on"] == true {
+				done = "activate"
+			}
+			return one["activate"] != one["deactivate"] && one[done] == p.Name
+		})
+	})
+}
+
+// settingsFacts are the settings, and whether each switch is on.
+func (s *console) settingsFacts(ctx context.Context) ([]fact, error) {
+	answer, err := s.ask(ctx, settingsQuery, nil)
+	all := factsOf("Settings", object(answer, "settings"))
+	for _, one := range objects(answer, "switches") {
+		on := value{Kind: "no", Text: "Off"}
+		if one["on"] == true {
+			on = value{Kind: "yes", Text: "On"}
+		}
+		all = append(all, fact{Label: textOf(one, "name"), Value: on})
+	}
+	return all, err
+}
+
+// period is a number of days as people read it.
+func period(days any) string {
+	number, ok := days.(json.Number)
+	if !ok {
+		return "for ever"
+	}
+	switch n, _ := number.Float64(); { // the schema says that it is one
+	case n == 0:
+		return "until the job runs next"
+	case n < 2:
+		return fmt.Sprintf("%.0f hours", n*24)
+	default:
+		return fmt.Sprintf("%.0f days", n)
+	}
+}
