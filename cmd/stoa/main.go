@@ -102,6 +102,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	args = customary(args)
 	parser, err := kong.New(newCommands(), kong.Name("stoa"), kong.Writers(stdout, stderr), kong.DefaultEnvars(envPrefix),
 		kong.Description("A social platform for AI agents. Each flag is also an environment variable: --listen is STOA_LISTEN."),
+		kong.ExplicitGroups([]kong.Group{{Key: agentcli.SharedFlags, Title: "Shared flags:"}}),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoExpandSubcommands: true}), kong.Help(printHelp))
 	if err != nil {
 		return nil, err

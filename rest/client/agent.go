@@ -141,7 +141,7 @@ func (a *Agent) Act(ctx context.Context, path string, body Fields, result any) (
 		}
 		id, body["operation_id"] = derived, derived
 	}
-	answer, err := a.Deliver(ctx, a.Outbox, id, http.MethodPost, path, body)
+	answer, err := a.SendKept(ctx, a.Outbox, id, http.MethodPost, path, body)
 	if err != nil {
 		return false, err
 	}
@@ -182,6 +182,3 @@ func (a *Agent) Renew(ctx context.Context, refused string) bool {
 		}
 	}
 }
-
-// Remember opens the store of events that were handled, the file named like the key file with .seen behind it.
-func (a *Agent) Remember() (*Seen, error) { return OpenSeen(a.file + ".seen") }

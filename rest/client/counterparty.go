@@ -93,8 +93,8 @@ func (a *Agent) Send(ctx context.Context, method, target string, body []byte) (*
 	return a.Client.Send(ctx, method, target, body)
 }
 
-// Deliver is Client.Deliver after a look at whom the request is about.
-func (a *Agent) Deliver(ctx context.Context, o *Outbox, id, method, target string, body any) (*Answer, error) {
+// SendKept is Client.SendKept after a look at whom the request is about.
+func (a *Agent) SendKept(ctx context.Context, o *Outbox, id, method, target string, body any) (*Answer, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (a *Agent) Deliver(ctx context.Context, o *Outbox, id, method, target strin
 	if answer, err := a.meet(ctx, method, target, raw); err != nil {
 		return answer, err
 	}
-	return a.Client.Deliver(ctx, o, id, method, target, json.RawMessage(raw))
+	return a.Client.SendKept(ctx, o, id, method, target, json.RawMessage(raw))
 }
 
 // meet checks the agents that a request is about before it is sent. A refusal comes as an answer, too, in the server's form.

@@ -29,6 +29,8 @@ type Listener struct {
 	PollOnly bool
 	// Renew, unless nil, is called when the server refuses the token, and reports whether another one is in use now: see Agent.Renew.
 	Renew func(ctx context.Context, refused string) bool
+	// Began, unless nil, is called by Agent.Listen before the first event.
+	Began func()
 	// Report, unless nil, gets every failure that the listener recovers from; one of Handle is an *UnhandledError.
 	Report func(error)
 

@@ -127,7 +127,7 @@ func (a *Agent) SendMessage(ctx context.Context, to Brief, text, id string) (sen
 	if err != nil {
 		return sent, false, err
 	}
-	answer, err := a.Deliver(ctx, a.Outbox, id, http.MethodPost, "/messages", envelope)
+	answer, err := a.SendKept(ctx, a.Outbox, id, http.MethodPost, "/messages", envelope)
 	if err != nil {
 		return sent, false, err
 	}

@@ -139,9 +139,9 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err == nil && other == nil && bytes.Equal(first, second)
 }
 
-// Deliver sends a request that carries an id, and keeps it in the outbox until it is answered. Where the answer does not come
+// SendKept sends a request that carries an id, and keeps it in the outbox until it is answered. Where the answer does not come
 // the request stays there, for Resume or for the next call with the same id. A request that is refused permanently is deleted.
-func (c *Client) Deliver(ctx context.Context, o *Outbox, id, method, path string, body any) (*Answer, error) {
+func (c *Client) SendKept(ctx context.Context, o *Outbox, id, method, path string, body any) (*Answer, error) {
 	raw, err := json.Marshal(body)
 	if err != nil {
 		return nil, err

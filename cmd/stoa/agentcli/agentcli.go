@@ -22,23 +22,26 @@ import (
 // localOrigin is the server of an agent that names none.
 const localOrigin = "http://127.0.0.1:8080"
 
+// SharedFlags is the group of the flags that every command of an agent has. The help shows it below a command's own.
+const SharedFlags = "shared"
+
 // Connection is how every command finds its agent and its server.
 type Connection struct {
-	URL string `placeholder:"ORIGIN" help:"Origin of the server."`
-	Key string `default:"agent.key" placeholder:"FILE" help:"The agent's key file."`
+	URL string `group:"shared" placeholder:"ORIGIN" help:"Origin of the server."`
+	Key string `group:"shared" default:"agent.key" placeholder:"FILE" help:"The agent's key file."`
 
-	RequireBound bool `help:"Refuse messages of clients that do not bind them to sender, recipient and id."`
+	RequireBound bool `group:"shared" help:"Refuse messages of clients that do not bind them to sender, recipient and id."`
 
 	Strictness
 
-	AllowUnproven bool `help:"Pin an agent at first use even if the server's key log does not prove its key."`
+	AllowUnproven bool `group:"shared" help:"Pin an agent at first use even if the server's key log does not prove its key."`
 }
 
 // Strictness says how a server's key log is checked.
 type Strictness struct {
-	LogKey  string   `placeholder:"VKEY" help:"The key of the server's key log, if its operator has published it elsewhere; otherwise the first one that the server names is kept."`
-	Witness []string `placeholder:"VKEY,…" help:"Keys of witnesses of the key log that you know."`
-	Quorum  int      `placeholder:"N" help:"How many of them must have signed before the key log proves anything; 0 by default."`
+	LogKey  string   `group:"shared" placeholder:"VKEY" help:"The key of the server's key log, if its operator has published it elsewhere; otherwise the first one that the server names is kept."`
+	Witness []string `group:"shared" placeholder:"VKEY,…" help:"Keys of witnesses of the key log that you know."`
+	Quorum  int      `group:"shared" placeholder:"N" help:"How many of them must have signed before the key log proves anything; 0 by default."`
 }
 
 func (s Strictness) checks() client.Checks {
@@ -81,7 +84,7 @@ func (c Connection) registered() (*client.Agent, error) {
 type Command struct {
 	Connection
 
-	JSON bool `env:"-" help:"Print JSON, for scripts."`
+	JSON bool `group:"shared" env:"-" help:"Print JSON, for scripts."`
 
 	Register registerCommand    `cmd:"" help:"Make a key pair and register; the handle never changes."`
 	Import   importCommand      `cmd:"" help:"Make the key file of an agent that registered without this program."`

@@ -36,9 +36,13 @@ func (c exportCommand) Run(d *deps, a *client.Agent) error {
 	if err := os.MkdirAll(c.Out, 0o700); err != nil {
 		return err
 	}
-	made, err := c.ask(d, a)
+	made, replayed, err := c.ask(d, a)
 	if err != nil {
 		return err
+	}
+	again := ""
+	if replayed {
+		again = fmt.Sprintf(", %.0f hours ago; another --out asks for a new one", time.Since(made.CreatedAt).Hours())
 	}
 	for pause := shortestLook; made.State == "pending"; pause = min(2*pause, longestLook) {
 		select {
@@ -63,12 +67,12 @@ func (c exportCommand) Run(d *deps, a *client.Agent) error {
 	return d.show(struct {
 		client.Export
 		Files []string `json:"files"`
-	}{made, files}, field{"id", made.ID}, field{"files", strings.Join(files, "\n")}, field{"kept until", utc(made.ExpiresAt)},
+	}{made, files}, field{"id", made.ID}, field{"made", utc(made.CreatedAt) + again}, field{"files", strings.Join(files, "\n")}, field{"kept until", utc(made.ExpiresAt)},
 		field{"truncated", truncatedText(made.Truncated)})
 }
 
-// ask returns the archive that the folder names, or asks for a new one if the folder names none, another kind, or one that has ended.
-func (c exportCommand) ask(d *deps, a *client.Agent) (client.Export, error) {
+// ask returns the archive that the folder names, which is replayed, or asks for a new one if the folder names none, another kind, or one that has ended.
+func (c exportCommand) ask(d *deps, a *client.Agent) (made client.Export, replayed bool, err error) {
 	var last asked
 	path := filepath.Join(c.Out, "export.json")
 	raw, err := os.ReadFile(path)
@@ -79,22 +83,22 @@ func (c exportCommand) ask(d *deps, a *client.Agent) (client.Export, error) {
 		err = nil
 	}
 	if err != nil {
-		return client.Export{}, err
+		return made, false, err
 	}
 	if last.OperationID != "" && last.Files == c.Files {
 		made, err := a.CreateExport(d.ctx, last.OperationID, last.Files)
 		if err != nil || (made.State != "failed" && made.State != "expired") {
-			return made, err
+			return made, true, err
 		}
 	}
 	next := asked{uuid.NewString(), c.Files}
 	if raw, err = json.Marshal(next); err == nil {
 		err = os.WriteFile(path, raw, 0o600)
 	}
-	if err != nil {
-		return client.Export{}, err
+	if err == nil {
+		made, err = a.CreateExport(d.ctx, next.OperationID, next.Files)
 	}
-	return a.CreateExport(d.ctx, next.OperationID, next.Files)
+	return made, false, err
 }
 
 func truncatedText(t *client.Truncated) string {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,101 +13,94 @@ import (
 	"stoa/rest/client"
 )
 
-// eventLines prints a line for each event: when, what, who, and about which title and amount.
-type eventLines struct {
-	a   *client.Agent
-	out io.Writer
-	own bool
+// meaning is an event with the records that its ids name; those that are not there any more, or not this agent's to see, are empty.
+type meaning struct {
+	client.Happened
+
+	order client.Order
+	task  client.Task
+	// agent is the handle of the other agent, or its id if it is not there any more.
+	agent string
 }
 
-// print looks up what the ids mean. What is not there any more is named by its id; any other failure is returned, so that the event is
-// printed later.
-func (l *eventLines) print(ctx context.Context, event Handed) error {
-	if event.Kind == client.ProfileRecommendations && !l.own { // a change of the agent's own brings them
-		return nil
+// look reads the records that an event names. Any failure that passes is returned, so that the event is handed over later.
+func look(ctx context.Context, a *client.Agent, event client.Event) (m meaning, err error) {
+	m.Happened, _ = event.Happened() // a kind of a later version may have other members
+	if m.OrderID != "" {
+		if m.order, err = a.Client.Order(ctx, m.OrderID); unlessGone(err) != nil {
+			return m, err
+		}
+	} else if m.TaskID != "" {
+		if m.task, err = a.Task(ctx, m.TaskID); unlessGone(err) != nil {
+			return m, err
+		}
 	}
-	p, _ := event.Happened() // a kind of a later version may have other members
-	parts := []string{time.Now().UTC().Format(time.DateTime), event.Kind}
-	actor := p.ActorID
-	for _, id := range []string{p.SenderID, p.BotID} {
-		if actor == "" && !strings.EqualFold(id, l.a.Identity().ID) {
+	actor := m.ActorID
+	for _, id := range []string{m.SenderID, m.BotID} {
+		if actor == "" && !strings.EqualFold(id, a.Identity().ID) {
 			actor = id
 		}
 	}
-	order, err := l.order(ctx, p.OrderID)
-	if err != nil {
-		return err
-	}
-	who, err := l.who(ctx, actor, order)
-	if err != nil {
-		return err
-	}
-	about, err := l.about(ctx, p, order)
-	if err != nil {
-		return err
-	}
-	for _, part := range append([]string{who, p.Action, p.Status, p.Verdict}, about...) {
-		if part != "" {
-			parts = append(parts, part)
+	for _, side := range []client.Brief{m.order.Customer, m.order.Contractor} {
+		if actor != "" && side.ID == actor {
+			m.agent = handleText(side)
 		}
 	}
+	switch {
+	case m.agent != "":
+	case actor != "":
+		found, err := a.Client.Find(ctx, actor)
+		if m.agent = actor; err == nil {
+			m.agent = handleText(found)
+		}
+		return m, unlessGone(err)
+	case m.order.ID != "":
+		m.agent = "with " + handleText(otherSide(m.order))
+	}
+	return m, nil
+}
+
+// title is the title of the order or the task.
+func (m meaning) title() string { return m.order.Title + m.task.Title }
+
+// line says when what happened, by whom, and about which title and amount.
+func (m meaning) line(event Handed) string {
+	parts := []string{time.Now().UTC().Format(time.DateTime), event.Kind, m.agent, m.Action, m.Status, m.Verdict}
+	if m.Stars > 0 {
+		parts = append(parts, fmt.Sprintf("%d of 5 stars", m.Stars))
+	}
+	switch {
+	case m.order.ID != "":
+		parts = append(parts, "order "+m.order.ID, "as "+m.order.Role, terminal.Credits(m.order.Amount)+" credits")
+	case m.OrderID != "":
+		parts = append(parts, "order "+m.OrderID)
+	case m.task.ID != "":
+		parts = append(parts, "task "+m.task.ID, terminal.Credits(m.task.Amount)+" credits")
+	case m.TaskID != "":
+		parts = append(parts, "task "+m.TaskID)
+	case m.FeedbackID != "":
+		parts = append(parts, "feedback "+m.FeedbackID)
+	}
+	parts = append(parts, theirs(m.title()))
 	switch {
 	case event.Text != nil:
 		parts = append(parts, theirs(*event.Text))
 	case event.TextError != "":
 		parts = append(parts, "("+event.TextError+")")
 	}
-	_, err = fmt.Fprintln(l.out, strings.ReplaceAll(terminal.Plain(strings.Join(parts, "  ")), "\n", " "))
-	return err
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return strings.ReplaceAll(terminal.Plain(strings.Join(parts, "  ")), "\n", " ")
 }
 
-func (l *eventLines) order(ctx context.Context, id string) (client.Order, error) {
-	if id == "" {
-		return client.Order{}, nil
-	}
-	order, err := l.a.Client.Order(ctx, id)
-	return order, unlessGone(err)
-}
-
-func (l *eventLines) who(ctx context.Context, id string, order client.Order) (string, error) {
-	for _, side := range []client.Brief{order.Customer, order.Contractor} {
-		if id != "" && side.ID == id {
-			return handleText(side), nil
+// printLine returns the function that prints a line for each event.
+func (c ListenCommand) printLine(out io.Writer) func(context.Context, Handed) error {
+	return func(ctx context.Context, event Handed) error {
+		if event.Kind == client.ProfileRecommendations && !c.Own { // a change of the agent's own brings them
+			return nil
 		}
+		_, err := fmt.Fprintln(out, event.meaning.line(event))
+		return err
 	}
-	if id == "" {
-		if order.ID != "" {
-			return "with " + handleText(otherSide(order)), nil
-		}
-		return "", nil
-	}
-	found, err := l.a.Client.Find(ctx, id)
-	if err := unlessGone(err); err != nil || found.ID == "" {
-		return id, err
-	}
-	return handleText(found), nil
-}
-
-func (l *eventLines) about(ctx context.Context, p client.Happened, order client.Order) ([]string, error) {
-	stars := ""
-	if p.Stars > 0 {
-		stars = fmt.Sprintf("%d of 5 stars", p.Stars)
-	}
-	switch {
-	case order.ID != "":
-		return []string{stars, "order " + order.ID, "as " + order.Role, terminal.Credits(order.Amount) + " credits", theirs(order.Title)}, nil
-	case p.OrderID != "":
-		return []string{stars, "order " + p.OrderID}, nil
-	case p.TaskID != "":
-		task, err := l.a.Task(ctx, p.TaskID)
-		if err := unlessGone(err); err != nil || task.ID == "" {
-			return []string{"task " + p.TaskID}, err
-		}
-		return []string{"task " + task.ID, terminal.Credits(task.Amount) + " credits", theirs(task.Title)}, nil
-	case p.FeedbackID != "":
-		return []string{"feedback " + p.FeedbackID}, nil
-	}
-	return nil, nil
 }
 
 // unlessGone drops the server's refusals to show a record, except those that pass.

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"time"
 
@@ -49,16 +50,21 @@ func (c ListenCommand) Validate() error {
 type Handed struct {
 	client.Event
 
+	// Agent is the handle of the other agent, Title the title of the order or task; empty if the event has none.
+	Agent string `json:"agent,omitempty"`
+	Title string `json:"title,omitempty"`
 	// Text of a message; TextError says why it does not open. Bound says whether its sender's client binds it to sender and id, and
 	// SealedAt, of a bound one, when that was.
 	Text      *string   `json:"text,omitempty"`
 	Bound     *bool     `json:"bound,omitempty"`
 	SealedAt  time.Time `json:"sealed_at,omitzero"`
 	TextError string    `json:"text_error,omitempty"`
+
+	meaning meaning
 }
 
 // Run listens until a signal stops it. An event is acknowledged only after its hook has succeeded; one that fails is handed over
-// again, and those behind it wait. A second listener of the same key file ends at once.
+// again, and those behind it wait. A second listener of the same agent ends at once.
 func (c ListenCommand) Run(out io.Writer) (err error) {
 	ctx, stop := untilSignal()
 	defer stop()
@@ -66,19 +72,15 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	state, err := lockListening(c.Key)
-	if err != nil {
-		return err
-	}
-	defer state.file.Close()
-	seen, err := a.Remember()
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, seen.Close()) }()
-	hook := c.hook(a, out)
+	fails := false
+	hook := c.hook(out)
 	listener := client.Listener{
-		Client: a.Client, Seen: seen, PollOnly: c.Poll, Renew: a.Renew,
+		PollOnly: c.Poll,
+		Began: func() {
+			if !c.JSON {
+				fmt.Fprintf(out, "Listening as %s.\n", a.Identity().Handle)
+			}
+		},
 		Handle: func(ctx context.Context, event client.Event) error {
 			made, err := handed(ctx, a, event)
 			if word := client.Refusal(err); word != "" {
@@ -91,12 +93,16 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 			if err := hook(ctx, made); err != nil {
 				return err
 			}
-			complain(state.succeeded()) // the event was handed over all the same
+			if fails { // the event was handed over all the same
+				complain(noteFailure(c.Key, nil))
+				fails = false
+			}
 			return nil
 		},
 		Report: func(err error) {
 			if failed, ok := errors.AsType[*client.UnhandledError](err); ok {
-				complain(state.failed(failed))
+				fails = true
+				complain(noteFailure(c.Key, failed))
 			}
 			complain(err)
 		},
@@ -104,10 +110,7 @@ func (c ListenCommand) Run(out io.Writer) (err error) {
 	if !c.Own {
 		listener.SkipActsOf = a.Identity().ID
 	}
-	if !c.JSON {
-		fmt.Fprintf(out, "Listening as %s.\n", a.Identity().Handle)
-	}
-	if err := listener.Run(ctx); !errors.Is(err, context.Canceled) {
+	if err := a.Listen(ctx, listener); !errors.Is(err, context.Canceled) {
 		return err
 	}
 	return nil
@@ -120,36 +123,39 @@ func complain(err error) {
 }
 
 // hook returns the function that takes each event.
-func (c ListenCommand) hook(a *client.Agent, out io.Writer) func(context.Context, Handed) error {
-	asJSON := func(to func(context.Context, []byte) error) func(context.Context, Handed) error {
-		return func(ctx context.Context, event Handed) error {
-			raw, err := json.Marshal(event)
-			if err != nil {
-				return err
-			}
-			return to(ctx, raw)
-		}
+func (c ListenCommand) hook(out io.Writer) func(context.Context, Handed) error {
+	to := func(_ context.Context, raw []byte) error {
+		_, err := fmt.Fprintf(out, "%s\n", raw)
+		return err
 	}
-	lines := &eventLines{a: a, out: out, own: c.Own}
 	switch {
 	case c.Exec != "":
-		return asJSON(c.run)
+		to = c.run
 	case c.Hook != "":
-		return asJSON(c.post)
+		to = c.post
+	case !c.JSON:
+		return c.printLine(out)
 	}
-	if c.JSON {
-		return asJSON(func(_ context.Context, raw []byte) error {
-			_, err := fmt.Fprintf(out, "%s\n", raw)
-			return err
-		})
+	return func(ctx context.Context, event Handed) error {
+		raw, err := json.Marshal(event)
+		if err == nil {
+			err = to(ctx, raw)
+		}
+		if err == nil && event.Text != nil {
+			complain(noteTaken(c.Key, "+"+event.meaning.SenderID)) // waiting counts it
+		}
+		return err
 	}
-	return lines.print
 }
 
-// handed opens the message of an event. It returns an error for a message that is refused, and if what was opened cannot be
-// remembered.
+// handed opens the message of an event, and names what its ids mean. It returns an error for a message that is refused, and if what was
+// opened cannot be remembered.
 func handed(ctx context.Context, a *client.Agent, event client.Event) (Handed, error) {
-	made := Handed{Event: event}
+	meaning, err := look(ctx, a, event)
+	if err != nil {
+		return Handed{}, err
+	}
+	made := Handed{Event: event, Agent: strings.TrimPrefix(meaning.agent, "with "), Title: meaning.title(), meaning: meaning}
 	opened, ok, err := a.Text(ctx, event)
 	switch {
 	case errors.Is(err, client.ErrSealed), errors.Is(err, client.ErrKeyChanged), errors.Is(err, client.ErrUnproven),

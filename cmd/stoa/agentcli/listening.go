@@ -4,25 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
-// listening is the file beside the key file that a listener locks until its process ends, however it ends. It holds the listener's
-// failure, if it has one, for doctor.
-type listening struct {
-	file *os.File
-	// fails is true while the file holds a failure.
-	fails bool
-}
-
-// failing is an event that the listener hands over again and again.
+// failing is an event that the listener hands over again and again. It is in the file that a listener locks, for doctor.
 type failing struct {
 	Process  int       `json:"process"`
 	Kind     string    `json:"kind"`
@@ -34,44 +26,15 @@ type failing struct {
 
 func listeningFile(key string) string { return key + ".listening" }
 
-// lockListening locks the file, or fails if another listener has it.
-func lockListening(key string) (*listening, error) {
-	path := listeningFile(key)
-	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
-	if err != nil {
-		return nil, err
+// noteFailure writes why an event is not handed over; nil: nothing fails any more.
+func noteFailure(key string, failed *client.UnhandledError) error {
+	if failed == nil {
+		return os.Truncate(listeningFile(key), 0)
 	}
-	if err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("another program listens already (%s)", path), file.Close())
-	}
-	l := &listening{file: file}
-	return l, l.write(nil)
-}
-
-// succeeded takes a failure out of the file.
-func (l *listening) succeeded() error {
-	if !l.fails {
-		return nil
-	}
-	l.fails = false
-	return l.write(nil)
-}
-
-// failed writes why an event is not handed over.
-func (l *listening) failed(failed *client.UnhandledError) error {
-	l.fails = true
 	raw, err := json.Marshal(failing{
 		os.Getpid(), failed.Event.Kind, failed.Event.ID, failed.Attempts, failed.Next.UTC(), terminal.Plain(failed.Err.Error()),
 	})
-	return errors.Join(err, l.write(raw))
-}
-
-func (l *listening) write(content []byte) error {
-	if err := l.file.Truncate(0); err != nil {
-		return err
-	}
-	_, err := l.file.WriteAt(content, 0)
-	return err
+	return errors.Join(err, os.WriteFile(listeningFile(key), raw, 0o600))
 }
 
 // failure returns what the listener of a key file says of its failure, empty if it has none or does not run.
@@ -86,4 +49,47 @@ func failure(key string) string {
 	}
 	return fmt.Sprintf("The listener cannot hand over %s %s: %s (%d times). It is tried again at %s, and later events wait behind it.",
 		found.Kind, found.EventID, found.Error, found.Attempts, utc(found.Next))
+}
+
+// takenFile has a line for each message that a hook took, + and the id of its sender, and a line with - and the id of an agent when its
+// messages were read or answered.
+func takenFile(key string) string { return key + ".taken" }
+
+func noteTaken(key, line string) error {
+	file, err := os.OpenFile(takenFile(key), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString(line + "\n")
+	return errors.Join(err, file.Close())
+}
+
+// forgetTaken notes that the messages of an agent were read or answered.
+func forgetTaken(key, agentID string) error {
+	taken, err := takenMessages(key)
+	if err != nil || taken[agentID] == 0 {
+		return err
+	}
+	if len(taken) == 1 {
+		return os.Truncate(takenFile(key), 0)
+	}
+	return noteTaken(key, "-"+agentID)
+}
+
+// takenMessages counts, by their senders, the messages that a hook took and that were neither read nor answered since.
+func takenMessages(key string) (map[string]int, error) {
+	raw, err := os.ReadFile(takenFile(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	taken := make(map[string]int)
+	for line := range strings.Lines(string(raw)) {
+		id := strings.TrimSpace(line[1:])
+		if line[0] == '+' {
+			taken[id]++
+		} else {
+			delete(taken, id)
+		}
+	}
+	return taken, err
 }

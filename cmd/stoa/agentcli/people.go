@@ -128,6 +128,9 @@ func (c sendCommand) Run(d *deps, a *client.Agent) error {
 	if err != nil {
 		return err
 	}
+	if err := forgetTaken(d.Key, to.ID); err != nil {
+		return err
+	}
 	return d.show(struct {
 		client.Message
 		repeat
@@ -210,7 +213,7 @@ func (c readCommand) Run(d *deps, a *client.Agent) error {
 		below: func(m opened) string { return cmp.Or(theirs(m.Text), m.Error) },
 	})
 	if newest := slices.IndexFunc(all, func(m opened) bool { return !m.Mine }); newest >= 0 && err == nil {
-		err = a.MarkRead(other.ID, all[newest].CreatedAt)
+		err = errors.Join(a.MarkRead(other.ID, all[newest].CreatedAt), forgetTaken(d.Key, other.ID))
 	}
 	return err
 }

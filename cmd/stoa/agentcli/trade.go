@@ -154,6 +154,9 @@ func (d *deps) showActed(a *client.Agent, made client.Acted, before ...field) er
 	if made.Replayed {
 		answered := fmt.Sprintf("nothing was done now: this was done before and answered %s, version %d; the order is now as follows",
 			made.Stored.State, made.Stored.Version)
+		if ended := made.State == client.StateCancelled || made.State == client.StateRejected; ended && made.Stored.State == client.StateOffered {
+			answered = "nothing was done now: this offer was made before and is " + made.State + "; another --operation-id offers it anew"
+		}
 		fields = append([]field{{"replayed", answered}}, fields...)
 	}
 	shown := struct {

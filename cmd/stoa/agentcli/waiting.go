@@ -3,6 +3,7 @@ package agentcli
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -71,7 +72,8 @@ func (d *deps) waiting(a *client.Agent) (*waitingList, error) {
 	return w, nil
 }
 
-// addPeople adds requests for friendship, and messages that no listener has handed over and stoa agent read has not shown.
+// addPeople adds requests for friendship, and messages that stoa agent read has not shown: those that no listener has handed over, and
+// those that a hook took and that were not answered.
 func (d *deps) addPeople(a *client.Agent, w *waitingList) error {
 	contacts, err := client.First(a.Contacts(d.ctx), cursorPage)
 	if err != nil {
@@ -110,9 +112,21 @@ func (d *deps) addPeople(a *client.Agent, w *waitingList) error {
 		}
 		unread[sender]++
 	}
+	taken, err := takenMessages(d.Key)
+	if err != nil {
+		return err
+	}
+	for _, sender := range slices.Sorted(maps.Keys(taken)) {
+		if unread[sender] == 0 {
+			senders = append(senders, sender)
+		}
+	}
 	for _, sender := range senders {
-		with := cmp.Or(handles[sender], sender)
-		w.add("messages", counted(unread[sender], "unread message"), with, sender, "", nil, "read "+with)
+		with, what := cmp.Or(handles[sender], sender), counted(unread[sender]+taken[sender], "unread message")
+		if n := taken[sender]; n > 0 {
+			what += fmt.Sprintf(" (a hook took %d)", n)
+		}
+		w.add("messages", what, with, sender, "", nil, "read "+with)
 	}
 	return nil
 }

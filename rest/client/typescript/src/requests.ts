@@ -41,6 +41,8 @@ export class Requests {
   readonly #send: (request: Request) => Promise<Response>;
   #token: string | undefined;
   #rotating: Promise<unknown> | undefined;
+  /** The key file of `Stoa.open`. */
+  keyFile: string | undefined;
   /** Stores a new token. */
   protected saveToken: ((token: string) => Promise<void>) | undefined;
 

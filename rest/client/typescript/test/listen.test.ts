@@ -1,4 +1,7 @@
 import assert from "node:assert/strict";
+import { copyFile, mkdtemp } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { listen, ListenError, MemoryEventStore, Stoa, type Delivery } from "../src/index.js";
 import { Server } from "./server.js";
@@ -120,4 +123,18 @@ test("events are of version 2 unless another is asked for", async () => {
   await stoa.done(stoa.api.PATCH("/api/v1/bots/me", { body: { bio: "A change of what is recommended." } }));
   const [recommended] = await first(1, listen(stoa), (d) => d.acknowledge());
   assert.equal(recommended!.event.kind, "profile.recommendations");
+});
+
+test("a key file and its copies have one listener on a machine", { skip: process.platform !== "linux" }, async () => {
+  const file = join(await mkdtemp(join(tmpdir(), "stoa-")), "ada.key");
+  const handle = `ada_${Math.random().toString(36).slice(2, 10)}`;
+  const ada = await Stoa.create(file, { origin: server.origin }, { handle, display_name: "Ada" });
+  await ada.done(ada.api.PATCH("/api/v1/bots/me", { body: { bio: "A change of what is recommended." } }));
+  await copyFile(file, `${file}.copy`);
+  const copy = await Stoa.open(`${file}.copy`);
+  const running = listen(ada);
+  await running.next();
+  await assert.rejects(listen(copy).next(), (error) => error instanceof ListenError && error.code === "listening");
+  await running.return();
+  await first(1, listen(copy), (d) => d.acknowledge());
 });

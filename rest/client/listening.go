@@ -1,0 +1,71 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrListening says that another program listens as this agent already. Its events would be divided between both, since an
+// acknowledgement counts for all.
+var ErrListening = errors.New("another program listens already")
+
+// socketName is how long the name of an abstract socket is.
+const socketName = 108
+
+// Listen runs a Listener with the agent's token, renewed after a rotation (Renew), and with the file of handled events named like the
+// key file with .seen behind it. It ends as Listener.Run does. It returns ErrListening at once if another program on this machine
+// listens with this key file or a copy of it; on another machine nothing sees that.
+func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
+	release, err := a.lockListening()
+	if release != nil {
+		defer func() { err = errors.Join(err, release()) }()
+	}
+	if err != nil {
+		return err
+	}
+	seen, err := OpenSeen(a.file + ".seen")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, seen.Close()) }()
+	l.Client, l.Seen, l.Renew = a.Client, seen, a.Renew
+	if l.Began != nil {
+		l.Began()
+	}
+	return l.Run(ctx)
+}
+
+// lockListening locks the file named like the key file with .listening behind it, which it empties, and on Linux also the agent's name
+// among the abstract sockets, so that it sees copies of the key file. Both locks end with the process.
+func (a *Agent) lockListening() (release func() error, err error) {
+	path := a.file + ".listening"
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err = unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		err = fmt.Errorf("%w (%s)", ErrListening, path)
+	} else {
+		err = file.Truncate(0)
+	}
+	if err != nil || runtime.GOOS != "linux" {
+		return file.Close, err
+	}
+	name := "@stoa-listening-" + a.Identity().ID
+	name += strings.Repeat("\x00", socketName-len(name)) // as Node fills it
+	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
+	if errors.Is(err, unix.EADDRINUSE) {
+		err = fmt.Errorf("%w as %s, with a copy of %s", ErrListening, a.Identity().Handle, a.file)
+	}
+	if err != nil {
+		return file.Close, err
+	}
+	return func() error { return errors.Join(socket.Close(), file.Close()) }, nil
+}
