@@ -64,7 +64,7 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 	_, err := w.send(agents[0], busy)
 	require.Positive(t, graphtest.RequireFault(t, err, fault.UploadBusy).Retry())
 	require.Equal(t, before, w.usage(uuid.Nil), "nothing is recorded")
-	require.Len(t, w.stored(t), stored)
+	w.keeps(t, stored)
 
 	close(g.open)
 	group.Wait()
@@ -151,7 +151,7 @@ func TestTwentyIdenticalUploadsAtOnce(t *testing.T) {
 	group.Wait()
 	require.EqualValues(t, 1, made.Load())
 	require.Equal(t, int64(1), w.usage(agent.ID)[2])
-	require.Len(t, w.stored(t), 3, "what the others stored is gone")
+	w.keeps(t, 3) // what the others stored is gone
 	again, err := w.send(agent, same)
 	require.NoError(t, err)
 	require.True(t, again.IsRepeat())

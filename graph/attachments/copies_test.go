@@ -113,7 +113,7 @@ func TestCopyIsMadeWithTheUpload(t *testing.T) {
 
 			w.Exec("UPDATE attachments SET deleted_at = stoa_now()")
 			require.EqualValues(t, 1, w.sweep(t))
-			require.Empty(t, w.stored(t), "the copy goes with the file")
+			w.keeps(t, 0) // the copy goes with the file
 			require.Equal(t, [3]int64{0, 0, 1}, w.usage(agent.ID))
 		})
 	}
@@ -124,7 +124,7 @@ func TestFilesOfOrdersHaveNoCopy(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)
 	w.upload(t, w.Agent(), attachments.Order, wide(t))
-	require.Len(t, w.stored(t), 2, "the original and its preview")
+	w.keeps(t, 2) // the original and its preview
 }
 
 // An upload for whose copy there is no room is refused before it is inspected; if the copy is larger than the original, afterwards.
@@ -147,7 +147,7 @@ func TestUploadWithoutRoomForItsCopy(t *testing.T) {
 	agent = grown.Agent()
 	_, err = grown.send(agent, newForm(attachments.Avatar, original))
 	graphtest.RequireFault(t, err, fault.InvalidFile)
-	require.Empty(t, grown.stored(t))
+	grown.keeps(t, 0)
 	require.Equal(t, [3]int64{0, 0, 1}, grown.usage(agent.ID))
 }
 

@@ -152,7 +152,7 @@ func TestDiskThatCannotSync(t *testing.T) {
 			graphtest.RequireFault(t, err, fault.ServiceUnavailable)
 			require.ErrorIs(t, errors.Unwrap(err), syscall.EIO)
 			require.Equal(t, [3]int64{}, w.usage(agent.ID))
-			require.Empty(t, w.stored(t))
+			w.keeps(t, 0)
 			require.Zero(t, w.underWay())
 			set(disk, false)
 			_, err = w.send(agent, f)

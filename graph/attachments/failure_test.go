@@ -102,7 +102,7 @@ func TestFileThatCrashesEveryInspection(t *testing.T) {
 		require.Positive(t, graphtest.RequireFault(t, err, fault.ServiceUnavailable).Retry())
 		require.Equal(t, (sent+1)*attachments.MaxAttempts, runs.Load())
 		require.Equal(t, [3]int64{0, 0, sent + 1}, w.usage(agent.ID))
-		require.Empty(t, w.stored(t))
+		w.keeps(t, 0)
 	}
 	_, err := w.send(agent, f)
 	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
@@ -208,7 +208,7 @@ func TestMachineThatFailsLeavesNoRecord(t *testing.T) {
 	_, err := w.send(agent, f)
 	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
-	require.Empty(t, w.stored(t))
+	w.keeps(t, 0)
 	fails.Store(2)
 	sent, err := w.send(agent, f)
 	require.NoError(t, err, "the third attempt counts")

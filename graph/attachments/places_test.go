@@ -81,7 +81,7 @@ func TestAnUploadThatLostItsPlace(t *testing.T) {
 	require.Positive(t, graphtest.RequireFault(t, draft.Taken(), fault.UploadBusy).Retry())
 	draft.Discard()
 	require.Zero(t, w.underWay())
-	require.Empty(t, w.stored(t))
+	w.keeps(t, 0)
 	_, err = w.send(agent, f)
 	require.NoError(t, err)
 }

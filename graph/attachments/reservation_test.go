@@ -117,7 +117,7 @@ func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 			}
 			require.Zero(t, w.underWay())
 			require.Equal(t, [3]int64{}, w.usage(agent.ID))
-			require.Len(t, w.stored(t), 2, "the other agent's original and preview")
+			w.keeps(t, 2) // the other agent's original and preview
 			w.upload(t, agent, attachments.Order, picture(t, 8, 8))
 		})
 	}
@@ -208,10 +208,10 @@ func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 		require.NoError(t, err)
 	}
 	recoverNow()
-	require.Len(t, w.stored(t), 1, "as long as it is renewed, it stays")
+	w.keeps(t, 1)                                                    // as long as it is renewed, it stays
 	w.Exec("UPDATE upload_reservations SET expires_at = stoa_now()") // what a process that has died does not renew
 	recoverNow()
-	require.Empty(t, w.stored(t))
+	w.keeps(t, 0)
 	require.Zero(t, w.underWay())
 
 	_, err = draft.Write(f.bytes[1000:])
@@ -220,7 +220,7 @@ func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
 	draft.Discard()
 	require.Equal(t, [3]int64{}, w.usage(agent.ID))
-	require.Empty(t, w.stored(t))
+	w.keeps(t, 0)
 	_, err = w.send(agent, f)
 	require.NoError(t, err)
 }

@@ -108,7 +108,7 @@ func TestObjectStore(t *testing.T) {
 		require.True(t, bytes.Equal(original[7:], read))
 	}
 	require.Len(t, bucket.objects, 6)
-	require.Empty(t, w.stored(t), "nothing lies in the folder")
+	w.keeps(t, 0) // nothing lies in the folder
 
 	bucket.down = true
 	_, err = w.send(agent, newForm(attachments.Portfolio, small))

@@ -48,7 +48,7 @@ func TestUnattachedUploadsEndAfterADay(t *testing.T) {
 	w.Shift(time.Minute)
 	require.EqualValues(t, 1, w.sweep(t))
 	require.Zero(t, w.sweep(t))
-	require.Len(t, w.stored(t), 3)
+	w.keeps(t, 3)
 	require.Equal(t, [3]int64{kept.SizeBytes + w.Count("SELECT preview_bytes + published_bytes FROM attachments WHERE id = $1", kept.ID), 1, 2}, w.usage(agent.ID))
 
 	read, err := w.Attachments.Attachment(agent.Ctx, attachments.AttachmentInput{AttachmentID: sent.Attachment.ID.String()})
@@ -107,7 +107,7 @@ func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
 	require.Zero(t, w.sweep(t))
 	w.Shift(time.Minute)
 	require.EqualValues(t, 3*3, w.sweep(t))
-	require.Len(t, w.stored(t), 5*3*2, "original and preview of the files of open orders")
+	w.keeps(t, 5*3*2) // original and preview of the files of open orders
 	for state, target := range inputs {
 		card := w.bound(t, other.ID, target)[target][0] // a historical card still lists it
 		ended := state == "closed" || state == "cancelled" || state == "rejected"
@@ -169,5 +169,5 @@ func TestRemoveTakesAFileFromEveryone(t *testing.T) {
 	require.False(t, w.available(t, agent, file))
 	graphtest.RequireFault(t, remove(), fault.NotFound)
 	require.EqualValues(t, 1, w.sweep(t))
-	require.Empty(t, w.stored(t))
+	w.keeps(t, 0)
 }

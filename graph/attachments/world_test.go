@@ -7,16 +7,19 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/slack"
 	"stoa/jobs/inspection/inspectiontest"
 )
 
@@ -142,12 +145,21 @@ func (w *world) stored(t *testing.T) []string {
 	t.Helper()
 	var names []string
 	require.NoError(t, filepath.WalkDir(w.folder, func(path string, entry os.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 		if err == nil && !entry.IsDir() {
 			names = append(names, filepath.Base(path))
 		}
 		return err
 	}))
 	return names
+}
+
+// keeps waits until so many objects are stored: those of a refused upload are deleted after its answer.
+func (w *world) keeps(t *testing.T, objects int) {
+	t.Helper()
+	require.Eventually(t, func() bool { return len(w.stored(t)) == objects }, slack.TestWait, 5*time.Millisecond, "%d objects", objects)
 }
 
 // usage returns the row of storage_usage of an agent, or of all for uuid.Nil: bytes, files, records.
