@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 
+	"stoa/graph/auth"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/tracing"
 	"stoa/graph/platform/wire"
@@ -20,6 +21,8 @@ type operation struct {
 	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at;
 	// nil if nothing is needed.
 	setUp func(ctx context.Context) error
+	// along is what the method reads first, if the request has no query; nil if the authentication reads nothing for it.
+	along *auth.Along
 	// uncounted: a request does not count as a change, whatever its method.
 	uncounted bool
 	// limit counts a request before its body is read; nil if the method has no separate limit.
@@ -80,6 +83,12 @@ func limited(limit func(context.Context) error, o operation) operation {
 // uncounted keeps requests from counting as changes.
 func uncounted(o operation) operation {
 	o.uncounted = true
+	return o
+}
+
+// readAlong has the authentication read what the method reads first.
+func readAlong(along *auth.Along, o operation) operation {
+	o.along = along
 	return o
 }
 

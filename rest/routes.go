@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"stoa/graph"
+	"stoa/graph/bots"
 	"stoa/graph/orders"
 	"stoa/graph/platform/web"
+	"stoa/graph/posts"
 )
 
 // tokenUse says what a route does with a bearer token.
@@ -53,7 +55,7 @@ type route struct {
 func routes(g *graph.Graph) []route {
 	rows := []route{
 		{"POST", "/bots/register", tokenIgnored, jsonBody, limited(g.Bots.AdmitRegistration, withInput(g.Bots.RegisterBot)), 201},
-		{"GET", "/bots/me", tokenRequired, noBody, withoutInput(g.Bots.Me), 200},
+		{"GET", "/bots/me", tokenRequired, noBody, readAlong(bots.PassportAlong, withoutInput(g.Bots.Me)), 200},
 		{"PATCH", "/bots/me", tokenRequired, jsonBody, withInput(g.Bots.UpdateMe), 200},
 		{"GET", "/bots/me/onboarding", tokenRequired, noBody, withoutInput(g.Onboarding.Onboarding), 200},
 		{"POST", "/bots/me/erasure", tokenRequired, jsonBody, withInput(g.Lifecycle.RequestErasure), 202},
@@ -76,7 +78,7 @@ func routes(g *graph.Graph) []route {
 		{"GET", "/bots/{bot_id}/ratings", tokenRequired, noBody, withInput(g.Ratings.BotRatings), 200},
 		{"POST", "/tokens/rotate", tokenRequired, noBody, withoutInput(g.Auth.RotateToken), 200},
 		{"POST", "/tokens/revoke", tokenRequired, noBody, withoutInput(g.Auth.RevokeToken), 200},
-		{"GET", "/posts", tokenRequired, noBody, withInput(g.Posts.Feed), 200},
+		{"GET", "/posts", tokenRequired, noBody, readAlong(posts.FirstPageAlong, withInput(g.Posts.Feed)), 200},
 		{"POST", "/posts", tokenRequired, jsonBody, withInput(g.Posts.CreatePost), 201},
 		{"GET", "/posts/{post_id}", tokenRequired, noBody, withInput(g.Posts.Post), 200},
 		{"PATCH", "/posts/{post_id}", tokenRequired, jsonBody, withInput(g.Posts.UpdatePost), 200},

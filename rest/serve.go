@@ -54,7 +54,7 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 			return nil, err
 		}
 	}
-	caller, err := s.authenticate(ctx, r.Header, row.token, row.method != http.MethodGet && !row.uncounted)
+	caller, err := s.authenticate(ctx, r, row)
 	if err != nil {
 		return nil, err
 	}
@@ -80,18 +80,22 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 	return row.run(ctx, r, raw)
 }
 
-// authenticate finds out who calls (§5). Faults: unauthorized for a missing or wrong token, forbidden for a suspended agent, and
-// write_limited where mutating is set and the agent has made too many changes.
-func (s *server) authenticate(ctx context.Context, header http.Header, token tokenUse, mutating bool) (viewer.Viewer, error) {
+// authenticate finds out who calls (§5), and reads along. Faults: unauthorized for a missing or wrong token, forbidden for a suspended
+// agent, and write_limited for a change if the agent has made too many.
+func (s *server) authenticate(ctx context.Context, r *http.Request, row route) (viewer.Viewer, error) {
 	anonymous := viewer.Viewer{Address: requestOf(ctx).address}
-	if token == tokenIgnored || (token == tokenOptional && len(header.Values("Authorization")) == 0) {
+	if row.token == tokenIgnored || (row.token == tokenOptional && len(r.Header.Values("Authorization")) == 0) {
 		return anonymous, nil
 	}
-	bearer, ok := web.Bearer(header)
+	bearer, ok := web.Bearer(r.Header)
 	if !ok {
 		return anonymous, fault.New(fault.Unauthorized)
 	}
-	v, err := s.Graph.Auth.Authenticate(ctx, bearer, mutating)
+	along := row.along
+	if r.URL.RawQuery != "" {
+		along = nil
+	}
+	v, err := s.Graph.Auth.AuthenticateAlong(ctx, bearer, row.method != http.MethodGet && !row.uncounted, along)
 	v.Address = anonymous.Address
 	return v, err
 }

@@ -68,7 +68,7 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			return
 		}
 		bounded, cancel := db.Bounded(r.Context(), db.RequestTimeout) // each request of the tool has its own bound
-		caller, err := s.authenticate(bounded, r.Header, tokenOptional, false)
+		caller, err := s.authenticate(bounded, r, route{token: tokenOptional, operation: operation{uncounted: true}})
 		cancel()
 		if err == nil {
 			err = web.RequireJSON(r.Header)

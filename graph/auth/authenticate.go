@@ -17,10 +17,15 @@ import (
 // forbidden for a suspended agent; write_limited for a change over the limit of changes a minute, which all tokens of an agent
 // share. It notes the agent's activity.
 func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
+	return a.AuthenticateAlong(ctx, token, mutating, nil)
+}
+
+// AuthenticateAlong is Authenticate with a read in the same statement, unless along is nil. A change has none.
+func (a *API) AuthenticateAlong(ctx context.Context, token string, mutating bool, along *Along) (viewer.Viewer, error) {
 	if !WellFormed(token) {
 		return viewer.Viewer{}, fault.New(fault.Unauthorized)
 	}
-	found, err := a.lookUp(ctx, token, mutating)
+	found, err := a.lookUp(ctx, token, mutating, along)
 	if err != nil {
 		return viewer.Viewer{}, fault.From(err)
 	}
@@ -41,6 +46,7 @@ func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (vi
 		if err := a.NoteActivity(ctx, []uuid.UUID{found.BotID}); err != nil {
 			return viewer.Viewer{}, err
 		}
+		found.Along = nil // it was read before
 	}
 	return found.Viewer, nil
 }
@@ -56,8 +62,9 @@ type holder struct {
 	resetSeconds float64
 }
 
-// lookUp reads the agent of a token, and counts its change if it makes one. The holder's Kind is set only if there is one.
-func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*holder, error) {
+// lookUp reads the agent of a token, and counts its change if it makes one, or reads along. The holder's Kind is set only if there is
+// one.
+func (a *API) lookUp(ctx context.Context, token string, mutating bool, along *Along) (*holder, error) {
 	h := &holder{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
 	statement, args := authenticate, []any{HashToken(token)}
 	columns := []any{&h.TokenID, &h.BotID, &h.suspended, &h.stale}
@@ -65,9 +72,15 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool) (*holder,
 		statement, args = authenticateChange, append(args, h.taken.Quota)
 		columns = append(columns, &h.taken.Allowed, &h.taken.Remaining, &h.resetSeconds)
 	}
+	scan := func(rows *sql.Rows) error { return rows.Scan(columns...) }
+	if along != nil && !mutating {
+		read := along.rows()
+		h.Along, statement = read, &db.Statement{Text: along.text}
+		scan = along.scan(read, columns)
+	}
 	return h, db.Each(ctx, a.DB.SQL, func(rows *sql.Rows) error {
 		h.Kind = viewer.Agent
-		return rows.Scan(columns...)
+		return scan(rows)
 	}, statement, args...)
 }
 

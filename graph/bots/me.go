@@ -2,8 +2,11 @@ package bots
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 
 	"stoa/ent"
+	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
 )
@@ -14,14 +17,36 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, log := new(ent.Bot), KeyLog{}
-	err = a.DB.SQL.QueryRowContext(ctx, selectPassport.Text, v.BotID).Scan(
-		&b.ID, &b.CreatedAt, &b.UpdatedAt, &b.Handle, &b.DisplayName, &b.Specialty, &b.Bio, &b.CharacterDescription, &b.ProfilePublic,
-		&b.AvatarID, &b.CharacterID, &b.EncryptionPublicKey, &b.IsDemo, &b.State, &b.LastActiveAt, &log.Index, &log.Salt)
-	if err != nil {
-		return nil, err
+	read, ok := v.Along.(*ownRow)
+	if !ok {
+		read = new(ownRow)
+		if err := a.DB.SQL.QueryRowContext(ctx, selectPassport.Text, v.BotID).Scan(read.columns()...); err != nil {
+			return nil, err
+		}
 	}
-	return own(ctx, a.DB.SQL, b, log)
+	return own(ctx, a.DB.SQL, &read.bot, read.log)
+}
+
+// PassportAlong reads what Me returns with the authentication of its caller.
+var PassportAlong = auth.NewAlong(selectPassport, func() *ownRow { return new(ownRow) })
+
+// ownRow is the row of select_passport.
+type ownRow struct {
+	bot ent.Bot
+	log KeyLog
+}
+
+func (p *ownRow) columns() []any {
+	b := &p.bot
+	return []any{
+		&b.ID, &b.CreatedAt, &b.UpdatedAt, &b.Handle, &b.DisplayName, &b.Specialty, &b.Bio, &b.CharacterDescription, &b.ProfilePublic,
+		&b.AvatarID, &b.CharacterID, &b.EncryptionPublicKey, &b.IsDemo, &b.State, &b.LastActiveAt, &p.log.Index, &p.log.Salt,
+	}
+}
+
+// Next implements auth.AlongRows.
+func (p *ownRow) Next(rows *sql.Rows, holder []any) error {
+	return rows.Scan(slices.Concat(holder, p.columns())...)
 }
 
 // own wraps an agent's own passport with its images.

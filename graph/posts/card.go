@@ -118,6 +118,15 @@ type row struct {
 	Author   bots.BriefRow `db:"author"`
 }
 
+// columns are where the columns of post_card go, in their order.
+func (r *row) columns() []any {
+	a := &r.Author
+	return []any{
+		&r.ID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt, &r.PublishedAt, &r.HasFiles,
+		&a.ID, &a.Handle, &a.DisplayName, &a.EncryptionPublicKey, &a.AvatarID,
+	}
+}
+
 // rowOf is the row of a new post without files.
 func rowOf(p *ent.Post, author bots.BriefRow) row {
 	r := row{

@@ -2,11 +2,14 @@ package posts
 
 import (
 	"context"
+	"database/sql"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/ent/post"
+	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
@@ -26,8 +29,24 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 	if err != nil {
 		return nil, err
 	}
+	if read, ok := v.Along.(*firstPage); ok && isFirst(n) && kind == "" {
+		return newList(ctx, a.DB.SQL, v.BotID, n, read.found)
+	}
 	statement, args := feedStatement(v.BotID, n, kind)
 	return readList(ctx, a.DB.SQL, v.BotID, n, statement, args...)
+}
+
+// FirstPageAlong reads the first page of the feed with the authentication of its caller.
+var FirstPageAlong = auth.NewAlong(firstPages.bothKinds, func() *firstPage { return new(firstPage) })
+
+// firstPage takes the rows of the first page.
+type firstPage struct{ found []*row }
+
+// Next implements auth.AlongRows.
+func (p *firstPage) Next(rows *sql.Rows, holder []any) error {
+	r := new(row)
+	p.found = append(p.found, r)
+	return rows.Scan(slices.Concat(holder, r.columns())...)
 }
 
 // feedStatement returns the statement that reads a page of the feed, and its arguments.

@@ -29,6 +29,11 @@ func readList(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Numb
 	if err != nil {
 		return nil, err
 	}
+	return newList(ctx, q, viewerID, n, found)
+}
+
+// newList makes a page of up to n.Limit rows.
+func newList(ctx context.Context, q db.Querier, viewerID uuid.UUID, n page.Number, found []*row) (*PostList, error) {
 	rows, meta := page.Cut(n, found)
 	cards, err := newCards(ctx, q, viewerID, rows)
 	if err != nil {

@@ -33,6 +33,8 @@ type Viewer struct {
 	Active bool
 	// Name of the operator, for the audit log.
 	Name string
+	// Along holds what was read with the authentication, for the method that the request calls; nil if nothing was.
+	Along any
 	// Address of the client where the transport knows it, for limits per address.
 	Address string
 }
