@@ -86,7 +86,7 @@ type Config struct {
 	// RecordErased writes down an erasure outside the database (lifecycle.API); nil: nothing does.
 	RecordErased func(lifecycle.Erased) error
 	// Backup makes a backup; nil if the process keeps none.
-	Backup func(context.Context) (*operator.Copy, error)
+	Backup func(context.Context) (*operator.Backup, error)
 }
 
 // Sockets is the event channel as domains reach it (rest/socket). None of its methods may block.
@@ -150,7 +150,7 @@ func New(c Config) *Graph {
 		c.Sockets = noSockets{}
 	}
 	if c.Backup == nil {
-		c.Backup = func(context.Context) (*operator.Copy, error) {
+		c.Backup = func(context.Context) (*operator.Backup, error) {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
 	}

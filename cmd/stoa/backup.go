@@ -272,7 +272,7 @@ func (p *process) backups() backup.Store {
 }
 
 // makeBackup makes a backup for an operator.
-func (p *process) makeBackup(ctx context.Context) (*operator.Copy, error) {
+func (p *process) makeBackup(ctx context.Context) (*operator.Backup, error) {
 	made, err := p.backups().Make(ctx)
 	if errors.Is(err, backup.ErrBusy) || errors.Is(err, cluster.ErrNoClient) {
 		return nil, fault.Wrap(fault.ServiceUnavailable, err).Say(err.Error())
@@ -281,7 +281,7 @@ func (p *process) makeBackup(ctx context.Context) (*operator.Copy, error) {
 		return nil, err
 	}
 	p.log.InfoContext(ctx, "backup made", "name", made.Name, "bytes", made.SizeBytes(), "files", made.Files)
-	return &operator.Copy{Name: made.Name, Files: made.Files, SizeBytes: made.SizeBytes()}, nil
+	return &operator.Backup{Name: made.Name, Files: made.Files, SizeBytes: made.SizeBytes()}, nil
 }
 
 // makeDailyBackup is the periodic job.

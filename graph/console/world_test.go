@@ -55,8 +55,8 @@ func (l *lines) Write(line []byte) (int, error) {
 func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	t.Helper()
 	w := &world{World: graphtest.New(t, options...), t: t, log: new(lines), ids: map[string]uuid.UUID{}}
-	w.Operator.BackUp = func(context.Context) (*operator.Copy, error) {
-		return &operator.Copy{Name: "20261123T120000Z", Files: 3, SizeBytes: 4096}, nil
+	w.Operator.BackUp = func(context.Context) (*operator.Backup, error) {
+		return &operator.Backup{Name: "20261123T120000Z", Files: 3, SizeBytes: 4096}, nil
 	}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
 	listener := httptest.NewServer(server.New(server.Config{
@@ -163,6 +163,24 @@ func (w *world) form(root *html.Node) (action string, fields url.Values) {
 	}
 	require.NotEmpty(w.t, action)
 	return action, fields
+}
+
+// do fills in the form at a path, with names and values in turn, and sends it.
+func (w *world) do(path string, values ...string) response {
+	w.t.Helper()
+	action, fields := w.form(w.page(path))
+	for i := 0; i+1 < len(values); i += 2 {
+		fields.Set(values[i], values[i+1])
+	}
+	return w.post(action, fields)
+}
+
+// shows requires texts of a page.
+func (w *world) shows(page string, texts ...string) {
+	w.t.Helper()
+	for _, text := range texts {
+		require.Contains(w.t, page, text)
+	}
 }
 
 // chosen is the value that a select sends.

@@ -871,7 +871,7 @@ type ComplexityRoot struct {
 		RotateKey                  func(childComplexity int, purpose operator.KeyPurpose, reason string) int
 		RotateToken                func(childComplexity int) int
 		RotateWebhookSecret        func(childComplexity int, input webhooks.Input) int
-		RunMaintenance             func(childComplexity int, task operator.Task, reason string) int
+		RunMaintenance             func(childComplexity int, task operator.MaintenanceTask, reason string) int
 		SelectResponse             func(childComplexity int, input tasks.SelectInput) int
 		SendDraft                  func(childComplexity int, input drafts.SendInput) int
 		SendFeedback               func(childComplexity int, input feedback.SendInput) int
@@ -1920,7 +1920,7 @@ type MutationResolver interface {
 	ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*operator.OrderReview, error)
 	ReviewPost(ctx context.Context, postID uuid.UUID, reason string) (*operator.PostReview, error)
 	RotateKey(ctx context.Context, purpose operator.KeyPurpose, reason string) (*operator.SigningKey, error)
-	RunMaintenance(ctx context.Context, task operator.Task, reason string) (*operator.Maintenance, error)
+	RunMaintenance(ctx context.Context, task operator.MaintenanceTask, reason string) (*operator.Maintenance, error)
 	CreateOrder(ctx context.Context, input orders.CreateInput) (*orders.OrderResult, error)
 	OrderAct(ctx context.Context, input orders.ActInput) (*orders.OrderResult, error)
 	RequestRegistrationEmail(ctx context.Context, input owners.RegistrationEmailInput) (*owners.Challenge, error)
@@ -1990,7 +1990,7 @@ type QueryResolver interface {
 	Switches(ctx context.Context) ([]*operator.Switch, error)
 	Overview(ctx context.Context) (*operator.Overview, error)
 	Find(ctx context.Context, q string) (*operator.Found, error)
-	Dossier(ctx context.Context, botID uuid.UUID) (*operator.AgentOverview, error)
+	Dossier(ctx context.Context, botID uuid.UUID) (*operator.Dossier, error)
 	Trade(ctx context.Context, orderID uuid.UUID) (*operator.Trade, error)
 	Trades(ctx context.Context, orderIds []uuid.UUID) ([]*operator.Trade, error)
 	Now(ctx context.Context) (*operator.Now, error)
@@ -5438,7 +5438,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RunMaintenance(childComplexity, args["task"].(operator.Task), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.RunMaintenance(childComplexity, args["task"].(operator.MaintenanceTask), args["reason"].(string)), true
 	case "Mutation.selectResponse":
 		if e.ComplexityRoot.Mutation.SelectResponse == nil {
 			break
@@ -13907,7 +13907,7 @@ extend type Mutation {
 }
 
 "What a key of the server signs."
-enum KeyPurpose @goModel(model: "stoa/graph/operator.KeyPurpose") {
+enum KeyPurpose {
   "Checkpoints of the key log."
   LOG
   "Receipts of orders."
@@ -13915,7 +13915,7 @@ enum KeyPurpose @goModel(model: "stoa/graph/operator.KeyPurpose") {
 }
 
 "A key of the server, by its number from 1."
-type SigningKey @goModel(model: "stoa/graph/operator.SigningKey") {
+type SigningKey {
   purpose: KeyPurpose!
   number: Int!
 }
@@ -13947,7 +13947,7 @@ type Settings @goModel(model: "stoa/ent.Setting") {
   updatedAt: Time!
 }
 
-type Overview @goModel(model: "stoa/graph/operator.Overview") {
+type Overview {
   "What happened within the last hour, day and month, in this order."
   activity: [Activity!]!
   "Things that need an operator's attention; empty if none do."
@@ -13961,7 +13961,7 @@ type Overview @goModel(model: "stoa/graph/operator.Overview") {
 }
 
 "The erasures that were asked for and are not done. Each state is counted up to 1000."
-type OpenErasures @goModel(model: "stoa/graph/operator.OpenErasures") {
+type OpenErasures {
   "Those that are not due, or that a suspension holds."
   pending: Int64!
   "Those whose agents' texts are gone, while open orders hold key and token. A dispute may hold one for ever."
@@ -13976,7 +13976,7 @@ type OpenErasure @goModel(model: "stoa/graph/lifecycle.OpenErasure") {
 }
 
 "Everything about an agent on one page."
-type Dossier @goModel(model: "stoa/graph/operator.AgentOverview") {
+type Dossier {
   bot: Bot!
   "active, suspended, trash or deleted"
   state: String!
@@ -14012,7 +14012,7 @@ type Dossier @goModel(model: "stoa/graph/operator.AgentOverview") {
 }
 
 "A token of an agent, and the connections that were opened with it."
-type AgentSession @goModel(model: "stoa/graph/operator.AgentSession") {
+type AgentSession {
   id: ID!
   createdAt: Time!
   expiresAt: Time!
@@ -14027,7 +14027,7 @@ type AgentSession @goModel(model: "stoa/graph/operator.AgentSession") {
 }
 
 "A thing that an agent made, or that was made about it."
-type Trace @goModel(model: "stoa/graph/operator.Trace") {
+type Trace {
   "Such as posts, given (ratings) or audit."
   section: String!
   "The type of the entity."
@@ -14043,7 +14043,7 @@ type Trace @goModel(model: "stoa/graph/operator.Trace") {
 }
 
 "An order as operators see it who must know why it does not go on."
-type Trade @goModel(model: "stoa/graph/operator.Trade") {
+type Trade {
   id: ID!
   "The customer's handle."
   customer: String!
@@ -14065,7 +14065,7 @@ type Trade @goModel(model: "stoa/graph/operator.Trade") {
   receipt: String!
 }
 
-type TradeSide @goModel(model: "stoa/graph/operator.TradeSide") {
+type TradeSide {
   botId: ID!
   handle: String!
   suspended: Boolean!
@@ -14075,7 +14075,7 @@ type TradeSide @goModel(model: "stoa/graph/operator.TradeSide") {
   mailable: Boolean!
 }
 
-type Now @goModel(model: "stoa/graph/operator.Now") {
+type Now {
   at: Time!
   "What agents did within the last hour, the newest first; at most 120."
   stream: [Happening!]!
@@ -14086,7 +14086,7 @@ type Now @goModel(model: "stoa/graph/operator.Now") {
   attention: [Attention!]!
 }
 
-type Happening @goModel(model: "stoa/graph/operator.Happening") {
+type Happening {
   "joined, published, asked, traded, rated, refused or reported"
   kind: String!
   at: Time!
@@ -14104,7 +14104,7 @@ type Happening @goModel(model: "stoa/graph/operator.Happening") {
 }
 
 "What was issued is in wallets, in escrow, or was paid as fees."
-type Books @goModel(model: "stoa/graph/operator.Books") {
+type Books {
   at: Time!
   wallets: Int64!
   issuedMinor: Int64!
@@ -14117,7 +14117,7 @@ type Books @goModel(model: "stoa/graph/operator.Books") {
   checks: [LedgerBook!]!
 }
 
-type LedgerBook @goModel(model: "stoa/graph/operator.LedgerBook") {
+type LedgerBook {
   "new or whole"
   scope: String!
   endedAt: Time
@@ -14127,7 +14127,7 @@ type LedgerBook @goModel(model: "stoa/graph/operator.LedgerBook") {
   imbalanceMinor: Int64!
 }
 
-type StatementLine @goModel(model: "stoa/graph/operator.StatementLine") {
+type StatementLine {
   id: ID!
   "Counts the agent's entries from 1."
   number: Int64!
@@ -14143,7 +14143,7 @@ type StatementLine @goModel(model: "stoa/graph/operator.StatementLine") {
 }
 
 "What a search found, the likeliest first."
-type Found @goModel(model: "stoa/graph/operator.Found") {
+type Found {
   hits: [Hit!]!
   "The only hit that is exactly what was asked for; null if there are several or none."
   exact: Hit
@@ -14164,7 +14164,7 @@ type Hit @goModel(model: "stoa/graph/operator.Hit") {
 }
 
 "What happened within a window that ends now, in parts of the same length; the last has only begun."
-type Activity @goModel(model: "stoa/graph/operator.Activity") {
+type Activity {
   "hour, day or month"
   window: String!
   begins: Time!
@@ -14178,7 +14178,7 @@ type Activity @goModel(model: "stoa/graph/operator.Activity") {
   creditsMinor: [Int64!]!
 }
 
-type Attention @goModel(model: "stoa/graph/operator.Attention") {
+type Attention {
   "Such as orders, unsent_mails or disks."
   kind: String!
   "Some kinds are not counted beyond 1000."
@@ -14187,7 +14187,7 @@ type Attention @goModel(model: "stoa/graph/operator.Attention") {
   text: String!
 }
 
-type Process @goModel(model: "stoa/graph/operator.Process") {
+type Process {
   id: ID!
   "The host and the number of the process there."
   name: String!
@@ -14206,7 +14206,7 @@ type Process @goModel(model: "stoa/graph/operator.Process") {
 }
 
 "What shuts agents out unless what it needs is set up."
-type Switch @goModel(model: "stoa/graph/operator.Switch") {
+type Switch {
   "Such as: The email gate."
   name: String!
   on: Boolean!
@@ -14231,7 +14231,7 @@ input SettingsInput @goModel(model: "stoa/graph/operator.SettingsInput") {
   operatorWebsite: String
 }
 
-input DocumentInput @goModel(model: "stoa/graph/operator.DocumentInput") {
+input DocumentInput {
   "Names the document through all its versions, such as terms: a lower-case letter, then up to 39 letters, digits and hyphens."
   key: String!
   "1 to 160 characters on one line."
@@ -14244,7 +14244,7 @@ input DocumentInput @goModel(model: "stoa/graph/operator.DocumentInput") {
   text: String!
 }
 
-input InvitationInput @goModel(model: "stoa/graph/operator.InvitationInput") {
+input InvitationInput {
   "How many registrations the code allows; 1 unless sent."
   uses: Int
   "No end unless sent."
@@ -14254,19 +14254,19 @@ input InvitationInput @goModel(model: "stoa/graph/operator.InvitationInput") {
   isDemo: Boolean
 }
 
-type NewInvitation @goModel(model: "stoa/graph/operator.NewInvitation") {
+type NewInvitation {
   invitation: Invitation!
   "The code, which nothing shows again."
   code: String!
 }
 
-type OwnerMail @goModel(model: "stoa/graph/operator.OwnerMail") {
+type OwnerMail {
   mail: Mail!
   "An earlier call with the same operationId had mailed it already."
   repeated: Boolean!
 }
 
-type TopUp @goModel(model: "stoa/graph/operator.TopUp") {
+type TopUp {
   account: Account!
   "An earlier top-up with the same operationId had done it already."
   repeated: Boolean!
@@ -14316,20 +14316,20 @@ type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
 }
 
 "What a procedure did to an agent."
-type Moderation @goModel(model: "stoa/graph/operator.Moderation") {
+type Moderation {
   bot: Bot!
   removed: [RemovedContent!]!
   "How much of the named kinds is left; the same call again goes on from there."
   remaining: Int64!
 }
 
-type RemovedContent @goModel(model: "stoa/graph/operator.RemovedContent") {
+type RemovedContent {
   kind: ContentKind!
   removed: Int64!
   remaining: Int64!
 }
 
-enum ContentKind @goModel(model: "stoa/graph/operator.ContentKind") {
+enum ContentKind {
   POSTS
   "Those that are open."
   TASKS
@@ -14338,7 +14338,7 @@ enum ContentKind @goModel(model: "stoa/graph/operator.ContentKind") {
   RATINGS
 }
 
-enum MaintenanceTask @goModel(model: "stoa/graph/operator.Task") {
+enum MaintenanceTask {
   "Makes a backup of the database and of the files."
   BACKUP
   "Deletes what is past its retention."
@@ -14367,7 +14367,7 @@ type Maintenance @goModel(model: "stoa/graph/operator.Maintenance") {
   backup: Backup
 }
 
-type Backup @goModel(model: "stoa/graph/operator.Copy") {
+type Backup {
   "The folder of the backup, in the folder backups of the server's data folder."
   name: String!
   "How many files of the file store it holds."
@@ -14386,7 +14386,7 @@ type Retention @goModel(model: "stoa/graph/operator.Retention") {
   job: String!
 }
 
-type Swept @goModel(model: "stoa/graph/operator.Swept") {
+type Swept {
   name: String!
   deleted: Int64!
 }
@@ -19708,8 +19708,8 @@ func (ec *executionContext) field_Mutation_runMaintenance_args(ctx context.Conte
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "task",
-		func(ctx context.Context, v any) (operator.Task, error) {
-			return ec.unmarshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐTask(ctx, v)
+		func(ctx context.Context, v any) (operator.MaintenanceTask, error) {
+			return ec.unmarshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐMaintenanceTask(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -22280,8 +22280,8 @@ func (ec *executionContext) _Activity_stepSeconds(ctx context.Context, field gra
 			return obj.StepSeconds, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
 		},
 		true,
 		true,
@@ -24065,7 +24065,7 @@ func (ec *executionContext) fieldContext_AuditEntryEdge_cursor(_ context.Context
 	return graphql.NewScalarFieldContext("AuditEntryEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
-func (ec *executionContext) _Backup_name(ctx context.Context, field graphql.CollectedField, obj *operator.Copy) (ret graphql.Marshaler) {
+func (ec *executionContext) _Backup_name(ctx context.Context, field graphql.CollectedField, obj *operator.Backup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24088,7 +24088,7 @@ func (ec *executionContext) fieldContext_Backup_name(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Backup_files(ctx context.Context, field graphql.CollectedField, obj *operator.Copy) (ret graphql.Marshaler) {
+func (ec *executionContext) _Backup_files(ctx context.Context, field graphql.CollectedField, obj *operator.Backup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -24111,7 +24111,7 @@ func (ec *executionContext) fieldContext_Backup_files(_ context.Context, field g
 	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Backup_sizeBytes(ctx context.Context, field graphql.CollectedField, obj *operator.Copy) (ret graphql.Marshaler) {
+func (ec *executionContext) _Backup_sizeBytes(ctx context.Context, field graphql.CollectedField, obj *operator.Backup) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27243,7 +27243,7 @@ func (ec *executionContext) fieldContext_DocumentEdge_cursor(_ context.Context, 
 	return graphql.NewScalarFieldContext("DocumentEdge", field, false, false, errors.New("field of type Cursor does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_bot(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_bot(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27275,7 +27275,7 @@ func (ec *executionContext) fieldContext_Dossier_bot(_ context.Context, field gr
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_state(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_state(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27298,7 +27298,7 @@ func (ec *executionContext) fieldContext_Dossier_state(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_public(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_public(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27321,7 +27321,7 @@ func (ec *executionContext) fieldContext_Dossier_public(_ context.Context, field
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_posing(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_posing(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27344,7 +27344,7 @@ func (ec *executionContext) fieldContext_Dossier_posing(_ context.Context, field
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27367,7 +27367,7 @@ func (ec *executionContext) fieldContext_Dossier_availableMinor(_ context.Contex
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_reservedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_reservedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27390,7 +27390,7 @@ func (ec *executionContext) fieldContext_Dossier_reservedMinor(_ context.Context
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_reputation(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_reputation(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27422,7 +27422,7 @@ func (ec *executionContext) fieldContext_Dossier_reputation(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_owned(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_owned(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27445,7 +27445,7 @@ func (ec *executionContext) fieldContext_Dossier_owned(_ context.Context, field 
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_mailable(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_mailable(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27468,7 +27468,7 @@ func (ec *executionContext) fieldContext_Dossier_mailable(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_sessions(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_sessions(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27491,7 +27491,7 @@ func (ec *executionContext) fieldContext_Dossier_sessions(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_connections(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_connections(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27514,7 +27514,7 @@ func (ec *executionContext) fieldContext_Dossier_connections(_ context.Context, 
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_sessionList(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_sessionList(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27546,7 +27546,7 @@ func (ec *executionContext) fieldContext_Dossier_sessionList(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_avatarId(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_avatarId(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27569,7 +27569,7 @@ func (ec *executionContext) fieldContext_Dossier_avatarId(_ context.Context, fie
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_clearable(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_clearable(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27592,7 +27592,7 @@ func (ec *executionContext) fieldContext_Dossier_clearable(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Dossier_trades(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_trades(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27624,7 +27624,7 @@ func (ec *executionContext) fieldContext_Dossier_trades(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_ifSuspended(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_ifSuspended(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27656,7 +27656,7 @@ func (ec *executionContext) fieldContext_Dossier_ifSuspended(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_content(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_content(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -27688,7 +27688,7 @@ func (ec *executionContext) fieldContext_Dossier_content(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _Dossier_traces(ctx context.Context, field graphql.CollectedField, obj *operator.AgentOverview) (ret graphql.Marshaler) {
+func (ec *executionContext) _Dossier_traces(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -32219,8 +32219,8 @@ func (ec *executionContext) _Maintenance_task(ctx context.Context, field graphql
 			return obj.Task, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v operator.Task) graphql.Marshaler {
-			return ec.marshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐTask(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v operator.MaintenanceTask) graphql.Marshaler {
+			return ec.marshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐMaintenanceTask(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32242,8 +32242,8 @@ func (ec *executionContext) _Maintenance_swept(ctx context.Context, field graphq
 			return obj.Swept, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []operator.Swept) graphql.Marshaler {
-			return ec.marshalNSwept2ᚕstoaᚋgraphᚋoperatorᚐSweptᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Swept) graphql.Marshaler {
+			return ec.marshalNSwept2ᚕᚖstoaᚋgraphᚋoperatorᚐSweptᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -32398,8 +32398,8 @@ func (ec *executionContext) _Maintenance_backup(ctx context.Context, field graph
 			return obj.Backup, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *operator.Copy) graphql.Marshaler {
-			return ec.marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐCopy(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Backup) graphql.Marshaler {
+			return ec.marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐBackup(ctx, selections, v)
 		},
 		true,
 		false,
@@ -34975,7 +34975,7 @@ func (ec *executionContext) _Mutation_runMaintenance(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RunMaintenance(ctx, fc.Args["task"].(operator.Task), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().RunMaintenance(ctx, fc.Args["task"].(operator.MaintenanceTask), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *operator.Maintenance) graphql.Marshaler {
@@ -43467,8 +43467,8 @@ func (ec *executionContext) _Query_dossier(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Dossier(ctx, fc.Args["botId"].(uuid.UUID))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *operator.AgentOverview) graphql.Marshaler {
-			return ec.marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐAgentOverview(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Dossier) graphql.Marshaler {
+			return ec.marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐDossier(ctx, selections, v)
 		},
 		true,
 		false,
@@ -49345,8 +49345,8 @@ func (ec *executionContext) _SigningKey_number(ctx context.Context, field graphq
 			return obj.Number, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
-			return ec.marshalNInt2int64(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
 		},
 		true,
 		true,
@@ -61680,7 +61680,7 @@ func (ec *executionContext) _AuditEntryEdge(ctx context.Context, sel ast.Selecti
 
 var backupImplementors = []string{"Backup"}
 
-func (ec *executionContext) _Backup(ctx context.Context, sel ast.SelectionSet, obj *operator.Copy) graphql.Marshaler {
+func (ec *executionContext) _Backup(ctx context.Context, sel ast.SelectionSet, obj *operator.Backup) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, backupImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -63244,7 +63244,7 @@ func (ec *executionContext) _DocumentEdge(ctx context.Context, sel ast.Selection
 
 var dossierImplementors = []string{"Dossier"}
 
-func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, obj *operator.AgentOverview) graphql.Marshaler {
+func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, obj *operator.Dossier) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, dossierImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -76455,20 +76455,13 @@ func (ec *executionContext) unmarshalNContactWhereInput2ᚖstoaᚋentᚐContactW
 }
 
 func (ec *executionContext) unmarshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx context.Context, v any) (operator.ContentKind, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := operator.ContentKind(tmp)
+	var res operator.ContentKind
+	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNContentKind2stoaᚋgraphᚋoperatorᚐContentKind(ctx context.Context, sel ast.SelectionSet, v operator.ContentKind) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(string(v))
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
+	return v
 }
 
 func (ec *executionContext) unmarshalNContentKind2ᚕstoaᚋgraphᚋoperatorᚐContentKindᚄ(ctx context.Context, v any) ([]operator.ContentKind, error) {
@@ -77345,20 +77338,13 @@ func (ec *executionContext) marshalNKeyLog2stoaᚋgraphᚋbotsᚐKeyLog(ctx cont
 }
 
 func (ec *executionContext) unmarshalNKeyPurpose2stoaᚋgraphᚋoperatorᚐKeyPurpose(ctx context.Context, v any) (operator.KeyPurpose, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := operator.KeyPurpose(tmp)
+	var res operator.KeyPurpose
+	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNKeyPurpose2stoaᚋgraphᚋoperatorᚐKeyPurpose(ctx context.Context, sel ast.SelectionSet, v operator.KeyPurpose) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(string(v))
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
+	return v
 }
 
 func (ec *executionContext) marshalNLedgerBook2ᚕᚖstoaᚋgraphᚋoperatorᚐLedgerBookᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.LedgerBook) graphql.Marshaler {
@@ -77530,21 +77516,14 @@ func (ec *executionContext) marshalNMaintenance2ᚖstoaᚋgraphᚋoperatorᚐMai
 	return ec._Maintenance(ctx, sel, v)
 }
 
-func (ec *executionContext) unmarshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐTask(ctx context.Context, v any) (operator.Task, error) {
-	tmp, err := graphql.UnmarshalString(v)
-	res := operator.Task(tmp)
+func (ec *executionContext) unmarshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐMaintenanceTask(ctx context.Context, v any) (operator.MaintenanceTask, error) {
+	var res operator.MaintenanceTask
+	err := res.UnmarshalGQL(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐTask(ctx context.Context, sel ast.SelectionSet, v operator.Task) graphql.Marshaler {
-	_ = sel
-	res := graphql.MarshalString(string(v))
-	if res == graphql.Null {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-	}
-	return res
+func (ec *executionContext) marshalNMaintenanceTask2stoaᚋgraphᚋoperatorᚐMaintenanceTask(ctx context.Context, sel ast.SelectionSet, v operator.MaintenanceTask) graphql.Marshaler {
+	return v
 }
 
 func (ec *executionContext) unmarshalNMap2map(ctx context.Context, v any) (map[string]any, error) {
@@ -79008,15 +78987,11 @@ func (ec *executionContext) marshalNString2ᚕstringᚄ(ctx context.Context, sel
 	return ret
 }
 
-func (ec *executionContext) marshalNSwept2stoaᚋgraphᚋoperatorᚐSwept(ctx context.Context, sel ast.SelectionSet, v operator.Swept) graphql.Marshaler {
-	return ec._Swept(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNSwept2ᚕstoaᚋgraphᚋoperatorᚐSweptᚄ(ctx context.Context, sel ast.SelectionSet, v []operator.Swept) graphql.Marshaler {
+func (ec *executionContext) marshalNSwept2ᚕᚖstoaᚋgraphᚋoperatorᚐSweptᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Swept) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNSwept2stoaᚋgraphᚋoperatorᚐSwept(ctx, sel, v[i])
+		return ec.marshalNSwept2ᚖstoaᚋgraphᚋoperatorᚐSwept(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -79026,6 +79001,16 @@ func (ec *executionContext) marshalNSwept2ᚕstoaᚋgraphᚋoperatorᚐSweptᚄ(
 	}
 
 	return ret
+}
+
+func (ec *executionContext) marshalNSwept2ᚖstoaᚋgraphᚋoperatorᚐSwept(ctx context.Context, sel ast.SelectionSet, v *operator.Swept) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Swept(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNSwitch2ᚕᚖstoaᚋgraphᚋoperatorᚐSwitchᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Switch) graphql.Marshaler {
@@ -79967,7 +79952,7 @@ func (ec *executionContext) unmarshalOAuditEntryWhereInput2ᚖstoaᚋentᚐAudit
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐCopy(ctx context.Context, sel ast.SelectionSet, v *operator.Copy) graphql.Marshaler {
+func (ec *executionContext) marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐBackup(ctx context.Context, sel ast.SelectionSet, v *operator.Backup) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -80304,7 +80289,7 @@ func (ec *executionContext) unmarshalODocumentWhereInput2ᚖstoaᚋentᚐDocumen
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
-func (ec *executionContext) marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐAgentOverview(ctx context.Context, sel ast.SelectionSet, v *operator.AgentOverview) graphql.Marshaler {
+func (ec *executionContext) marshalODossier2ᚖstoaᚋgraphᚋoperatorᚐDossier(ctx context.Context, sel ast.SelectionSet, v *operator.Dossier) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

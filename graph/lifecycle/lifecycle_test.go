@@ -415,7 +415,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	require.Equal(t, "deleted", list.Contacts[0].Bot.DisplayName)
 
 	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	done, err := w.Operator.RunMaintenance(ctx, operator.Lifecycle, "a check")
+	done, err := w.Operator.RunMaintenance(ctx, operator.MaintenanceTaskLifecycle, "a check")
 	require.NoError(t, err)
 	require.Zero(t, done.Deleted)
 }

@@ -72,5 +72,5 @@ type API struct {
 	// Keys rotates the keys of the server.
 	Keys *keylog.API
 	// BackUp makes a backup now.
-	BackUp func(context.Context) (*Copy, error)
+	BackUp func(context.Context) (*Backup, error)
 }

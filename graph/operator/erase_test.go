@@ -77,9 +77,9 @@ func TestRemovedTextsGoAfterAWhile(t *testing.T) {
 			require.Contains(t, text, marker)
 
 			o.Shift(2 * time.Minute)
-			done, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a check")
+			done, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "a check")
 			require.NoError(t, err)
-			require.Contains(t, done.Swept, operator.Swept{Name: "removed_texts", Deleted: 1})
+			require.Contains(t, done.Swept, &operator.Swept{Name: "removed_texts", Deleted: 1})
 			require.Empty(t, o.Traces(marker))
 			text, err = of.text(o, id)
 			require.NoError(t, err)

@@ -40,24 +40,17 @@ const (
 	shownTail = 8
 )
 
-// Found holds the hits of Find, the likeliest first.
-type Found struct {
-	Hits []*Hit
-	// Exact is the only hit that is exactly what was asked for; nil if there are several or none.
-	Exact *Hit
-}
-
 // Hit is an entity, or a transaction of the ledger, that Find found.
 type Hit struct {
 	// Kind is its type in the schema, or Transaction.
-	Kind string    `db:"kind"`
-	ID   uuid.UUID `db:"id"`
+	Kind string
+	ID   uuid.UUID
 	// Name is its title or display name; empty if it has none.
-	Name string `db:"name"`
+	Name string
 	// By is the handle of its agent, of an order's customer; With that of an order's contractor. State is empty for some kinds.
-	By    string `db:"by"`
-	With  string `db:"with"`
-	State string `db:"state"`
+	By    string
+	With  string
+	State string
 
 	// exact: it is exactly what was asked for. byTail: its id ends so, which a word may do by chance.
 	exact, byTail bool

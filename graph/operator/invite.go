@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -13,20 +12,6 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 )
-
-// InvitationInput says what an invitation allows; nil means one use, no end, no note, no demo.
-type InvitationInput struct {
-	Uses      *int
-	ExpiresAt *time.Time
-	Note      *string
-	IsDemo    *bool
-}
-
-// NewInvitation is an invitation and its code, which nothing shows again.
-type NewInvitation struct {
-	Invitation *ent.Invitation
-	Code       string
-}
 
 // CreateInvitation makes an invitation (§2.1). Faults: invalid_input.
 func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason string) (*NewInvitation, error) {

@@ -7,20 +7,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/text"
-	"stoa/graph/platform/wire"
 )
-
-// OwnerMail is a mail to the owner of an agent.
-type OwnerMail struct {
-	wire.Repeat
-
-	Mail *ent.Mail
-}
 
 // MailOwner mails the verified owner of an agent that is not deleted a text of 1 to 4000 characters (§10). The mail says who runs the
 // platform, that the operator wrote it and about which agent, and quotes the text. Operators never see the address. The text is
@@ -48,7 +39,7 @@ func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, opera
 			return nil, err
 		}
 		details["mailId"], details["repeated"] = sent.ID, repeated
-		return &OwnerMail{wire.Repeat{Repeated: repeated}, sent}, nil
+		return &OwnerMail{Mail: sent, Repeated: repeated}, nil
 	})
 	if err != nil {
 		return nil, err

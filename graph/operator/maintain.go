@@ -13,87 +13,56 @@ import (
 	"stoa/graph/wallet"
 )
 
-// Task names work that periodic jobs do and an operator may ask for at once.
-type Task string
-
-// The tasks.
-const (
-	// Backup makes a backup.
-	Backup Task = "BACKUP"
-	// Cleanup deletes records past their retention.
-	Cleanup Task = "CLEANUP"
-	// Lifecycle moves inactive agents to the trash, notifies their owners, and deletes those whose month is over.
-	Lifecycle Task = "LIFECYCLE"
-	// Reconcile checks the ledger's invariants and changes nothing.
-	Reconcile Task = "RECONCILE"
-	// Rewards grants the rewards that agents have earned.
-	Rewards Task = "REWARDS"
-)
-
-// Swept is the result of a sweep.
-type Swept struct {
-	Name    string
-	Deleted int64
-}
-
 // Maintenance is the result of a task.
 type Maintenance struct {
-	Task          Task
-	Swept         []Swept
+	Task          MaintenanceTask
+	Swept         []*Swept
 	Discrepancies []wallet.Discrepancy
 	// Trashed, Notified and Deleted count agents, Granted rewards.
 	Trashed, Notified, Deleted, Granted int64
-	Backup                              *Copy
-}
-
-// Copy is a complete backup of the database and of the files.
-type Copy struct {
-	// Name is that of its folder, made of the time at which it was begun.
-	Name string
-	// Files counts those of the file store; SizeBytes is all of it, shared with earlier backups or not.
-	Files, SizeBytes int64
+	Backup                              *Backup
 }
 
 // tasks maps each task to its function.
-var tasks = map[Task]func(context.Context, *API, *Maintenance) error{
-	Cleanup: func(ctx context.Context, a *API, m *Maintenance) error {
+var tasks = map[MaintenanceTask]func(context.Context, *API, *Maintenance) error{
+	MaintenanceTaskCleanup: func(ctx context.Context, a *API, m *Maintenance) error {
 		for _, r := range a.Kept {
 			if r.Sweep == nil {
 				continue
 			}
 			n, err := r.Sweep(ctx)
-			m.Swept = append(m.Swept, Swept{r.Name, n})
+			m.Swept = append(m.Swept, &Swept{r.Name, n})
 			if err != nil {
 				return err
 			}
 		}
 		return nil
 	},
-	Reconcile: func(ctx context.Context, a *API, m *Maintenance) (err error) {
+	MaintenanceTaskReconcile: func(ctx context.Context, a *API, m *Maintenance) (err error) {
 		m.Discrepancies, err = a.Ledger.Reconcile(ctx)
 		return err
 	},
-	Lifecycle: func(ctx context.Context, a *API, m *Maintenance) error {
+	MaintenanceTaskLifecycle: func(ctx context.Context, a *API, m *Maintenance) error {
 		done, err := a.Lifecycle.Run(ctx)
 		m.Trashed, m.Notified, m.Deleted = done.Trashed, done.Notified, done.Deleted
 		return err
 	},
-	Rewards: func(ctx context.Context, a *API, m *Maintenance) (err error) {
+	MaintenanceTaskRewards: func(ctx context.Context, a *API, m *Maintenance) (err error) {
 		m.Granted, err = a.Ledger.GrantRewards(ctx)
 		return err
 	},
-	Backup: func(ctx context.Context, a *API, m *Maintenance) (err error) {
+	MaintenanceTaskBackup: func(ctx context.Context, a *API, m *Maintenance) (err error) {
 		m.Backup, err = a.BackUp(ctx)
 		return err
 	},
 }
 
 // Tasks lists the tasks, sorted.
-func Tasks() []Task { return slices.Sorted(maps.Keys(tasks)) }
+func Tasks() []MaintenanceTask { return slices.Sorted(maps.Keys(tasks)) }
 
 // RunMaintenance does a task while the caller waits, which may be minutes. The audit entry is committed before the task begins,
 // because a task is more than one transaction. Faults: invalid_input.
-func (a *API) RunMaintenance(ctx context.Context, task Task, reason string) (*Maintenance, error) {
+func (a *API) RunMaintenance(ctx context.Context, task MaintenanceTask, reason string) (*Maintenance, error) {
 	wrong := fault.Fields{}
 	run, known := tasks[task]
 	if !known {
@@ -153,23 +122,8 @@ func (a *API) Retention(ctx context.Context) ([]*Retention, error) {
 	return all, nil
 }
 
-// KeyPurpose says what a key of the server signs.
-type KeyPurpose string
-
-// The purposes.
-const (
-	LogKey      KeyPurpose = "LOG"
-	ReceiptsKey KeyPurpose = "RECEIPTS"
-)
-
 // purposes are those of the key log, which has an entry for each key.
-var purposes = map[KeyPurpose]string{LogKey: keylog.PurposeLog, ReceiptsKey: keylog.PurposeReceipts}
-
-// SigningKey is a key of the server, by its number from 1.
-type SigningKey struct {
-	Purpose KeyPurpose
-	Number  int64
-}
+var purposes = map[KeyPurpose]string{KeyPurposeLog: keylog.PurposeLog, KeyPurposeReceipts: keylog.PurposeReceipts}
 
 // RotateKey replaces a key of the server by the next one, and puts its entry into the queue of the key log (§12.2). Faults: unauthorized,
 // invalid_input.
@@ -182,6 +136,6 @@ func (a *API) RotateKey(ctx context.Context, purpose KeyPurpose, reason string) 
 	return audited(ctx, a, entry{rotateKey, "", reason, details, wrong}, func(ctx context.Context, tx *db.Tx) (*SigningKey, error) {
 		number, err := a.Keys.RotateKey(ctx, tx, purposes[purpose])
 		details["number"] = number
-		return &SigningKey{purpose, int64(number)}, err
+		return &SigningKey{Purpose: purpose, Number: number}, err
 	})
 }

@@ -16,9 +16,9 @@ import (
 
 func TestTasksAreTheSchemas(t *testing.T) {
 	t.Parallel()
-	var declared []operator.Task
+	var declared []operator.MaintenanceTask
 	for _, value := range exec.NewExecutableSchema(exec.Config{}).Schema().Types["MaintenanceTask"].EnumValues {
-		declared = append(declared, operator.Task(value.Name))
+		declared = append(declared, operator.MaintenanceTask(value.Name))
 	}
 	require.Equal(t, operator.Tasks(), declared)
 }
@@ -27,11 +27,11 @@ func TestReconciliationReportsDamage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	id := o.Agent().ID
-	sound, err := o.Operator.RunMaintenance(o.ctx, operator.Reconcile, "the weekly check")
+	sound, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "the weekly check")
 	require.NoError(t, err)
 	require.Empty(t, sound.Discrepancies)
 	o.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", id)
-	damaged, err := o.Operator.RunMaintenance(o.ctx, operator.Reconcile, "again")
+	damaged, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "again")
 	require.NoError(t, err)
 	require.Len(t, damaged.Discrepancies, 1)
 	require.Equal(t, id, *damaged.Discrepancies[0].BotID)
@@ -50,21 +50,21 @@ func TestCleanupSweepsEverything(t *testing.T) {
 			sweeps++
 		}
 	}
-	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "a check")
+	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "a check")
 	require.NoError(t, err)
 	require.Len(t, fresh.Swept, sweeps)
 	for _, sweep := range fresh.Swept {
 		require.Zero(t, sweep.Deleted, sweep.Name)
 	}
 	o.Shift(91 * day)
-	old, err := o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "spring")
+	old, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "spring")
 	require.NoError(t, err)
-	require.Contains(t, old.Swept, operator.Swept{Name: "messages", Deleted: 1})
+	require.Contains(t, old.Swept, &operator.Swept{Name: "messages", Deleted: 1})
 	require.Zero(t, o.Count("SELECT count(*) FROM messages"))
 
 	broken := errors.New("broken")
 	o.Operator.Kept = []operator.Retention{{Name: "broken", Sweep: func(context.Context) (int64, error) { return 0, broken }}}
-	_, err = o.Operator.RunMaintenance(o.ctx, operator.Cleanup, "why")
+	_, err = o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "why")
 	require.ErrorIs(t, err, broken)
 	require.Len(t, o.entries(), 3)
 }
@@ -96,7 +96,7 @@ func TestTheLifecycleTaskMovesInactiveAgents(t *testing.T) {
 	_, err := o.Operator.ActivateLifecycle(o.ctx, "we are growing")
 	require.NoError(t, err)
 	o.Shift(93 * day)
-	done, err := o.Operator.RunMaintenance(o.ctx, operator.Lifecycle, "now")
+	done, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskLifecycle, "now")
 	require.NoError(t, err)
 	require.Equal(t, int64(1), done.Trashed)
 }
@@ -107,7 +107,7 @@ func TestTheRewardsTaskGrantsThem(t *testing.T) {
 	agent := o.Agent()
 	o.Exec("UPDATE settings SET rewards_enabled = true")
 	o.Exec("UPDATE bots SET email_verified_at = stoa_now(), avatar_id = $2 WHERE id = $1", agent.ID, o.File(agent, attachments.Avatar))
-	done, err := o.Operator.RunMaintenance(o.ctx, operator.Rewards, "now")
+	done, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskRewards, "now")
 	require.NoError(t, err)
 	require.Equal(t, int64(1), done.Granted)
 }
@@ -115,10 +115,10 @@ func TestTheRewardsTaskGrantsThem(t *testing.T) {
 func TestTheBackupTask(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	_, err := o.Operator.RunMaintenance(o.ctx, operator.Backup, "now")
+	_, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskBackup, "now")
 	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
-	o.Operator.BackUp = func(context.Context) (*operator.Copy, error) { return &operator.Copy{Name: "monday"}, nil }
-	done, err := o.Operator.RunMaintenance(o.ctx, operator.Backup, "now")
+	o.Operator.BackUp = func(context.Context) (*operator.Backup, error) { return &operator.Backup{Name: "monday"}, nil }
+	done, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskBackup, "now")
 	require.NoError(t, err)
 	require.Equal(t, "monday", done.Backup.Name)
 }

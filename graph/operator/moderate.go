@@ -36,31 +36,20 @@ var (
 	errNoAct   = errors.New("must be true, or something else must be chosen")
 )
 
-// ContentKind is a kind of published content.
-type ContentKind string
-
-// The kinds.
-const (
-	ContentPosts    ContentKind = "POSTS"
-	ContentTasks    ContentKind = "TASKS"
-	ContentServices ContentKind = "SERVICES"
-	ContentRatings  ContentKind = "RATINGS"
-)
-
 // content is how one thing of each kind is removed, as its own procedure does it, in the order in which they are locked everywhere.
 var content = []struct {
 	kind   ContentKind
 	remove func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error
 }{
-	{ContentPosts, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
+	{ContentKindPosts, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
 		_, err := posts.Remove(ctx, tx, id)
 		return err
 	}},
-	{ContentTasks, func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error {
+	{ContentKindTasks, func(ctx context.Context, a *API, tx *db.Tx, id uuid.UUID) error {
 		return a.RemoveFromBoard(ctx, tx, id)
 	}},
-	{ContentServices, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error { return services.Remove(ctx, tx, id) }},
-	{ContentRatings, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
+	{ContentKindServices, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error { return services.Remove(ctx, tx, id) }},
+	{ContentKindRatings, func(ctx context.Context, _ *API, tx *db.Tx, id uuid.UUID) error {
 		_, err := ratings.Remove(ctx, tx, id)
 		return err
 	}},
@@ -70,21 +59,6 @@ const (
 	// removalBatch is how many things one transaction removes, and removalBatches how many transactions one call makes.
 	removalBatch, removalBatches = 100, 10
 )
-
-// Moderation says what a procedure did to an agent.
-type Moderation struct {
-	Bot     *ent.Bot
-	Removed []*RemovedContent
-	// Remaining is how much of the named kinds is left. The same call again goes on from there.
-	Remaining int64
-}
-
-// RemovedContent counts what was removed of a kind, and what is left.
-type RemovedContent struct {
-	Kind      ContentKind `db:"kind"`
-	Removed   int64       `db:"-"`
-	Remaining int64       `db:"remaining"`
-}
 
 // measures are the acts that an operator chose.
 type measures struct {

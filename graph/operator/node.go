@@ -29,22 +29,23 @@ func (a *API) Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error) {
 	if len(ids) > MaxPage {
 		return nil, fault.Field(fault.InvalidPagination, "ids", "must be at most 100")
 	}
-	tables, err := a.tables(ctx, ids)
+	rows, err := db.All[table](ctx, a.DB.SQL, findTables, db.IDs(ids))
 	if err != nil {
 		return nil, err
 	}
 	nodes := make([]ent.Noder, len(ids))
-	for i, id := range ids {
-		name, exists := tables[id]
-		if !exists {
+	for _, found := range rows {
+		node, err := a.DB.Ent.Noder(ctx, found.ID, ent.WithFixedNodeType(found.Name))
+		if ent.IsNotFound(err) { // it has been deleted since
 			continue
 		}
-		node, err := a.DB.Ent.Noder(ctx, id, ent.WithFixedNodeType(name))
-		if err != nil && !ent.IsNotFound(err) { // it may have been deleted since
+		if err != nil {
 			return nil, err
 		}
-		if err == nil {
-			nodes[i] = node
+		for i, id := range ids {
+			if id == found.ID {
+				nodes[i] = node
+			}
 		}
 	}
 	return nodes, nil
@@ -52,18 +53,6 @@ func (a *API) Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error) {
 
 // table is a row of find_tables.
 type table struct {
-	ID   uuid.UUID `db:"id"`
-	Name string    `db:"name"`
-}
-
-func (a *API) tables(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]string, error) {
-	rows, err := db.All[table](ctx, a.DB.SQL, findTables, db.IDs(ids))
-	if err != nil {
-		return nil, err
-	}
-	tables := make(map[uuid.UUID]string, len(rows))
-	for _, r := range rows {
-		tables[r.ID] = r.Name
-	}
-	return tables, nil
+	ID   uuid.UUID
+	Name string
 }

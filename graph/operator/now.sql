@@ -71,3 +71,6 @@ CROSS JOIN LATERAL (
 WHERE a.bot_id = :bot
 WINDOW later AS (ORDER BY e.number DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
 ORDER BY e.number DESC;
+
+-- name: select_now()
+SELECT stoa_now();

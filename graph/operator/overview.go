@@ -3,10 +3,10 @@ package operator
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
 	"stoa/ent"
 	"stoa/ent/bot"
@@ -31,33 +31,6 @@ const ActivityRetention = 31 * 24 * time.Hour
 
 // activityLag is how old a minute is before it is recorded: transactions of that minute have ended then.
 const activityLag = 2 * time.Minute
-
-// Overview is how the service fares.
-type Overview struct {
-	Activity  []*Activity
-	Attention []*Attention
-	Processes []*Process
-	// Posing are agents whose names look like the platform's, at most 20.
-	Posing   []*ent.Bot
-	Erasures *OpenErasures
-}
-
-// Activity counts the events within a window, in parts of the same length.
-type Activity struct {
-	// Window is hour, day or month.
-	Window string
-	Begins time.Time
-	// StepSeconds is the length of a part.
-	StepSeconds                            int64
-	Agents, Messages, Orders, CreditsMinor []int64
-}
-
-// windows are those of the overview.
-var windows = []struct {
-	name  string
-	parts int64
-	step  time.Duration
-}{{"hour", 30, 2 * time.Minute}, {"day", 24, time.Hour}, {"month", 30, 24 * time.Hour}}
 
 // Overview reads it. All of it is read off indexes, within bounds. Faults: unauthorized.
 func (a *API) Overview(ctx context.Context) (*Overview, error) {
@@ -86,24 +59,17 @@ func (a *API) Overview(ctx context.Context) (*Overview, error) {
 
 // activityRow is a part of a window.
 type activityRow struct {
-	Name         string    `db:"name"`
-	Begins       time.Time `db:"begins"`
-	StepSeconds  int64     `db:"step_seconds"`
-	Agents       int64     `db:"agents"`
-	Messages     int64     `db:"messages"`
-	Orders       int64     `db:"orders"`
-	CreditsMinor int64     `db:"credits_minor"`
+	Name         string
+	Begins       time.Time
+	StepSeconds  int
+	Agents       int64
+	Messages     int64
+	Orders       int64
+	CreditsMinor int64
 }
 
 func (a *API) activity(ctx context.Context) ([]*Activity, error) {
-	var (
-		names        pq.StringArray
-		parts, steps pq.Int64Array
-	)
-	for _, w := range windows {
-		names, parts, steps = append(names, w.name), append(parts, w.parts), append(steps, int64(w.step.Seconds()))
-	}
-	rows, err := db.All[activityRow](ctx, a.DB.SQL, selectActivity, names, parts, steps)
+	rows, err := db.All[activityRow](ctx, a.DB.SQL, selectActivity)
 	if err != nil {
 		return nil, err
 	}
@@ -139,13 +105,6 @@ func (a *API) DeleteOldActivity(ctx context.Context) (int64, error) {
 	return deleted[0], nil
 }
 
-// Attention is something that needs an operator's attention.
-type Attention struct {
-	Kind  string
-	Count int64
-	Text  string
-}
-
 const (
 	// idleOrder is how long an order whose credits are held may be untouched.
 	idleOrder = 3 * 24 * time.Hour
@@ -153,48 +112,46 @@ const (
 	leastFree = 0.1
 )
 
-// attentionRow counts things that need an operator's attention.
+// needs are the kinds of things that need attention, in their order, each in a sentence; %s is how long the oldest has waited.
+var needs = []struct{ kind, text string }{
+	{"reports", "Reports wait for an answer, the oldest for %s."},
+	{"ledger", "The ledger does not balance: a check found discrepancies."},
+	{"disks", "A disk of a process is nearly full: less than a tenth is free."},
+	{"silent_processes", "A process fell silent without ending as it should."},
+	{"refused_processes", "The database refuses new connections of a process, which lives on those that it has."},
+	{"unready_processes", "A process is not ready."},
+	{"failed_jobs", "Jobs failed for good within the last day."},
+	{"ledger_late", "The ledger was not checked for three hours."},
+	{"orders", "Orders are disputed, past their deadline, or untouched for three days while credits are held."},
+	{"lost_mails", "Mails of the last day were refused or given up."},
+	{"unsent_mails", "Mails could not be sent yet and are tried again."},
+	{"webhooks", "Webhooks fail, or their endpoints are gone."},
+	{"feedback", "Feedback waits for an answer."},
+}
+
+// attentionRow is a row of select_attention.
 type attentionRow struct {
-	Orders       int64 `db:"orders"`
-	UnsentMails  int64 `db:"unsent_mails"`
-	LostMails    int64 `db:"lost_mails"`
-	Webhooks     int64 `db:"webhooks"`
-	FailedJobs   int64 `db:"failed_jobs"`
-	OpenFeedback int64 `db:"open_feedback"`
-	OpenReports  int64 `db:"open_reports"`
-	// OldestReport is how long ago the oldest open report was sent, in seconds.
-	OldestReport     float64 `db:"oldest_report_seconds"`
-	LedgerFound      int64   `db:"ledger_found"`
-	LedgerLate       int64   `db:"ledger_late"`
-	SilentProcesses  int64   `db:"silent_processes"`
-	UnreadyProcesses int64   `db:"unready_processes"`
-	RefusedProcesses int64   `db:"refused_processes"`
-	FullDisks        int64   `db:"full_disks"`
+	Attention
+
+	OldestSeconds *float64
 }
 
 func (a *API) attention(ctx context.Context) ([]*Attention, error) {
-	found, err := db.One[attentionRow](ctx, a.DB.SQL, selectAttention, idleOrder.Seconds(), leastFree, silence.Seconds())
+	rows, err := db.All[attentionRow](ctx, a.DB.SQL, selectAttention, idleOrder.Seconds(), leastFree, silence.Seconds())
 	if err != nil {
 		return nil, err
 	}
 	all := []*Attention{}
-	for _, one := range []Attention{
-		{"reports", found.OpenReports, "Reports wait for an answer, the oldest for " + cmp.Or(pages.Span(time.Duration(found.OldestReport*float64(time.Second))), "less than a minute") + "."},
-		{"ledger", found.LedgerFound, "The ledger does not balance: a check found discrepancies."},
-		{"disks", found.FullDisks, "A disk of a process is nearly full: less than a tenth is free."},
-		{"silent_processes", found.SilentProcesses, "A process fell silent without ending as it should."},
-		{"refused_processes", found.RefusedProcesses, "The database refuses new connections of a process, which lives on those that it has."},
-		{"unready_processes", found.UnreadyProcesses, "A process is not ready."},
-		{"failed_jobs", found.FailedJobs, "Jobs failed for good within the last day."},
-		{"ledger_late", found.LedgerLate, "The ledger was not checked for three hours."},
-		{"orders", found.Orders, "Orders are disputed, past their deadline, or untouched for three days while credits are held."},
-		{"lost_mails", found.LostMails, "Mails of the last day were refused or given up."},
-		{"unsent_mails", found.UnsentMails, "Mails could not be sent yet and are tried again."},
-		{"webhooks", found.Webhooks, "Webhooks fail, or their endpoints are gone."},
-		{"feedback", found.OpenFeedback, "Feedback waits for an answer."},
-	} {
-		if one.Count > 0 {
-			all = append(all, &one)
+	for _, need := range needs {
+		for _, row := range rows {
+			if row.Kind != need.kind {
+				continue
+			}
+			if row.Text = need.text; row.OldestSeconds != nil {
+				oldest := pages.Span(time.Duration(*row.OldestSeconds * float64(time.Second)))
+				row.Text = fmt.Sprintf(need.text, cmp.Or(oldest, "less than a minute"))
+			}
+			all = append(all, &row.Attention)
 		}
 	}
 	return all, nil
@@ -202,14 +159,6 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 
 // erasuresMost is how many open erasures are shown, erasuresCounted up to what number those of each state are counted.
 const erasuresMost, erasuresCounted = 20, 1000
-
-// OpenErasures are the erasures that were asked for and are not done (§12.7).
-type OpenErasures struct {
-	Pending int64 `db:"pending"`
-	Partial int64 `db:"partial"`
-	// First are those that are due first.
-	First []*lifecycle.OpenErasure `db:"-"`
-}
 
 func (a *API) erasures(ctx context.Context) (*OpenErasures, error) {
 	counted, err := db.One[OpenErasures](ctx, a.DB.SQL, countErasures, erasuresCounted)
@@ -229,8 +178,8 @@ const (
 
 // suspect is a name that may impersonate.
 type suspect struct {
-	ID          uuid.UUID `db:"id"`
-	DisplayName string    `db:"display_name"`
+	ID          uuid.UUID
+	DisplayName string
 }
 
 // impersonators returns active agents whose names look like the platform's: among the newest agents, and among those whose text holds a word of

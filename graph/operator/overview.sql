@@ -18,12 +18,12 @@ SELECT count(*) FROM recorded;
 -- name: delete_activity(kept_seconds double precision)
 WITH deleted AS (DELETE FROM activity WHERE at < stoa_now() - make_interval(secs => :kept_seconds) RETURNING 1) SELECT count(*) FROM deleted;
 
--- name: select_activity(names text[], parts integer[], steps integer[])
--- The counts of each part of some windows that end with this minute. Minutes that are not recorded yet are counted here, an hour
+-- name: select_activity()
+-- The counts of each part of the windows, which end with this minute. Minutes that are not recorded yet are counted here, an hour
 -- at most.
 WITH now AS (SELECT date_trunc('minute', stoa_now()) + interval '1 minute' AS ends), windows AS (
   SELECT w.name, w.step, w.parts, now.ends - make_interval(secs => w.step) * w.parts AS begins
-  FROM now, unnest(:names::text[], :parts::integer[], :steps::integer[]) AS w (name, parts, step)
+  FROM now, (VALUES ('hour', 30, 120), ('day', 24, 3600), ('month', 30, 86400)) AS w (name, parts, step)
 ), recorded AS (
   SELECT coalesce((SELECT max(at) + interval '1 minute' FROM activity), '-infinity') AS until
 ), minutes AS (
@@ -42,34 +42,45 @@ FROM windows w CROSS JOIN LATERAL generate_series(0, w.parts - 1) AS part LEFT J
 ORDER BY w.begins DESC, part.part;
 
 -- name: select_attention(idle_seconds double precision, least_free double precision, silent_seconds double precision)
--- Things that need an operator's attention, each counted up to a bound from an index.
-SELECT
-  (SELECT count(*) FROM (
+-- How many things of each kind need an operator's attention, each counted up to a bound from an index, and how long the oldest has waited.
+SELECT kind, count, oldest_seconds FROM (
+  SELECT 'orders' AS kind, count(*) AS count, NULL::float8 AS oldest_seconds FROM (
     SELECT o.state, o.deadline, o.updated_at FROM orders o WHERE o.state IN ('funded', 'in_progress', 'delivered', 'disputed')
     ORDER BY o.updated_at LIMIT 10000
-  ) o WHERE o.state = 'disputed' OR o.updated_at < stoa_now() - make_interval(secs => :idle_seconds) OR (o.state IN ('funded', 'in_progress') AND o.deadline < stoa_now())) AS orders,
-  (SELECT count(*) FROM (
+  ) o WHERE o.state = 'disputed' OR o.updated_at < stoa_now() - make_interval(secs => :idle_seconds) OR (o.state IN ('funded', 'in_progress') AND o.deadline < stoa_now())
+  UNION ALL
+  SELECT 'unsent_mails', count(*), NULL FROM (
     SELECT m.attempts FROM mails m WHERE m.sent_at IS NULL AND m.refused_at IS NULL AND m.expired_at IS NULL ORDER BY m.created_at, m.id LIMIT 1000
-  ) m WHERE m.attempts > 0) AS unsent_mails,
-  (SELECT count(*) FROM (
+  ) m WHERE m.attempts > 0
+  UNION ALL
+  SELECT 'lost_mails', count(*), NULL FROM (
     SELECT m.refused_at, m.expired_at FROM mails m WHERE m.created_at >= stoa_now() - interval '1 day' ORDER BY m.created_at DESC LIMIT 10000
-  ) m WHERE m.refused_at IS NOT NULL OR m.expired_at IS NOT NULL) AS lost_mails,
-  (SELECT count(*) FROM (SELECT FROM webhooks h WHERE h.state IN ('failing', 'gone') LIMIT 1000) h) AS webhooks,
-  (SELECT count(*) FROM (
+  ) m WHERE m.refused_at IS NOT NULL OR m.expired_at IS NOT NULL
+  UNION ALL
+  SELECT 'webhooks', count(*), NULL FROM (SELECT FROM webhooks h WHERE h.state IN ('failing', 'gone') LIMIT 1000) h
+  UNION ALL
+  SELECT 'failed_jobs', count(*), NULL FROM (
     SELECT FROM river_job j WHERE j.state = 'discarded' AND j.finalized_at >= now() - interval '1 day' LIMIT 1000
-  ) j) AS failed_jobs,
-  (SELECT count(*) FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind <> 'report' LIMIT 1000) f) AS open_feedback,
-  (SELECT count(*) FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report' LIMIT 1000) f) AS open_reports,
-  coalesce((SELECT extract(epoch FROM stoa_now() - min(f.created_at)) FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report'),
-    0)::float8 AS oldest_report_seconds,
-  (SELECT count(*) FROM ledger_checks l
-    WHERE coalesce(l.last_found -> 'counted', '{}') <> '{}' OR coalesce(l.found -> 'counted', '{}') <> '{}') AS ledger_found,
-  (SELECT count(*) FROM ledger_checks l WHERE l.scope = 'new' AND l.last_ended_at < stoa_now() - interval '3 hours') AS ledger_late,
-  (SELECT count(*) FROM processes p WHERE p.seen_at < stoa_now() - make_interval(secs => :silent_seconds)) AS silent_processes,
-  (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND p.failing <> '{}') AS unready_processes,
-  (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND 'new_connections' = ANY (p.failing)) AS refused_processes,
-  (SELECT count(*) FROM processes p WHERE p.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND p.disk_total_bytes > 0
-    AND p.disk_free_bytes < p.disk_total_bytes * :least_free::float8) AS full_disks;
+  ) j
+  UNION ALL
+  SELECT 'feedback', count(*), NULL FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind <> 'report' LIMIT 1000) f
+  UNION ALL
+  SELECT 'reports', count(*), (SELECT extract(epoch FROM stoa_now() - min(f.created_at)) FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report')
+  FROM (SELECT FROM feedbacks f WHERE f.state = 'open' AND f.kind = 'report' LIMIT 1000) f
+  UNION ALL
+  SELECT 'ledger', count(*), NULL FROM ledger_checks l
+  WHERE coalesce(l.last_found -> 'counted', '{}') <> '{}' OR coalesce(l.found -> 'counted', '{}') <> '{}'
+  UNION ALL
+  SELECT 'ledger_late', count(*), NULL FROM ledger_checks l WHERE l.scope = 'new' AND l.last_ended_at < stoa_now() - interval '3 hours'
+  UNION ALL
+  SELECT p.kind, count(*), NULL FROM processes s CROSS JOIN LATERAL (VALUES
+    ('silent_processes', s.seen_at < stoa_now() - make_interval(secs => :silent_seconds)),
+    ('unready_processes', s.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND s.failing <> '{}'),
+    ('refused_processes', s.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND 'new_connections' = ANY (s.failing)),
+    ('disks', s.seen_at >= stoa_now() - make_interval(secs => :silent_seconds) AND s.disk_total_bytes > 0
+      AND s.disk_free_bytes < s.disk_total_bytes * :least_free::float8)
+  ) AS p (kind, needs) WHERE p.needs GROUP BY p.kind
+) w WHERE count > 0;
 
 -- name: count_erasures(most bigint)
 SELECT

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"stoa/ent"
 	"stoa/graph/attachments"
 	"stoa/graph/exec"
 	"stoa/graph/graphtest"
@@ -27,193 +28,115 @@ type act struct {
 	pending fault.Code
 }
 
+// plainly is a call of a procedure that takes a reason alone.
+func plainly[Result any](method func(context.Context, string) (Result, error)) act {
+	return act{call: func(ctx context.Context, reason string) error { _, err := method(ctx, reason); return err }}
+}
+
+// on is a call of a procedure that takes its target and a reason.
+func on[Result any](id uuid.UUID, method func(context.Context, uuid.UUID, string) (Result, error)) act {
+	return act{target: id.String(), call: func(ctx context.Context, reason string) error { _, err := method(ctx, id, reason); return err }}
+}
+
 // acts prepares every procedure.
 var acts = map[string]func(*office) act{
 	"updateSettings": func(o *office) act {
-		return act{call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.UpdateSettings(ctx, operator.SettingsInput{FeeBps: graphtest.Ptr(int64(250))}, reason)
-			return err
-		}}
+		return plainly(func(ctx context.Context, reason string) (*ent.Setting, error) {
+			return o.Operator.UpdateSettings(ctx, operator.SettingsInput{FeeBps: graphtest.Ptr(int64(250))}, reason)
+		})
 	},
 	"activateLifecycle": func(o *office) act {
-		return act{pending: fault.LifecycleSetupPending, call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ActivateLifecycle(ctx, reason)
-			return err
-		}}
+		a := plainly(o.Operator.ActivateLifecycle)
+		a.pending = fault.LifecycleSetupPending
+		return a
 	},
-	"deactivateLifecycle": func(o *office) act {
-		return act{call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.DeactivateLifecycle(ctx, reason)
-			return err
-		}}
-	},
+	"deactivateLifecycle": func(o *office) act { return plainly(o.Operator.DeactivateLifecycle) },
 	"activateEmailRequirement": func(o *office) act {
-		return act{pending: fault.VerificationSetupPending, call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ActivateEmailRequirement(ctx, reason)
-			return err
-		}}
+		a := plainly(o.Operator.ActivateEmailRequirement)
+		a.pending = fault.VerificationSetupPending
+		return a
 	},
-	"deactivateEmailRequirement": func(o *office) act {
-		return act{call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.DeactivateEmailRequirement(ctx, reason)
-			return err
-		}}
-	},
+	"deactivateEmailRequirement": func(o *office) act { return plainly(o.Operator.DeactivateEmailRequirement) },
 	"publishDocument": func(o *office) act {
-		return act{call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.PublishDocument(ctx, terms("1"), reason)
-			return err
-		}}
+		return plainly(func(ctx context.Context, reason string) (*ent.Document, error) {
+			return o.Operator.PublishDocument(ctx, terms("1"), reason)
+		})
 	},
 	"withdrawDocument": func(o *office) act {
 		id := uuid.Must(uuid.NewV7())
 		o.Exec("INSERT INTO documents (id, created_at, key, title, version, url, text, sha256) VALUES ($1, stoa_now(), 'terms', 'Terms', '1', '', 'text', 'hash')", id)
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.WithdrawDocument(ctx, id, reason)
-			return err
-		}}
+		return on(id, o.Operator.WithdrawDocument)
 	},
 	"createInvitation": func(o *office) act {
-		return act{call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.CreateInvitation(ctx, operator.InvitationInput{}, reason)
-			return err
-		}}
+		return plainly(func(ctx context.Context, reason string) (*operator.NewInvitation, error) {
+			return o.Operator.CreateInvitation(ctx, operator.InvitationInput{}, reason)
+		})
 	},
 	"revokeInvitation": func(o *office) act {
 		id := uuid.Must(uuid.NewV7())
 		o.Exec("INSERT INTO invitations (id, created_at, code_hash, uses) VALUES ($1, stoa_now(), 'hash', 1)", id)
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RevokeInvitation(ctx, id, reason)
-			return err
-		}}
+		return on(id, o.Operator.RevokeInvitation)
 	},
 	"topUpWallet": func(o *office) act {
-		id := o.Agent().ID
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.TopUpWallet(ctx, id, 100, nil, reason)
-			return err
-		}}
+		return on(o.Agent().ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.TopUp, error) {
+			return o.Operator.TopUpWallet(ctx, id, 100, nil, reason)
+		})
 	},
-	"suspendBot": func(o *office) act {
-		id := o.Agent().ID
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.SuspendBot(ctx, id, reason)
-			return err
-		}}
-	},
+	"suspendBot": func(o *office) act { return on(o.Agent().ID, o.Operator.SuspendBot) },
 	"reinstateBot": func(o *office) act {
 		id := o.Agent().ID
 		o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", id)
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ReinstateBot(ctx, id, reason)
-			return err
-		}}
+		return on(id, o.Operator.ReinstateBot)
 	},
-	"reissueToken": func(o *office) act {
-		id := o.Agent().ID
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ReissueToken(ctx, id, reason)
-			return err
-		}}
-	},
+	"reissueToken": func(o *office) act { return on(o.Agent().ID, o.Operator.ReissueToken) },
 	"mailOwner": func(o *office) act {
 		o.SendMailTo(new(graphtest.Mailbox))
-		id := o.ownedAgent()
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.MailOwner(ctx, id, "Hello.", nil, reason)
-			return err
-		}}
+		return on(o.ownedAgent(), func(ctx context.Context, id uuid.UUID, reason string) (*operator.OwnerMail, error) {
+			return o.Operator.MailOwner(ctx, id, "Hello.", nil, reason)
+		})
 	},
 	"clearProfile": func(o *office) act {
-		id := o.Agent().ID
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ClearProfile(ctx, id, true, true, true, reason)
-			return err
-		}}
+		return on(o.Agent().ID, func(ctx context.Context, id uuid.UUID, reason string) (*ent.Bot, error) {
+			return o.Operator.ClearProfile(ctx, id, true, true, true, reason)
+		})
 	},
 	"removeContent": func(o *office) act {
 		by := o.Agent()
 		o.Posted(by, "an advertisement", "public")
-		return act{target: by.ID.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RemoveContent(ctx, by.ID, []operator.ContentKind{operator.ContentPosts}, reason)
-			return err
-		}}
+		return on(by.ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
+			return o.Operator.RemoveContent(ctx, id, []operator.ContentKind{operator.ContentKindPosts}, reason)
+		})
 	},
 	"moderateBot": func(o *office) act {
 		by := o.Agent()
 		o.Posted(by, "an advertisement", "public")
-		return act{target: by.ID.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ModerateBot(ctx, by.ID, true, true, true, true, []operator.ContentKind{operator.ContentPosts}, reason)
-			return err
-		}}
+		return on(by.ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
+			return o.Operator.ModerateBot(ctx, id, true, true, true, true, []operator.ContentKind{operator.ContentKindPosts}, reason)
+		})
 	},
 	"removePost": func(o *office) act {
-		id := o.Posted(o.Agent(), "an advertisement", "public").ID
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RemovePost(ctx, id, reason)
-			return err
-		}}
+		return on(o.Posted(o.Agent(), "an advertisement", "public").ID, o.Operator.RemovePost)
 	},
-	"removeAttachment": func(o *office) act {
-		id := o.File(o.Agent(), attachments.Portfolio)
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RemoveAttachment(ctx, id, reason)
-			return err
-		}}
-	},
-	"removeTask": func(o *office) act {
-		id := o.task(o.Agent())
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RemoveTask(ctx, id, reason)
-			return err
-		}}
-	},
-	"removeService": func(o *office) act {
-		id := o.service(o.Agent())
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RemoveService(ctx, id, reason)
-			return err
-		}}
-	},
-	"removeRating": func(o *office) act {
-		id := o.rating()
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RemoveRating(ctx, id, reason)
-			return err
-		}}
-	},
+	"removeAttachment": func(o *office) act { return on(o.File(o.Agent(), attachments.Portfolio), o.Operator.RemoveAttachment) },
+	"removeTask":       func(o *office) act { return on(o.task(o.Agent()), o.Operator.RemoveTask) },
+	"removeService":    func(o *office) act { return on(o.service(o.Agent()), o.Operator.RemoveService) },
+	"removeRating":     func(o *office) act { return on(o.rating(), o.Operator.RemoveRating) },
 	"answerFeedback": func(o *office) act {
-		id := o.sent(o.Agent())
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.AnswerFeedback(ctx, id, "Thank you.", reason)
-			return err
-		}}
+		return on(o.sent(o.Agent()), func(ctx context.Context, id uuid.UUID, reason string) (*ent.Feedback, error) {
+			return o.Operator.AnswerFeedback(ctx, id, "Thank you.", reason)
+		})
 	},
-	"reviewPost": func(o *office) act {
-		id := o.Posted(o.Agent(), "a text", "private").ID
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ReviewPost(ctx, id, reason)
-			return err
-		}}
-	},
-	"reviewOrder": func(o *office) act {
-		id := o.order()
-		return act{target: id.String(), call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.ReviewOrder(ctx, id, reason)
-			return err
-		}}
-	},
+	"reviewPost":  func(o *office) act { return on(o.Posted(o.Agent(), "a text", "private").ID, o.Operator.ReviewPost) },
+	"reviewOrder": func(o *office) act { return on(o.order(), o.Operator.ReviewOrder) },
 	"rotateKey": func(o *office) act {
-		return act{call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RotateKey(ctx, operator.LogKey, reason)
-			return err
-		}}
+		return plainly(func(ctx context.Context, reason string) (*operator.SigningKey, error) {
+			return o.Operator.RotateKey(ctx, operator.KeyPurposeLog, reason)
+		})
 	},
 	"runMaintenance": func(o *office) act {
-		return act{call: func(ctx context.Context, reason string) error {
-			_, err := o.Operator.RunMaintenance(ctx, operator.Reconcile, reason)
-			return err
-		}}
+		return plainly(func(ctx context.Context, reason string) (*operator.Maintenance, error) {
+			return o.Operator.RunMaintenance(ctx, operator.MaintenanceTaskReconcile, reason)
+		})
 	},
 }
 
@@ -297,27 +220,23 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 	gone := o.Agent().ID
 	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", gone)
 	before := o.state()
+	topUp := func(ctx context.Context, id uuid.UUID, reason string) (*operator.TopUp, error) {
+		return o.Operator.TopUpWallet(ctx, id, 5, nil, reason)
+	}
+	moderate := func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
+		return o.Operator.ModerateBot(ctx, id, true, false, false, false, nil, reason)
+	}
+	answer := func(ctx context.Context, id uuid.UUID, reason string) (*ent.Feedback, error) {
+		return o.Operator.AnswerFeedback(ctx, id, "yes", reason)
+	}
 	for _, id := range []uuid.UUID{uuid.Must(uuid.NewV7()), gone} {
-		for name, call := range map[string]func() error{
-			"suspend":   func() error { _, err := o.Operator.SuspendBot(o.ctx, id, "why"); return err },
-			"reinstate": func() error { _, err := o.Operator.ReinstateBot(o.ctx, id, "why"); return err },
-			"reissue":   func() error { _, err := o.Operator.ReissueToken(o.ctx, id, "why"); return err },
-			"top up":    func() error { _, err := o.Operator.TopUpWallet(o.ctx, id, 5, nil, "why"); return err },
-			"moderate": func() error {
-				_, err := o.Operator.ModerateBot(o.ctx, id, true, false, false, false, nil, "why")
-				return err
-			},
-			"remove post":  func() error { _, err := o.Operator.RemovePost(o.ctx, id, "why"); return err },
-			"remove file":  func() error { _, err := o.Operator.RemoveAttachment(o.ctx, id, "why"); return err },
-			"remove task":  func() error { _, err := o.Operator.RemoveTask(o.ctx, id, "why"); return err },
-			"remove offer": func() error { _, err := o.Operator.RemoveService(o.ctx, id, "why"); return err },
-			"remove stars": func() error { _, err := o.Operator.RemoveRating(o.ctx, id, "why"); return err },
-			"answer":       func() error { _, err := o.Operator.AnswerFeedback(o.ctx, id, "yes", "why"); return err },
-			"withdraw":     func() error { _, err := o.Operator.WithdrawDocument(o.ctx, id, "why"); return err },
-			"review":       func() error { _, err := o.Operator.ReviewOrder(o.ctx, id, "why"); return err },
-			"revoke":       func() error { _, err := o.Operator.RevokeInvitation(o.ctx, id, "why"); return err },
+		for i, a := range []act{
+			on(id, o.Operator.SuspendBot), on(id, o.Operator.ReinstateBot), on(id, o.Operator.ReissueToken), on(id, topUp), on(id, moderate),
+			on(id, o.Operator.RemovePost), on(id, o.Operator.RemoveAttachment), on(id, o.Operator.RemoveTask), on(id, o.Operator.RemoveService),
+			on(id, o.Operator.RemoveRating), on(id, answer), on(id, o.Operator.WithdrawDocument), on(id, o.Operator.ReviewOrder),
+			on(id, o.Operator.RevokeInvitation),
 		} {
-			require.Equal(t, fault.NotFound, fault.From(call()).Code, name)
+			require.Equal(t, fault.NotFound, fault.From(a.call(o.ctx, "why")).Code, i)
 		}
 	}
 	require.Equal(t, before, o.state())

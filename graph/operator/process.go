@@ -19,26 +19,12 @@ var (
 	deleteProcess   = statements.Named("delete_process")
 )
 
-// Process is a server process, as it reports itself.
-type Process struct {
-	ID             uuid.UUID `db:"id"`
-	Name           string    `db:"name"`
-	Version        string    `db:"version"`
-	Roles          []string  `db:"-"`
-	StartedAt      time.Time `db:"started_at"`
-	SeenAt         time.Time `db:"seen_at"`
-	Alive          bool      `db:"alive"`
-	Failing        []string  `db:"-"`
-	DiskFreeBytes  int64     `db:"disk_free_bytes"`
-	DiskTotalBytes int64     `db:"disk_total_bytes"`
-}
-
 // processRow is a row of select_processes.
 type processRow struct {
 	Process
 
-	Roles   pq.StringArray `db:"roles"`
-	Failing pq.StringArray `db:"failing"`
+	Roles   pq.StringArray
+	Failing pq.StringArray
 }
 
 // processes returns those that serve, and those of the last day that did not end as they should.

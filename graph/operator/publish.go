@@ -14,18 +14,6 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// DocumentInput is a version of a document that owners confirm.
-type DocumentInput struct {
-	// Key names the document through all its versions: a lower-case letter, then up to 39 letters, digits and hyphens.
-	Key string
-	// Title is 1 to 160 characters on one line, Version 1 to 40.
-	Title, Version string
-	// URL is an absolute http or https address where the document can be read, too; empty for none.
-	URL string
-	// Text is 1 to 200,000 characters.
-	Text string
-}
-
 // PublishDocument puts a version of a document in force and withdraws the one that was (§4.1). A version is never changed: owners
 // have confirmed it by the hash of its text. Faults: invalid_input, also for a version of this key that was published before.
 func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason string) (*ent.Document, error) {

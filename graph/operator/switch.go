@@ -61,16 +61,6 @@ func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
 	return fault.New(sw.pending).Say(sw.name + " cannot be switched on yet. Missing: " + strings.Join(missing, "; ") + ".")
 }
 
-// Switch shows an operator whether a setting can be switched on, and whether it is on.
-type Switch struct {
-	Name string
-	On   bool
-	// Missing lists the setup that is needed before it can be switched on, in plain words; empty if nothing is missing.
-	Missing []string
-	// Activate and Deactivate name procedures.
-	Activate, Deactivate string
-}
-
 // Switches lists what may be switched on only once it is set up, and what is missing for it now.
 func (a *API) Switches(ctx context.Context) ([]*Switch, error) {
 	current, err := a.Settings(ctx)
@@ -86,7 +76,7 @@ func (a *API) Switches(ctx context.Context) ([]*Switch, error) {
 		if missing == nil {
 			missing = []string{}
 		}
-		all = append(all, &Switch{sw.name, sw.on(current), missing, sw.activate.Name, sw.deactivate.Name})
+		all = append(all, &Switch{Name: sw.name, On: sw.on(current), Missing: missing, Activate: sw.activate.Name, Deactivate: sw.deactivate.Name})
 	}
 	return all, nil
 }

@@ -11,15 +11,8 @@ import (
 	"stoa/ent/ledgerentry"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/wire"
 	"stoa/graph/wallet"
 )
-
-// TopUp is the wallet after a top-up.
-type TopUp struct {
-	wire.Repeat
-	Account *ent.Account
-}
 
 // TopUpWallet credits 1 to 10^12 minor units to an agent that is not deleted (§2.5). With an operation id it is idempotent: a
 // repeat for the same agent and amount credits nothing and says so, one with other data is idempotency_conflict. Other
@@ -55,7 +48,7 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 		if err != nil {
 			return nil, err
 		}
-		return &TopUp{Repeat: wire.Repeat{Repeated: repeated}, Account: now}, nil
+		return &TopUp{Account: now, Repeated: repeated}, nil
 	})
 	if err != nil {
 		return nil, err

@@ -27,53 +27,25 @@ var (
 // openTradesMost is how many open orders a page shows.
 const openTradesMost = 50
 
-// Trade is an order as operators see it who must know why it does not go on.
-type Trade struct {
-	ID uuid.UUID
-	// Customer and Contractor are handles.
-	Customer, Contractor string
-	State                order.State
-	TotalMinor           int64
-	Deadline, UpdatedAt  time.Time
-	// Turn is the handle of the participant whose action leads on; empty if it is either's, or the order has ended.
-	Turn string
-	// Stuck says why it needs attention, in sentences; empty if it does not.
-	Stuck []string
-	// Ends says who can end it and by what.
-	Ends []string
-	// Sides are the customer and the contractor.
-	Sides []*TradeSide
-	// Receipt is the state of the order's receipt, in a sentence; empty without one, and in lists.
-	Receipt string
-}
-
-// TradeSide is a participant of an order.
-type TradeSide struct {
-	BotID  uuid.UUID
-	Handle string
-	// Suspended: it is shut out. Owned: an owner's address is verified. Mailable: MailOwner can reach it.
-	Suspended, Owned, Mailable bool
-}
-
 // tradeRow is a row of select_trades.
 type tradeRow struct {
-	ID                  uuid.UUID   `db:"id"`
-	CustomerID          uuid.UUID   `db:"customer_id"`
-	ContractorID        uuid.UUID   `db:"contractor_id"`
-	AuthorID            uuid.UUID   `db:"author_id"`
-	State               order.State `db:"state"`
-	TotalMinor          int64       `db:"total_minor"`
-	Deadline            time.Time   `db:"deadline"`
-	UpdatedAt           time.Time   `db:"updated_at"`
-	RefundProposedBy    *uuid.UUID  `db:"refund_proposed_by"`
-	DisputedBy          *uuid.UUID  `db:"disputed_by"`
-	Customer            string      `db:"customer"`
-	Contractor          string      `db:"contractor"`
-	CustomerSuspended   bool        `db:"customer_suspended"`
-	ContractorSuspended bool        `db:"contractor_suspended"`
-	Now                 time.Time   `db:"now"`
-	CustomerOwned       bool        `db:"customer_owned"`
-	ContractorOwned     bool        `db:"contractor_owned"`
+	ID                  uuid.UUID
+	CustomerID          uuid.UUID
+	ContractorID        uuid.UUID
+	AuthorID            uuid.UUID
+	State               order.State
+	TotalMinor          int64
+	Deadline            time.Time
+	UpdatedAt           time.Time
+	RefundProposedBy    *uuid.UUID
+	DisputedBy          *uuid.UUID
+	Customer            string
+	Contractor          string
+	CustomerSuspended   bool
+	ContractorSuspended bool
+	Now                 time.Time
+	CustomerOwned       bool
+	ContractorOwned     bool
 }
 
 // Trade returns an order with why it is stuck and who can end it, nil if there is no such order. Faults: unauthorized.

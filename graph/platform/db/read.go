@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -22,11 +23,14 @@ func IDs(ids []uuid.UUID) driver.Valuer {
 	return texts
 }
 
-// fields finds the field of a struct that a column goes to: the one with its name in the tag `db`.
-var fields = reflectx.NewMapperFunc("db", strings.ToLower)
+// fields finds the field of a struct that a column goes to: the one with its name in the tag `db`, else in camel case.
+var fields = reflectx.NewMapperFunc("db", func(name string) string { return strings.ToLower(wordBreak.ReplaceAllString(name, "${1}_$2")) })
 
-// Into returns a function that scans each row of a result into a new T and appends it to all. Every column needs a field with its
-// name in the tag `db`; the fields of embedded structs count.
+// wordBreak is the beginning of another word in a name in camel case.
+var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// Into returns a function that scans each row of a result into a new T and appends it to all. Every column needs a field, AmountMinor for
+// amount_minor, or one with its name in the tag `db`; the fields of embedded structs count.
 func Into[T any](all *[]*T) func(*sql.Rows) error {
 	var rows *sqlx.Rows
 	return func(r *sql.Rows) error {
