@@ -95,22 +95,3 @@ func (w *world) contact() (id uuid.UUID) {
 	require.NoError(w.t, w.DB.SQL.QueryRowContext(w.t.Context(), "SELECT id FROM contacts").Scan(&id))
 	return id
 }
-
-// A list is filtered by the time at which things were made, and the filter stays in the address of its pages and exports.
-func TestListsByTime(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	for _, ago := range []string{"1 day", "10 days", "20 days"} {
-		w.Exec("UPDATE bots SET created_at = stoa_now() - $2::interval WHERE id = $1", w.Agent().ID, ago)
-	}
-	at := func(days int) string { return w.Now().AddDate(0, 0, -days).UTC().Format("2006-01-02T15:04") }
-	for path, want := range map[string]int{
-		"/agents?createdAtGTE=" + at(15): 2, "/agents?createdAtLT=" + at(15): 1, "/agents?createdAtGTE=" + at(15) + "&createdAtLT=" + at(5): 1,
-	} {
-		page := w.page(path)
-		rows, _, _ := list(page)
-		require.Len(t, rows, want, path)
-	}
-	require.Contains(t, w.get("/agents?createdAtGTE="+at(15)).text, "format=csv")
-	require.Contains(t, w.get("/agents?createdAtGTE="+at(15)).text, "/agents?createdAtGTE=")
-}

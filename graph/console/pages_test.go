@@ -1,6 +1,7 @@
 package console_test
 
 import (
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -48,16 +49,8 @@ func (w *world) crawl(look func(path string, answer response, root *html.Node)) 
 		}
 	}
 	for kind, id := range w.ids {
-		require.True(w.t, slices.ContainsFunc(keys(seen), func(path string) bool { return strings.HasSuffix(path, "/"+id.String()) }), "no link leads to the page of a %s", kind)
+		require.True(w.t, slices.ContainsFunc(slices.Collect(maps.Keys(seen)), func(path string) bool { return strings.HasSuffix(path, "/"+id.String()) }), "no link leads to the page of a %s", kind)
 	}
-}
-
-func keys(m map[string]bool) []string {
-	all := make([]string, 0, len(m))
-	for key := range m {
-		all = append(all, key)
-	}
-	return all
 }
 
 var inline = regexp.MustCompile(`<style|\son[a-z]+="|\sstyle="|<script|javascript:`)

@@ -127,6 +127,7 @@ func TestNumbersAsPeopleReadThem(t *testing.T) {
 	require.Equal(t, "1.5 MB", fileSize(3<<19))
 }
 
+// An amount is digits, with two after a point at most, so that a slip of the hand pays nothing.
 func TestFormFieldsParse(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -134,7 +135,9 @@ func TestFormFieldsParse(t *testing.T) {
 		want       any
 	}{
 		{"credits", "12.50", int64(1250)}, {"credits", " 0.01 ", int64(1)}, {"credits", "10000000000", int64(1_000_000_000_000)}, {"credits", "1.005", nil}, {"credits", "NaN", nil}, {"credits", "0", nil}, {"credits", "-1", nil}, {"credits", "10000000000.01", nil},
-		{"credits", "1e300", nil}, {"credits", "x", nil}, {"number", "-3", int64(-3)}, {"number", "1.5", nil}, {"number", "", nil},
+		{"credits", "1e300", nil}, {"credits", "x", nil}, {"credits", "1e3", nil}, {"credits", "+5", nil}, {"credits", "0x10", nil}, {"credits", "1_000", nil},
+		{"credits", "1,50", nil}, {"credits", "1 000", nil}, {"credits", ".5", nil}, {"credits", "5.", nil}, {"credits", "Inf", nil}, {"credits", "٣", nil},
+		{"credits", "7", int64(700)}, {"credits", "0.5", int64(50)}, {"number", "-3", int64(-3)}, {"number", "1.5", nil}, {"number", "", nil},
 		{"time", "2026-11-24T10:00", "2026-11-24T10:00:00Z"}, {"time", "2026-11-24T10:00:00+02:00", "2026-11-24T08:00:00Z"}, {"time", "soon", nil},
 	} {
 		f := field{Kind: c.kind, Value: c.sent, Required: true}

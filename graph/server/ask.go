@@ -10,14 +10,13 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
-	"stoa/graph/platform/wire"
 )
 
 // Answer is the result of a GraphQL operation.
 type Answer struct {
+	Errors gqlerror.List `json:"errors,omitempty"`
 	// Data is null if nothing was run.
-	Data   json.RawMessage
-	Errors gqlerror.List
+	Data json.RawMessage `json:"data"`
 }
 
 // Ask runs one GraphQL operation for a page of this process as the caller of ctx, with the same executor, errors and metrics as a
@@ -27,28 +26,21 @@ type Ask func(ctx context.Context, query string, variables map[string]any) Answe
 // ask implements Ask.
 func (s *server) ask(ctx context.Context, query string, variables map[string]any) Answer {
 	began := time.Now()
-	raw, err := json.Marshal(variables)
-	if err != nil {
-		return Answer{Errors: s.errorAnswer(ctx, err).Errors}
-	}
-	params := &graphql.RawParams{Query: query}
-	if params.Variables, err = readVariables(wire.Raw(raw)); err != nil {
-		return Answer{Errors: s.errorAnswer(ctx, err).Errors}
-	}
 	info, err := examineDocument(query, "")
 	if err != nil {
-		return Answer{Errors: s.errorAnswer(ctx, err).Errors}
+		return s.refusal(ctx, err)
+	}
+	raw, err := json.Marshal(variables)
+	if err != nil {
+		return s.refusal(ctx, err)
+	}
+	params := &graphql.RawParams{Query: query}
+	if params.Variables, err = readVariables(raw); err != nil {
+		return s.refusal(ctx, err)
 	}
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()
 	_, answer := s.run(ctx, viewer.From(ctx), params)
 	s.Metrics.GraphQL.Done(operationOf(info.mutating), codeOf(answer), time.Since(began))
-	switch answer := answer.(type) {
-	case *graphql.Response:
-		return Answer{answer.Data, answer.Errors}
-	case errorAnswer:
-		return Answer{Errors: answer.Errors}
-	default:
-		panic("run answers with one of the two")
-	}
+	return answer
 }

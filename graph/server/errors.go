@@ -22,7 +22,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := faultOf(r.Context(), err)
 	web.RefusalHeaders(w.Header(), r, known, web.JSONType)
 	web.ErrorHeaders(w.Header(), known)
-	writeJSON(w, known.Status(), s.errorAnswer(r.Context(), err))
+	writeJSON(w, known.Status(), errorAnswer{s.refusal(r.Context(), err).Errors})
 }
 
 // errorAnswer is the answer to a GraphQL request where nothing was run; it has no data.
@@ -30,8 +30,9 @@ type errorAnswer struct {
 	Errors gqlerror.List `json:"errors"`
 }
 
-func (s *server) errorAnswer(ctx context.Context, err error) errorAnswer {
-	return errorAnswer{Errors: gqlerror.List{s.presentError(ctx, err)}}
+// refusal is the answer with one error, where nothing was run.
+func (s *server) refusal(ctx context.Context, err error) Answer {
+	return Answer{Errors: gqlerror.List{s.presentError(ctx, err)}}
 }
 
 func writeJSON(w http.ResponseWriter, status int, answer any) {

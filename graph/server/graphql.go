@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -59,12 +58,16 @@ func (s *server) serve(w http.ResponseWriter, r *http.Request, record *limits.Re
 	}
 	status, answer := s.run(viewer.With(r.Context(), v), v, params)
 	record.Headers(w.Header())
-	writeJSON(w, status, answer)
+	if status == http.StatusOK {
+		writeJSON(w, status, answer)
+	} else {
+		writeJSON(w, status, errorAnswer{answer.Errors})
+	}
 	return outcome{operation, status, codeOf(answer)}
 }
 
 // run executes a document.
-func (s *server) run(ctx context.Context, v viewer.Viewer, params *graphql.RawParams) (int, any) {
+func (s *server) run(ctx context.Context, v viewer.Viewer, params *graphql.RawParams) (int, Answer) {
 	executor := s.forOthers
 	if v.Kind == viewer.Operator {
 		executor = s.forOperators
@@ -73,15 +76,14 @@ func (s *server) run(ctx context.Context, v viewer.Viewer, params *graphql.RawPa
 	operation, refused := executor.CreateOperationContext(ctx, params)
 	if len(refused) > 0 {
 		refused = refused[:min(len(refused), maxErrors)]
-		answer := executor.DispatchError(graphql.WithOperationContext(ctx, operation), refused)
-		return http.StatusBadRequest, errorAnswer{Errors: answer.Errors}
+		return http.StatusBadRequest, Answer{Errors: executor.DispatchError(graphql.WithOperationContext(ctx, operation), refused).Errors}
 	}
 	next, ctx := executor.DispatchOperation(ctx, operation)
 	answer := next(ctx)
 	if answer == nil { // the client has gone
-		return http.StatusServiceUnavailable, s.errorAnswer(ctx, fault.New(fault.ServiceUnavailable))
+		return http.StatusServiceUnavailable, s.refusal(ctx, fault.New(fault.ServiceUnavailable))
 	}
-	return http.StatusOK, answer
+	return http.StatusOK, Answer{answer.Errors, answer.Data}
 }
 
 // requestBody is a GraphQL request. Extensions are ignored.
@@ -194,18 +196,11 @@ func operationOf(mutating bool) metrics.Operation {
 }
 
 // codeOf is the code of the first error of an answer.
-func codeOf(answer any) fault.Code {
-	var errors gqlerror.List
-	switch answer := answer.(type) {
-	case *graphql.Response:
-		errors = answer.Errors
-	case errorAnswer:
-		errors = answer.Errors
-	}
-	if len(errors) == 0 {
+func codeOf(answer Answer) fault.Code {
+	if len(answer.Errors) == 0 {
 		return ""
 	}
-	code, _ := errors[0].Extensions["code"].(fault.Code)
+	code, _ := answer.Errors[0].Extensions["code"].(fault.Code)
 	return code
 }
 

@@ -4,8 +4,10 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/net/html"
@@ -84,4 +86,74 @@ func TestEveryColumn(t *testing.T) {
 			require.NotContains(t, page.text, secret, path)
 		}
 	}
+}
+
+// Every time of the console is in UTC, as its page says, with the seconds for those who point at it.
+func TestTimesAreInUTC(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	for _, path := range []string{"/", "/now", "/books", "/agents", "/agents/" + w.ids["Bot"].String(), "/orders/" + w.ids["Order"].String(),
+		"/books/agents/" + w.ids["Bot"].String()} {
+		page := w.page(path)
+		require.Contains(t, content(page), "Times are in UTC", path)
+		seen := 0
+		for n := range page.Descendants() {
+			if n.Type != html.ElementNode || n.Data != "time" {
+				continue
+			}
+			seen++
+			at, err := time.Parse(time.RFC3339, attribute(n, "datetime"))
+			require.NoError(t, err, path)
+			require.Contains(t, content(n), at.UTC().Format("15:04"), path)
+			require.Equal(t, at.UTC().Format("2 January 2006, 15:04:05")+" UTC", attribute(n, "title"), path)
+		}
+		require.True(t, seen > 0 || path == "/", path)
+	}
+	require.Contains(t, w.get("/procedures/createInvitation").text, "In UTC.")
+}
+
+// A list is filtered by the time at which things were made, in UTC, and the filter stays in the address of its pages and exports.
+func TestListsByTime(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, at := range []string{"2026-11-20 06:00Z", "2026-11-10 06:00Z", "2026-10-31 06:00Z"} {
+		w.Exec("UPDATE bots SET created_at = $2 WHERE id = $1", w.Agent().ID, at)
+	}
+	for sent, found := range map[string]int{
+		"GTE=2026-11-20T05:59": 1, "GTE=2026-11-20T06:01": 0, "GTE=2026-11-20T14:59:00%2B09:00": 1, "GTE=2026-11-21": 0,
+		"GTE=2026-11-05": 2, "LT=2026-11-05": 1, "GTE=2026-11-05&createdAtLT=2026-11-15": 1,
+	} {
+		rows, _, _ := list(w.page("/agents?createdAt" + sent))
+		require.Len(t, rows, found, sent)
+	}
+	w.shows(w.get("/agents?createdAtGTE=2026-11-20T05:59").text, `name="createdAtGTE" value="2026-11-20T05:59"`,
+		"/agents?createdAtGTE=2026-11-20T05%3A59&amp;format=csv")
+}
+
+// The search of every page leads to what it finds exactly, and shows the rest with handles beside names and with states.
+func TestFindOnEveryPage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	one := w.ids["Bot"]
+	w.Exec("UPDATE bots SET handle = 'pia', display_name = 'Pia of the tides', suspended_at = stoa_now() WHERE id = $1", one)
+	w.Exec("UPDATE tasks SET title = 'A table of tides', removed_at = stoa_now()")
+	order := w.ids["Order"].String()
+	for q, path := range map[string]string{
+		"@Pia": "/agents/" + one.String(), one.String(): "/agents/" + one.String(), order[len(order)-8:]: "/orders/" + order,
+		"A table of tides": "/tasks/" + w.ids["Task"].String(),
+	} {
+		answer := w.get("/find?q=" + url.QueryEscape(q))
+		require.Equal(t, http.StatusSeeOther, answer.StatusCode, "%s: %s", q, answer.text)
+		require.Equal(t, path, answer.Header.Get("Location"), q)
+	}
+	page := w.get("/find?q=tides")
+	require.Equal(t, http.StatusOK, page.StatusCode)
+	require.Contains(t, page.text, `<bdi>Pia of the tides</bdi></a> <span class="aside">@pia</span> <span class="state">suspended</span>`)
+	require.Contains(t, page.text, `<bdi>A table of tides</bdi></a> <span class="aside">@pia</span> <span class="state">removed</span>`)
+	require.Contains(t, page.text, `name="q" type="search" value="tides"`)
+	accessible(t, "/find", w.parse(page.text))
+	require.Contains(t, w.get("/find?q=%3Cb%3Enothing").text, "Nothing fits “<bdi>&lt;b&gt;nothing</bdi>”.")
+	require.Equal(t, http.StatusNotFound, w.get("/find?q=01a20004-0000-7000-8000-000000000000").StatusCode)
 }
