@@ -1,6 +1,7 @@
 package selftest
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// replacing is a bug that replaces one line of a file.
+func replacing(file, line, bug string) Row {
+	return parse(filepath.Base(file), fmt.Sprintf("It is right.\n--- a/%s\n+++ b/%s\n@@ -1,1 +1,1 @@\n-%s\n+%s\n", file, file, line, bug))
+}
+
 // A bug is compiled in, also one in an embedded file, and the repository's files stay unchanged.
 func TestBuildPlantsABug(t *testing.T) {
 	t.Parallel()
@@ -16,7 +22,7 @@ func TestBuildPlantsABug(t *testing.T) {
 	for name, text := range map[string]string{
 		"go.mod":              "module stoa\n\ngo 1.26\n",
 		"cmd/stoa/main.go":    "package main\n\nimport _ \"embed\"\n\n//go:embed rules.sql\nvar rules string\n\nfunc main() { print(rules, \" first\") }\n",
-		rules:                 "SELECT 1 FOR UPDATE",
+		rules:                 "SELECT 1 FOR UPDATE\n",
 		"cmd/inspect/main.go": "package main\n\nfunc main() {}\n",
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
@@ -24,11 +30,11 @@ func TestBuildPlantsABug(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	b := Builder{Root: root, Folder: t.TempDir()}
-	for name, row := range map[string]struct{ bug, want string }{
-		rules:              {" FOR UPDATE", "SELECT 1 first"},
-		"cmd/stoa/main.go": {" first", "SELECT 1 FOR UPDATE"},
+	for name, row := range map[string]struct{ line, bug, want string }{
+		rules:              {"SELECT 1 FOR UPDATE", "SELECT 1", "SELECT 1\n first"},
+		"cmd/stoa/main.go": {`func main() { print(rules, " first") }`, "func main() { print(rules) }", "SELECT 1 FOR UPDATE\n"},
 	} {
-		bug := Row{Name: filepath.Base(name), File: name, Old: row.bug}
+		bug := replacing(name, row.line, row.bug)
 		program, err := b.Build(t.Context(), bug)
 		require.NoError(t, err)
 		out, err := exec.CommandContext(t.Context(), program).CombinedOutput()
@@ -39,9 +45,9 @@ func TestBuildPlantsABug(t *testing.T) {
 		require.NoError(t, b.Remove(bug))
 		kept, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
 		require.NoError(t, err)
-		require.Contains(t, string(kept), row.bug)
+		require.Contains(t, string(kept), row.line)
 	}
-	_, err := b.Build(t.Context(), Row{Name: "stale", File: rules, Old: "FOR SHARE"})
+	_, err := b.Build(t.Context(), replacing(rules, "SELECT 1 FOR SHARE", "SELECT 1"))
 	require.ErrorContains(t, err, "occurs 0 times")
 }
 

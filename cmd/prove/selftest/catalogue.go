@@ -1,13 +1,15 @@
 // Package selftest plants bugs in the server, one at a time, and says which of them a proof finds.
 //
-// A bug is a row of the catalogue: a text of one file and the text that takes its place. The server is built with it by the option
-// -overlay of the compiler, so no bug is ever in the repository's own files or in the product's program. A row breaks one rule at the
-// place where that rule is kept; what finds it may rest on the contract alone.
+// A bug is a patch of the folder bugs, which breaks one rule at the place where that rule is kept; what finds it may rest on the contract
+// alone. The server is built with it by the option -overlay of the compiler, so no bug is ever in the repository's own files or in the
+// product's program.
 package selftest
 
 import (
+	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,22 +17,57 @@ import (
 	"strings"
 )
 
-// Row is one bug of the catalogue.
+// Row is one bug of the catalogue: a patch whose first lines are its promise, and what it needs.
 type Row struct {
-	// Name is how the row is chosen.
+	// Name is how the row is chosen: the name of its file.
 	Name string
 	// Promise is the promise that it breaks, in one sentence, with the section of the contract.
 	Promise string
-	// File is below the repository's root. Old occurs in it exactly once; New takes its place.
-	File, Old, New string
+	// File is below the repository's root. Each hunk of the patch removes lines that are there exactly once, wherever that is.
+	File  string
+	hunks []string
 	// Faults are the faults without which the promise cannot be broken, separated by commas; empty if it can be without any.
 	Faults string
 	// Minutes is the length of the load if the promise needs another one than the rest, else 0.
 	Minutes float64
 }
 
-// catalogue is every bug, by what it concerns.
-var catalogue = slices.Concat(orders, money, channel, files, owners, publications, operation, life)
+//go:embed bugs/*.patch
+var patches embed.FS
+
+// catalogue is every bug, by name.
+var catalogue = readCatalogue()
+
+func readCatalogue() (rows []Row) {
+	files, err := fs.Glob(patches, "bugs/*.patch")
+	for _, file := range files {
+		text, failed := patches.ReadFile(file)
+		err = errors.Join(err, failed)
+		rows = append(rows, parse(strings.TrimSuffix(filepath.Base(file), ".patch"), string(text)))
+	}
+	if err != nil {
+		panic(err) // the files are in the program
+	}
+	return rows
+}
+
+// parse reads a patch.
+func parse(name, text string) Row {
+	head, diff, _ := strings.Cut(text, "--- a/")
+	lines := strings.Split(strings.TrimSpace(head), "\n")
+	b := Row{Name: name, Promise: lines[0]}
+	for _, line := range lines[1:] {
+		switch member, value, _ := strings.Cut(line, ": "); member {
+		case "faults":
+			b.Faults = value
+		case "minutes":
+			b.Minutes, _ = strconv.ParseFloat(value, 64)
+		}
+	}
+	b.File, diff, _ = strings.Cut(diff, "\n")
+	b.hunks = strings.Split(diff, "\n@@ ")[1:]
+	return b
+}
 
 // ErrUnknown is returned for a name that no row has.
 var ErrUnknown = errors.New("selftest: no such bug")
@@ -83,14 +120,45 @@ func Names() []string {
 	return names
 }
 
+// MarshalText writes a row as its name.
+func (b Row) MarshalText() ([]byte, error) { return []byte(b.Name), nil }
+
+// UnmarshalText finds the row of a name. One that the catalogue has no more has no promise.
+func (b *Row) UnmarshalText(name []byte) error {
+	if at := position(string(name)); at >= 0 {
+		*b = catalogue[at]
+	} else {
+		*b = Row{Name: string(name)}
+	}
+	return nil
+}
+
+func position(name string) int {
+	return slices.IndexFunc(catalogue, func(b Row) bool { return b.Name == name })
+}
+
 // planted returns the text of the bug's file below root without and with the bug, or an error if the row fits the file no more.
 func (b Row) planted(root string) (original, planted string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(b.File)))
 	if err != nil {
 		return "", "", fmt.Errorf("%s: %w", b.Name, err)
 	}
-	if n := strings.Count(string(text), b.Old); n != 1 {
-		return "", "", fmt.Errorf("%s: its text occurs %d times in %s: write the row anew", b.Name, n, b.File)
+	planted = "\n" + string(text)
+	for _, hunk := range b.hunks {
+		before, after := "\n", "\n"
+		_, lines, _ := strings.Cut(hunk, "\n")
+		for line := range strings.Lines(strings.TrimSuffix(lines, "\n") + "\n") {
+			if line[0] != '+' {
+				before += line[1:]
+			}
+			if line[0] != '-' {
+				after += line[1:]
+			}
+		}
+		if n := strings.Count(planted, before); n != 1 {
+			return "", "", fmt.Errorf("%s: its text occurs %d times in %s: write the row anew", b.Name, n, b.File)
+		}
+		planted = strings.Replace(planted, before, after, 1)
 	}
-	return string(text), strings.Replace(string(text), b.Old, b.New, 1), nil
+	return string(text), planted[1:], nil
 }

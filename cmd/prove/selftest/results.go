@@ -3,45 +3,123 @@ package selftest
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
+
+	"stoa/cmd/prove/report"
 )
 
-// kept is a result in a file.
-type kept struct {
-	Bug       string        `json:"bug"`
-	By        string        `json:"by,omitempty"`
-	After     time.Duration `json:"after,omitempty"`
-	Violation string        `json:"violation,omitempty"`
-	NotTried  string        `json:"not_tried,omitempty"`
-	Load      float64       `json:"load,omitempty"`
-	Version   string        `json:"version,omitempty"`
+// Result is the result of a proof of one bug.
+type Result struct {
+	Bug Row `json:"bug"`
+	// By is the check that found it, or that service did not return; empty if nothing did.
+	By string `json:"by,omitempty"`
+	// After is the time from the servers' start until then.
+	After time.Duration `json:"after,omitempty"`
+	// Load is that of the machine in the last minute of the proof; 0 if it is not known.
+	Load float64 `json:"load,omitempty"`
+	// Version is that of the server in which the bug was planted, as its program names it; empty if it is not known.
+	Version string `json:"version,omitempty"`
+	// Violation is the first one; NotTried is why there is no result: no proof could run, or a fault could not be injected.
+	Violation string `json:"violation,omitempty"`
+	NotTried  string `json:"not_tried,omitempty"`
+}
+
+// Verdict is the result in a word or two.
+func (r Result) Verdict() string {
+	switch {
+	case r.By != "":
+		return r.By
+	case r.NotTried != "":
+		return "no result: " + r.NotTried
+	}
+	return "missed"
+}
+
+// Commit is the commit that the version names, or the whole version.
+func (r Result) Commit() string {
+	_, commit, found := strings.Cut(r.Version, "+git")
+	if !found {
+		return r.Version
+	}
+	_, commit, _ = strings.Cut(commit, ".")
+	return commit
+}
+
+// Report is the result of a self-test.
+type Report struct {
+	report.Result
+
+	Minutes           float64
+	Seed              uint64
+	Processes, Agents int
+	Faults            string
+	Results           []Result
+	// Without is the result of the server without a bug; nil if that was not tried.
+	Without *Result
+}
+
+// Found counts the bugs that were found.
+func (r *Report) Found() (found int) {
+	for _, result := range r.Results {
+		if result.By != "" {
+			found++
+		}
+	}
+	return found
+}
+
+// Fill writes verdict and tables of the result anew.
+func (r *Report) Fill() {
+	without := "In the server without a bug nothing was found."
+	switch {
+	case r.Without == nil:
+		without = "The server without a bug was not tried."
+	case r.Without.By != "":
+		without = "The server without a bug failed, too: " + r.Without.By + "."
+	}
+	r.Verdict = fmt.Sprintf("**%d of %d bugs were found.** %s", r.Found(), len(r.Results), without)
+	bugs := report.Table{Title: "Bugs", Head: []string{"bug", "promise that it breaks", "found by", "after", "load", "version"}}
+	for _, result := range r.Results {
+		after, load := "", ""
+		if result.By != "" {
+			after = report.Seconds(result.After)
+		}
+		if result.Load > 0 {
+			load = strconv.FormatFloat(result.Load, 'f', 0, 64)
+		}
+		bugs.Rows = append(bugs.Rows, []string{result.Bug.Name, result.Bug.Promise, result.Verdict(), after, load, result.Commit()})
+	}
+	r.Tables = []report.Table{{Title: "Proofs", Head: []string{"", ""}, Rows: [][]string{
+		{"minutes of load", strconv.FormatFloat(r.Minutes, 'f', -1, 64)},
+		{"seed", strconv.FormatUint(r.Seed, 10)},
+		{"servers, agents", fmt.Sprintf("%d, %d", r.Processes, r.Agents)},
+		{"faults, besides those that a row names", r.Faults},
+		{"bugs of the catalogue that were not tried", strconv.Itoa(len(catalogue) - len(r.Results))},
+	}}, bugs}
 }
 
 // Load reads results of earlier runs from a file, which may be missing. A name that the catalogue has no more is left out; the server
 // without a bug has none.
 func (r *Report) Load(file string) error {
-	if file == "" {
-		return nil
-	}
 	text, err := os.ReadFile(file)
-	if errors.Is(err, fs.ErrNotExist) {
+	if file == "" || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	var all []kept
+	var all []Result
 	if err == nil {
 		err = json.Unmarshal(text, &all)
 	}
-	for _, k := range all {
-		result := Result{By: k.By, After: k.After, Violation: k.Violation, NotTried: k.NotTried, Load: k.Load, Version: k.Version}
-		at := slices.IndexFunc(catalogue, func(b Row) bool { return b.Name == k.Bug })
+	for _, result := range all {
 		switch {
-		case k.Bug == "":
+		case result.Bug.Name == "":
 			r.Without = &result
-		case at >= 0:
-			result.Bug = catalogue[at]
+		case result.Bug.Promise != "":
 			r.Add(result)
 		}
 	}
@@ -53,12 +131,9 @@ func (r *Report) Keep(file string) error {
 	if file == "" {
 		return nil
 	}
-	var all []kept
+	all := slices.Clone(r.Results)
 	if r.Without != nil {
-		all = append(all, r.Without.kept())
-	}
-	for _, result := range r.Results {
-		all = append(all, result.kept())
+		all = append(all, *r.Without)
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
@@ -67,19 +142,11 @@ func (r *Report) Keep(file string) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-func (r Result) kept() kept {
-	return kept{r.Bug.Name, r.By, r.After, r.Violation, r.NotTried, r.Load, r.Version}
-}
-
 // Add adds a result in the place of an earlier one of that bug, in the order of the catalogue.
 func (r *Report) Add(result Result) {
 	r.Results = slices.DeleteFunc(r.Results, func(before Result) bool { return before.Bug.Name == result.Bug.Name })
 	r.Results = append(r.Results, result)
-	slices.SortStableFunc(r.Results, func(a, b Result) int { return position(a.Bug) - position(b.Bug) })
-}
-
-func position(bug Row) int {
-	return slices.IndexFunc(catalogue, func(b Row) bool { return b.Name == bug.Name })
+	slices.SortStableFunc(r.Results, func(a, b Result) int { return position(a.Bug.Name) - position(b.Bug.Name) })
 }
 
 // Untried are those of some bugs that were neither found nor missed.
@@ -87,4 +154,16 @@ func (r *Report) Untried(bugs []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(bugs), func(b Row) bool {
 		return slices.ContainsFunc(r.Results, func(result Result) bool { return result.Bug.Name == b.Name && result.NotTried == "" })
 	})
+}
+
+// Load is how many programs wanted the machine on average over the last minute; 0 if that is not known.
+func Load() (load float64) {
+	text, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return 0
+	}
+	if _, err := fmt.Sscan(string(text), &load); err != nil {
+		return 0
+	}
+	return load
 }
