@@ -80,28 +80,7 @@ func lines(h *history.History, ids []string) []Line {
 const longest = 400
 
 func request(a *history.Attempt) string {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s by %s", a.Operation, cmp.Or(a.Agent, "someone"))
-	for _, part := range []struct{ name, value string }{{"about", a.Subject}, {"as", a.ID}} {
-		if part.value != "" {
-			fmt.Fprintf(&text, " %s %s", part.name, part.value)
-		}
-	}
-	if a.Version > 0 {
-		fmt.Fprintf(&text, " at version %d", a.Version)
-	}
-	fmt.Fprintf(&text, ", until %.3fs: ", a.End.Seconds())
-	if a.Status == history.Unanswered {
-		return text.String() + "no answer, " + a.Failure
-	}
-	fmt.Fprintf(&text, "%d %s", a.Status, a.Code)
-	if a.Process != "" {
-		text.WriteString(" by " + a.Process)
-	}
-	if len(a.Body) > 0 {
-		text.WriteString(" " + string(a.Body[:min(len(a.Body), longest)]))
-	}
-	return text.String()
+	return strings.TrimSpace(judge.Describe(a) + " " + string(a.Body[:min(len(a.Body), longest)]))
 }
 
 const (

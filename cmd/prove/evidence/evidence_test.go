@@ -39,7 +39,7 @@ func TestCasesOfViolations(t *testing.T) {
 	require.Contains(t, cases[0].Violation, short)
 	require.Len(t, cases[0].Lines, 1)
 	require.Len(t, cases[1].Lines, 5)
-	for i, word := range []string{"409 state_conflict", "order.changed to bob", `200  {"order":{}}`, "ack of event", "mail"} {
+	for i, word := range []string{"409 state_conflict", "order.changed to bob", `200 {"order":{}}`, "ack of event", "mail"} {
 		require.Contains(t, cases[1].Lines[i].Text, word)
 	}
 	var text strings.Builder

@@ -2,13 +2,9 @@ package judge_test
 
 import (
 	"slices"
-	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"stoa/cmd/prove/history"
-	"stoa/cmd/prove/judge"
 )
 
 // innocent is no broken promise, although it looks like one.
@@ -115,21 +111,4 @@ var allowed = []innocent{
 		read := s.attempts(history.WalletGet)[1]
 		read.Start, read.End = accept.Start, accept.End
 	}},
-}
-
-func TestNoDefects(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, allowed)
-}
-
-func testAllowed(t *testing.T, allowed []innocent) {
-	t.Helper()
-	for _, a := range allowed {
-		t.Run(a.name, func(t *testing.T) {
-			t.Parallel()
-			s := right()
-			a.plant(s)
-			require.Empty(t, finding(t, judge.Judge(&s.History), a.check).Violations)
-		})
-	}
 }

@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"fmt"
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -38,12 +37,6 @@ var contentionAllowed = []innocent{
 	}},
 	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", (*story).delay},
 	{"one reward", "rewards", func(s *story) { s.rewards("dan", 1) }},
-}
-
-func TestContention(t *testing.T) {
-	t.Parallel()
-	testDefects(t, contentionDefects)
-	testAllowed(t, contentionAllowed)
 }
 
 // delay has a fault met a message, and cat's socket stay open long enough after it.

@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"fmt"
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -120,14 +119,4 @@ var deliveriesAllowed = []innocent{
 		s.posted("e-again", time.Second, 200)
 		s.posted("e-answer", 1000*time.Millisecond, 200)
 	}},
-}
-
-func TestDefectsOfDeliveriesAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, deliveryDefects)
-}
-
-func TestDeliveriesThatAreAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, deliveriesAllowed)
 }

@@ -1,7 +1,6 @@
 package judge_test
 
 import (
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -95,14 +94,4 @@ var doorsAllowed = []innocent{
 		s.Length += time.Hour
 		s.Acks = append(s.Acks, history.Ack{Agent: "cat", EventID: "e-later", Answered: s.now})
 	}},
-}
-
-func TestDefectsOfDoorsAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, doorDefects)
-}
-
-func TestDoorsThatAreAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, doorsAllowed)
 }

@@ -73,9 +73,7 @@ func (s *story) early() map[string][]string {
 // Nothing is found early in a history that keeps every promise, also in those that look as if they did not.
 func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 	t.Parallel()
-	for _, a := range slices.Concat(allowed, productAllowed, refusalsAllowed, repeatsAllowed, doorsAllowed, trustAllowed, ownersAllowed,
-		contentionAllowed, deliveriesAllowed, laterAllowed,
-		[]innocent{{"right", "", func(*story) {}}}) {
+	for _, a := range append(everyInnocent, innocent{"right", "", func(*story) {}}) {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			s := right()
@@ -96,9 +94,7 @@ func TestEarlyFindingsStand(t *testing.T) {
 	t.Parallel()
 	nightly.Skip(t)
 	useful := make(map[string]bool)
-	for _, d := range slices.Concat(defects, productDefects, refusalDefects, repeatDefects, doorDefects, ownerDefects,
-		contentionDefects, deliveryDefects, laterDefects,
-		[]defect{{"no mail", "mails", "", func(s *story) { s.Mails = nil }}}) {
+	for _, d := range append(everyDefect, defect{"no mail", "mails", "", func(s *story) { s.Mails = nil }}) {
 		s := right()
 		d.plant(s)
 		var violated []string

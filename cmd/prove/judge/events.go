@@ -1,9 +1,10 @@
 package judge
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -13,23 +14,34 @@ import (
 const (
 	messageCreated   = "message.created"
 	orderChanged     = "order.changed"
+	orderRated       = "order.rated"
+	orderDraft       = "order.draft"
+	orderDraftReply  = "order.draft_reply"
+	orderReceipt     = "order.receipt"
+	exportReady      = "export.ready"
+	feedbackAnswered = "feedback.answered"
+	taskResponded    = "task.responded"
+	taskSelected     = "task.selected"
+	taskDeclined     = "task.declined"
 	contactRequested = "contact.requested"
 	contactAccepted  = "contact.accepted"
 	contactBlocked   = "contact.blocked"
 	recommendations  = "profile.recommendations" // comes again whenever they change
 )
 
-// payload holds the judged members of events' payloads.
-type payload struct {
-	MessageID       string `json:"message_id"`
-	ClientMessageID string `json:"client_message_id"`
-	SenderID        string `json:"sender_id"`
-	OrderID         string `json:"order_id"`
-	Status          string `json:"status"`
-	Version         int64  `json:"version"`
-	BotID           string `json:"bot_id"`
+// subjects names the member of the payload that an event of a kind is about: an agent gets one about each.
+var subjects = map[string]string{
+	messageCreated: "message_id", orderChanged: "order_id", taskResponded: "response_id", taskSelected: "response_id",
+	taskDeclined: "response_id", orderDraft: "draft_id", orderDraftReply: "draft_id", orderRated: "rating_id", orderReceipt: "receipt_id",
+	exportReady: "export_id", feedbackAnswered: "feedback_id", contactRequested: "bot_id", contactAccepted: "bot_id",
+	contactBlocked: "bot_id", recommendations: "bot_id",
+}
 
-	later
+// latestEvents is the version of the events that has all of them. sinceLatest are the kinds that an earlier one leaves out.
+const latestEvents = 2
+
+var sinceLatest = []string{
+	orderRated, orderDraft, orderDraftReply, orderReceipt, exportReady, feedbackAnswered, taskResponded, taskSelected, taskDeclined, recommendations,
 }
 
 // content identifies the content of an event; no two events of an agent have the same.
@@ -46,175 +58,320 @@ func (c content) String() string {
 	return text
 }
 
-// event is a delivery that could be read.
+// event is a delivery that could be read, with the members of its payload as texts.
 type event struct {
 	*history.Delivery
-	payload
+	content
+
+	members map[string]string
 }
 
-func (e *event) content() content {
-	switch e.Kind {
-	case messageCreated:
-		return content{kind: e.Kind, about: e.MessageID}
-	case orderChanged:
-		return content{e.Kind, e.OrderID, e.Version}
-	default:
-		if kind, isLater := laterKinds[e.Kind]; isLater {
-			return content{kind: e.Kind, about: kind.about(&e.payload)}
-		}
-		return content{kind: e.Kind, about: e.BotID}
+func newEvent(d *history.Delivery) (*event, error) {
+	var payload map[string]any
+	if err := json.Unmarshal(d.Payload, &payload); err != nil {
+		return nil, err
 	}
+	e := &event{Delivery: d, members: make(map[string]string)}
+	for name, value := range payload {
+		if value != nil {
+			e.members[name] = fmt.Sprint(value)
+		}
+	}
+	e.content = content{kind: d.Kind, about: e.members[subjects[d.Kind]]}
+	if version, isNumber := payload["version"].(float64); isNumber && d.Kind == orderChanged {
+		e.version = int64(version)
+	}
+	return e, nil
 }
 
-// events reads the deliveries of every agent, each connection's in the order in which they came.
-func (r *run) events(f *Finding) map[string][]*event {
-	events := make(map[string][]*event)
+// cause is the request that caused an event, with the agents that get it. sending is its message, or nil.
+type cause struct {
+	start, answered time.Duration
+	agents          []string
+	sending         *sending
+}
+
+// findEvents fills events, causes and acked.
+func (r *run) findEvents() {
 	for i := range r.Deliveries {
-		e := &event{Delivery: &r.Deliveries[i]}
-		if err := json.Unmarshal(e.Payload, &e.payload); err != nil {
-			f.violatedf("event %s of %s: unreadable payload: %v", e.EventID, e.Agent, err)
-			continue
-		}
-		events[e.Agent] = append(events[e.Agent], e)
-	}
-	return events
-}
-
-func checkReceived(r *run, f *Finding) {
-	received := make(map[string]map[content]bool)
-	for agent, events := range r.events(f) {
-		received[agent] = make(map[content]bool)
-		for _, e := range events {
-			received[agent][e.content()] = true
+		if e, err := newEvent(&r.Deliveries[i]); err == nil {
+			r.events = append(r.events, e)
 		}
 	}
-	r.lost.received(func(e *event) {
-		if received[e.Agent] == nil {
-			received[e.Agent] = make(map[content]bool)
-		}
-		received[e.Agent][e.content()] = true
-	})
-	asked := make(map[string]map[content]bool)
-	expect := func(agent string, c content, why string) {
-		if asked[agent] == nil {
-			asked[agent] = make(map[content]bool)
-		}
-		if asked[agent][c] {
-			return
-		}
-		asked[agent][c] = true
-		f.Looked++
-		if !received[agent][c] {
-			f.violatedf("%s never received %s: %s", agent, c, why)
-		}
-	}
-	for i := range r.Sent {
-		if s := r.sendings[[2]string{r.Sent[i].Sender, r.Sent[i].ClientMessageID}]; s.success {
-			expect(s.Recipient, content{kind: messageCreated, about: s.id}, "the message was answered at "+clock(s.answered))
-		}
-	}
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if !a.Succeeded() || a.Operation != history.ContactRequest && a.Operation != history.ContactAccept {
-			continue
-		}
-		body, ok := decode[struct {
-			Contact struct {
-				RequestedByMe bool `json:"requested_by_me"`
-				Bot           struct{ ID string }
-			}
-		}](f, a)
-		other := r.handles[body.Contact.Bot.ID]
-		switch {
-		case !ok:
-		case a.Operation == history.ContactAccept:
-			expect(other, content{kind: contactAccepted, about: r.ids[a.Agent]}, describe(a))
-		case body.Contact.RequestedByMe: // else the other one had asked before
-			expect(other, content{kind: contactRequested, about: r.ids[a.Agent]}, describe(a))
-		}
-	}
-	r.expectLater(expect)
-	for _, id := range sorted(r.orders) {
-		for _, party := range []string{r.orders[id].Order.CustomerID, r.orders[id].Order.ContractorID} {
-			for v := int64(1); v <= r.orders[id].Order.Version; v++ {
-				expect(r.handles[party], content{orderChanged, id, v}, fmt.Sprintf("the order has version %d", r.orders[id].Order.Version))
-			}
-		}
-	}
-}
-
-func checkAcked(r *run, f *Finding) {
-	acked := make(map[[2]string]time.Duration) // by agent and event, when an ack was answered first
 	for _, ack := range r.Acks {
 		key := [2]string{ack.Agent, ack.EventID}
-		if at, known := acked[key]; !known || ack.Answered < at {
-			acked[key] = ack.Answered
+		if at, known := r.acked[key]; !known || ack.Answered < at {
+			r.acked[key] = ack.Answered
 		}
 	}
-	f.Looked = len(acked)
-	for i := range r.Deliveries {
-		d := &r.Deliveries[i]
-		if at, known := acked[[2]string{d.Agent, d.EventID}]; known && d.ConnectedAt > at {
-			f.violatedf("event %s of %s came at %s on connection %d, opened at %s, after its ack was answered at %s",
-				d.EventID, d.Agent, clock(d.At), d.Connection, clock(d.ConnectedAt), clock(at))
+	r.causes = make(map[content]cause)
+	for _, s := range r.sendings {
+		if s.success {
+			r.causes[content{kind: messageCreated, about: s.id}] = cause{s.start, s.answered, []string{s.Recipient}, s}
+		}
+	}
+	for _, q := range r.requests {
+		a := q.succeeded()
+		if a == nil || !strings.HasPrefix(q.operation(), "order.") {
+			continue
+		}
+		made := got(a).Order
+		c := cause{start: q.begun(), answered: a.End}
+		if o := r.orders[made.ID]; o != nil {
+			c.agents = []string{r.handles[o.Order.CustomerID], r.handles[o.Order.ContractorID]}
+		}
+		if made.ID != "" {
+			r.causes[content{orderChanged, made.ID, made.Version}] = c
 		}
 	}
 }
 
-func checkContents(r *run, f *Finding) {
-	all := r.events(f)
-	for _, agent := range sorted(all) {
-		ids, contents := make(map[content]string), make(map[string]content)
-		for _, e := range all[agent] {
-			f.Looked++
-			c := e.content()
-			if reason := cmp.Or(r.unfounded(e), r.unfoundedVersion(e)); reason != "" {
-				f.violatedf("event %s of %s, %s: %s", e.EventID, agent, c, reason)
-			}
-			if other, known := contents[e.EventID]; known && other != c {
-				f.violatedf("event %s of %s is %s, and also %s", e.EventID, agent, c, other)
-			}
-			if other, known := ids[c]; known && other != e.EventID && e.Kind != recommendations {
-				f.violatedf("%s received %s twice, as %s and %s", agent, c, other, e.EventID)
-			}
-			contents[e.EventID], ids[c] = c, e.EventID
+// notice is an event that an attempt has caused, or may have caused.
+type notice struct {
+	// content is what the event is about; about is empty if that is not known.
+	content
+	// agent gets it; empty if that is not known.
+	agent string
+	// at is when it may come first, why describes the attempt. certain says that it must come.
+	at      time.Duration
+	why     string
+	certain bool
+	// says are members of the payload.
+	says map[string]string
+}
+
+// due adds the event that an attempt has caused, or may have caused.
+type due func(a *history.Attempt, certain bool, agent, kind, about string, says map[string]string)
+
+// notices are all events that are due for what the run has done.
+func (r *run) notices() (all []notice) {
+	add := func(a *history.Attempt, certain bool, agent, kind, about string, says map[string]string) {
+		all = append(all, notice{content{kind: kind, about: about}, agent, a.Start, Describe(a), certain && about != "" && agent != "", says})
+	}
+	for _, s := range r.Sent {
+		if m := r.sending(s.Sender, s.ClientMessageID); m.success {
+			all = append(all, notice{content{kind: messageCreated, about: m.id}, s.Recipient, m.start, "the message was answered at " + clock(m.answered), true, nil})
 		}
+	}
+	for _, id := range sorted(r.orders) {
+		o := r.orders[id]
+		for i, e := range o.Events {
+			for _, side := range o.Order.sides() {
+				all = append(all, notice{
+					content{orderChanged, id, int64(i + 1)}, r.handles[side], 0, fmt.Sprintf("the order has version %d", o.Order.Version), true,
+					map[string]string{"status": e.State, "action": e.Action, "actor_id": e.ParticipantID},
+				})
+			}
+		}
+	}
+	for _, a := range r.of(history.ContactRequest, history.ContactAccept) {
+		kind, b := contactRequested, got(a)
+		if a.Operation == history.ContactAccept {
+			kind = contactAccepted
+		}
+		if a.Succeeded() && (kind == contactAccepted || b.Contact.RequestedByMe) { // else the other one had asked before
+			add(a, true, r.handles[b.Contact.Bot.ID], kind, r.ids[a.Agent], nil)
+		}
+	}
+	for _, a := range r.of(history.DraftSend, history.DraftReply, history.OrderRate, history.OrderComplete, history.OrderApproveRefund) {
+		if mayHaveActed(a) {
+			r.orderNotices(a, add)
+		}
+	}
+	for _, a := range r.by[history.TaskRespond] {
+		if mayHaveActed(a) {
+			r.responseNotices(a, add)
+		}
+	}
+	for _, a := range r.by[history.FeedbackAnswer] {
+		reporter := ""
+		if made := r.made[a.Subject]; made != nil {
+			reporter = made.Agent
+		}
+		if mayHaveActed(a) {
+			add(a, a.Succeeded(), reporter, feedbackAnswered, a.Subject, nil)
+		}
+	}
+	for _, a := range r.by[history.ExportCreate] {
+		add(a, false, a.Agent, exportReady, "", nil)
+	}
+	return all
+}
+
+// orderNotices adds those of a draft, a reply, a rating or a closed order.
+func (r *run) orderNotices(a *history.Attempt, add due) {
+	b, says, customer, contractor := got(a), map[string]string{"order_id": a.Subject}, "", ""
+	if o := r.orders[a.Subject]; o != nil {
+		customer, contractor = r.handles[o.Order.CustomerID], r.handles[o.Order.ContractorID]
+	}
+	switch a.Operation {
+	case history.DraftSend:
+		add(a, a.Succeeded(), customer, orderDraft, b.Draft.ID, says)
+	case history.DraftReply:
+		if a.Succeeded() {
+			says["verdict"] = b.Draft.Reply.Verdict
+		}
+		add(a, a.Succeeded(), contractor, orderDraftReply, a.Of, says)
+	case history.OrderRate:
+		if a.Succeeded() {
+			says["stars"] = fmt.Sprint(b.Rating.Stars)
+		}
+		rated := customer
+		if rated == a.Agent {
+			rated = contractor
+		}
+		add(a, a.Succeeded(), rated, orderRated, b.Rating.ID, says)
+	default:
+		for _, side := range []string{customer, contractor} {
+			var file answer
+			_ = json.Unmarshal(r.Final.Receipts[side+"/"+a.Subject], &file) // it may not have been read
+			add(a, false, side, orderReceipt, file.Receipt.ID, says)
+		}
+	}
+}
+
+// responseNotices adds those of one response: to the customer, and to its author when the task ends or one of the two blocks the other.
+func (r *run) responseNotices(a *history.Attempt, add due) {
+	response, customer, says := got(a).Response.ID, r.customers[a.Subject], map[string]string{"task_id": a.Subject}
+	add(a, a.Succeeded(), customer, taskResponded, response, map[string]string{"task_id": a.Subject, "bot_id": r.ids[a.Agent]})
+	isKept := a.Succeeded() && !slices.ContainsFunc(r.by[history.ResponseWithdraw], about(response))
+	for _, end := range r.endings(a.Subject) {
+		chosen := sent(end).ResponseID
+		switch {
+		case !mayHaveActed(end):
+			continue
+		case end.Operation == history.TaskSelect && chosen == response && end.Succeeded():
+			add(end, isKept, a.Agent, taskSelected, response, map[string]string{"task_id": a.Subject, "order_id": got(end).Order.ID})
+			continue
+		case end.Operation == history.TaskSelect && (chosen == response || response == "" && r.made[chosen] == nil):
+			add(end, false, a.Agent, taskSelected, chosen, says)
+		}
+		if end.Operation != history.TaskSelect || chosen != response {
+			add(end, isKept && end.Succeeded(), a.Agent, taskDeclined, response, says)
+		}
+	}
+	for _, block := range r.by[history.ContactBlock] { // which ends the response, unless it had ended before
+		if mayHaveActed(block) && pairOf(block.Agent, block.Subject) == pairOf(a.Agent, customer) {
+			add(block, false, a.Agent, taskDeclined, response, says)
+		}
+	}
+}
+
+// checkReceived looks for the event of each notice that is certain.
+func checkReceived(r *run, f *Finding) {
+	type key struct {
+		agent string
+		content
+	}
+	received, asked := make(map[key]bool), make(map[key]bool)
+	for _, e := range r.events {
+		received[key{e.Agent, e.content}] = true
+	}
+	for i := range r.lost.deliveries {
+		if e, err := newEvent(&r.lost.deliveries[i]); err == nil {
+			received[key{e.Agent, e.content}] = true
+		}
+	}
+	for _, n := range r.notices() {
+		k := key{n.agent, n.content}
+		if !n.certain || asked[k] {
+			continue
+		}
+		asked[k] = true
+		f.Looked++
+		if !received[k] {
+			f.violatedf("%s never received %s: %s", n.agent, n.content, n.why)
+		}
+	}
+}
+
+// checkContents judges what each event says.
+func checkContents(r *run, f *Finding) {
+	for i := range r.Deliveries {
+		if _, err := newEvent(&r.Deliveries[i]); err != nil {
+			f.violatedf("event %s of %s: unreadable payload: %v", r.Deliveries[i].EventID, r.Deliveries[i].Agent, err)
+		}
+	}
+	due := make(map[string][]notice) // by kind
+	for _, n := range r.notices() {
+		due[n.kind] = append(due[n.kind], n)
+	}
+	ids, contents := make(map[string]map[content]string), make(map[[2]string]content)
+	for _, e := range r.events {
+		f.Looked++
+		if why := r.unfounded(e, due[e.kind]); why != "" {
+			f.violatedf("event %s of %s, %s: %s", e.EventID, e.Agent, e.content, why)
+		}
+		if other, known := contents[[2]string{e.Agent, e.EventID}]; known && other != e.content {
+			f.violatedf("event %s of %s is %s, and also %s", e.EventID, e.Agent, e.content, other)
+		}
+		if ids[e.Agent] == nil {
+			ids[e.Agent] = make(map[content]string)
+		}
+		if other, known := ids[e.Agent][e.content]; known && other != e.EventID && e.Kind != recommendations {
+			f.violatedf("%s received %s twice, as %s and %s", e.Agent, e.content, other, e.EventID)
+		}
+		contents[[2]string{e.Agent, e.EventID}], ids[e.Agent][e.content] = e.content, e.EventID
 	}
 }
 
 // unfounded says why an event should not have reached its agent, or nothing.
-func (r *run) unfounded(e *event) string {
+func (r *run) unfounded(e *event, due []notice) string {
+	isLater := slices.Contains(sinceLatest, e.Kind)
+	switch {
+	case subjects[e.Kind] == "":
+		return "an unknown kind"
+	case e.Asked > 0 && e.Asked < latestEvents && isLater:
+		return "an earlier version of the events does not have it"
+	case e.Asked > 0 && e.Asked < latestEvents && e.Kind == orderChanged && e.members["action"]+e.members["actor_id"] != "":
+		return "an earlier version of the events does not say who did what"
+	}
 	switch e.Kind {
 	case messageCreated:
-		message := r.sendings[[2]string{r.handles[e.SenderID], e.ClientMessageID}]
-		if message == nil || message.Recipient != e.Agent {
+		if s := r.sending(r.handles[e.members["sender_id"]], e.members["client_message_id"]); s == nil || s.Recipient != e.Agent {
 			return "no message to this agent"
 		}
-	case orderChanged:
-		o := r.orders[e.OrderID]
-		switch {
-		case r.Final.Orders == nil: // they are not known yet
-		case o == nil || o.Order.CustomerID != r.ids[e.Agent] && o.Order.ContractorID != r.ids[e.Agent]:
-			return "no order of this agent"
-		case e.Version < 1 || e.Version > int64(len(o.Events)):
-			return fmt.Sprintf("the order ends with version %d", len(o.Events))
-		case o.Events[e.Version-1].State != e.Status:
-			return fmt.Sprintf("the event says %s, the order %s", e.Status, o.Events[e.Version-1].State)
-		}
 	case contactRequested, contactAccepted, contactBlocked:
-		if r.handles[e.BotID] == "" || r.handles[e.BotID] == e.Agent {
+		if other := r.handles[e.about]; other == "" || other == e.Agent {
 			return "from no other agent of the run"
 		}
 	case recommendations:
-		if e.BotID != r.ids[e.Agent] {
+		if e.about != r.ids[e.Agent] {
 			return "about another agent"
 		}
-	default:
-		kind, isLater := laterKinds[e.Kind]
-		if !isLater {
-			return "an unknown kind"
+	case orderChanged:
+		if r.Final.Orders != nil { // else they are not known yet
+			return without(e, due)
 		}
-		return kind.unfounded(r, e)
+	default:
+		return without(e, due)
 	}
 	return ""
+}
+
+// without says why none of the notices of its kind is that of an event, or nothing if one is.
+func without(e *event, due []notice) string {
+	why := "nobody has done anything that it may be about"
+	for _, n := range due {
+		if n.about != "" && n.about != e.about || n.version != e.version || n.at > e.At {
+			continue
+		}
+		wrong := ""
+		if n.agent != "" && n.agent != e.Agent {
+			wrong = "it is for " + n.agent
+		}
+		for _, name := range sorted(n.says) {
+			isAct := name == "action" || name == "actor_id" // which an earlier version, or one that was not recorded, leaves out
+			if said := e.members[name]; said != n.says[name] && (!isAct || e.Asked >= latestEvents) {
+				wrong = fmt.Sprintf("it says %s %q instead of %q", name, said, n.says[name])
+			}
+		}
+		if wrong == "" {
+			return ""
+		}
+		if n.about != "" {
+			why = wrong + ": " + n.why
+		}
+	}
+	return why
 }

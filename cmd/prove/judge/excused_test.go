@@ -52,11 +52,6 @@ var excusedDefects = []defect{
 	}},
 }
 
-func TestDefectsAreNotExcused(t *testing.T) {
-	t.Parallel()
-	testDefects(t, excusedDefects)
-}
-
 // What a check passes over is counted, each time for its reason.
 func TestExcusesAreCounted(t *testing.T) {
 	t.Parallel()

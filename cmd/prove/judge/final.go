@@ -1,5 +1,7 @@
 package judge
 
+import "strings"
+
 func checkLedger(r *run, f *Finding) {
 	f.Looked = 1
 	for _, text := range r.Final.Ledger {
@@ -38,6 +40,27 @@ func checkLeaks(r *run, f *Finding) {
 		}
 		if after > allowed {
 			f.violatedf("%s: %g before, %g after, %g are allowed", key, before, after, allowed)
+		}
+	}
+}
+
+// checkAudit compares the audit log with the acts of operators.
+func checkAudit(r *run, f *Finding) {
+	there, done := make(map[string]int), make(map[string]int)
+	for _, entry := range r.Final.Audit {
+		procedure, target, _ := strings.Cut(entry, " ")
+		there[procedure+" "]++
+		if target != "" {
+			there[entry]++
+		}
+	}
+	for _, act := range r.Final.Acts {
+		done[act]++
+	}
+	for _, act := range sorted(done) {
+		f.Looked++
+		if there[act] != done[act] {
+			f.violatedf("the audit log has %d entries of %q, and it was done %d times", there[act], act, done[act])
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Package judge decides whether the record of a run keeps the promises of docs/contract.md. It knows the contract and the history
 // of the run, and nothing of the server's code.
 //
-// A check looks at the whole history and reports each place where a promise was broken. It may miss a broken promise where the
+// A check looks at the whole history and reports each place where a promise was broken. It may miss a broken promise if the
 // history is ambiguous, since a request without an answer may have had its effect or not, but what it reports was promised
 // otherwise, provided that the clock of the history is right.
 package judge
@@ -36,62 +36,73 @@ func (f *Finding) violatedf(format string, args ...any) {
 	}
 }
 
+// check is a promise with the parts that judge it.
 type check struct {
 	name, promise string
-	run           func(r *run, f *Finding)
-	// early judges before the end: a promise that it finds broken stays broken whatever follows. It is nil if the check needs the
-	// state at the end.
-	early func(r *run, f *Finding)
+	// along judges before the end, too: a promise that it finds broken stays broken whatever follows. ending needs the state at the end.
+	// One of them may be nil.
+	along, ending func(r *run, f *Finding)
+}
+
+// find runs parts of the check.
+func (c *check) find(r *run, parts ...func(r *run, f *Finding)) Finding {
+	f := Finding{Name: c.name, Promise: c.promise}
+	for _, part := range parts {
+		if part != nil {
+			part(r, &f)
+		}
+	}
+	return f
 }
 
 // checks are all that is judged, in the order of the report.
 var checks = []check{
-	{"no internal error", "No request is ever answered with 500 (§7).", checkInternalErrors, checkInternalErrors},
-	{"service between faults", "Every request outside faults is answered, and not with 503 (§11).", checkService, checkService},
-	{"graceful changes", "A request during a graceful change is answered, and not with 503 (§11).", checkGraceful, checkGraceful},
-	{"retry after", "Every 429 and every 503 of a server says when to try again (§1.8).", checkRetryAfter, checkRetryAfter},
-	{"refusals", "A refusal is one that the contract allows at that moment (§1.6).", checkRefusals, checkRefusals},
-	{"rates", "An agent is refused by a rate only when it has used it up, and in no span has more, over all processes (§8).", checkRates, checkRates},
-	{"settled", "Every request with an id of the client's choice can be repeated until it has an answer (§1.7).", checkSettled, nil},
-	{"repeats", "A repeated request acts once: all its answers are the first one, and marked as that (§1.7).", checkRepeats, checkRepeats},
-	{"changed repeats", "Other content under an id that was used is refused as that (§1.7).", checkChangedRepeats, checkChangedRepeats},
-	{"messages", "An answered message is listed once on both sides, unchanged and in order (§2.4).", checkMessages, nil},
-	{"contacts", "All answers about two agents' contact fit one sequence of its states (§3.2).", checkContacts, checkContacts},
-	{"nonces", "A nonce is accepted once of a sender, and once between two agents (§2.4).", checkNonces, checkNonces},
-	{"profiles", "A profile shows what was set last, and to no one while it is closed (§2.1).", checkProfiles, checkProfiles},
-	{"post readings", "A post shows what was set last, and only to those who may see it (§4.3).", checkPostReadings, checkPostReadings},
-	{"feed", "The feed has what may be seen, and nothing else (§4.3).", checkFeed, checkFeed},
-	{"tasks", "A task ends once, and has the content that it got last (§4.9).", checkTasks, checkTasks},
-	{"once", "A side rates an order once, a draft gets one reply, and an agent has one open report of a subject (§2.10).", checkOnce, checkOnce},
-	{"posts", "An answered post is kept, and none is there more often than it was asked for (§4.3).", checkPosts, nil},
-	{"files", "A file that was answered 201 is kept as it was sent, and what is no sound file is refused (§4.8).", checkFiles, checkUnsound},
-	{"slow uploads", "A file that is sent slowly is taken, or a repeat of it is, across restarts and crashes (§4.8).", checkSlow, nil},
-	{"orders", "All answers about an order fit one sequence of states, each read the latest (§3.1).", checkOrders, checkOrdersSoFar},
-	{"order events", "An order's events are its versions from 1 on, each caused by one request (§3.1).", checkOrderEvents, nil},
-	{"postings", "Every operation on an order moves its money exactly once, and nothing else does (§2.5).", checkPostings, nil},
-	{"wallets", "Every reading of a wallet is its latest entries, in whole transactions (§2.5).", checkWallets, nil},
-	{"mails", "The mail of an answered challenge arrives once, late only after faults, and at its address alone (§4.1).", checkMails, checkMails},
-	{"owners", "An answered verification is kept, was asked of the owner, and no address holds more than three agents (§4.1).", checkOwners, checkOwnersSoFar},
-	{"rewards", "What a verified agent has earned is granted on its own, and once (§2.5).", checkRewards, checkRewardsSoFar},
-	{"events received", "Each event of an agent arrives on its event channel at least once (§6).", checkReceived, nil},
-	{"prompt events", "An event reaches an open socket within ten seconds, and mostly at once (§6).", checkPrompt, nil},
-	{"wake-ups", "An event reaches a socket at another server about as soon as one at the same server (§6).", checkWakeUps, nil},
-	{"open sockets", "An event comes on every socket that is open when it happens (§6).", checkSockets, checkSockets},
-	{"event order", "Events come once a connection, in the order of the requests that caused them (§6).", checkEventOrder, checkEventOrder},
-	{"acknowledged events", "An event never comes on a connection opened after its ack was answered (§6).", checkAcked, checkAcked},
-	{"event contents", "An event is about what happened, goes to those concerned, and has one id (§6).", checkContents, checkContents},
-	{"limits", "Of a burst over a limit exactly the allowed number succeeds, across processes (§8).", checkLimits, checkLimits},
-	{"tokens", "A token is good until it is changed or revoked, and on no process after that; of two changes one succeeds (§3.3).", checkTokens, checkTokens},
-	{"audit", "Every act of an operator has an entry in the audit log (§10).", checkAudit, nil},
-	{"tools", "A tool that is called again with the same operation_id acts once (§4.11).", checkTools, checkTools},
-	{"webhooks", "What a receiver did not take is sent again (§4.12).", checkWebhooks, checkWebhooks},
-	{"deliveries", "What comes to a webhook is signed and for it, one attempt after the other, usually in order, and not again once it was taken (§4.12).", checkDeliveries, checkDeliveriesSoFar},
-	{"key log", "Every agent has one entry, which proofs show; the log never shrinks and never forks (§12.2).", checkKeyLog, nil},
-	{"receipts", "A closed order has one receipt and each rating one document, which verify and agree with it (§12.5).", checkReceipts, nil},
-	{"exports", "An archive has all that its agent has, each record once, and nothing else (§12.6).", checkExports, nil},
-	{"erasures", "From its answer on an erasure hides what the agent wrote, and it can be taken back in time (§12.7).", checkErasures, nil},
-	{"ledger", "The invariants of the ledger hold (§2.5).", checkLedger, nil},
-	{"leaks", "A quiet server holds on to no more after the load than before it (§11).", checkLeaks, nil},
+	{"no internal error", "No request is ever answered with 500 (§7).", checkInternalErrors, nil},
+	{"service between faults", "Every request outside faults is answered, and not with 503 (§11).", checkService, nil},
+	{"graceful changes", "A request during a graceful change is answered, and not with 503 (§11).", checkGraceful, nil},
+	{"retry after", "Every 429 and every 503 of a server says when to try again (§1.8).", checkRetryAfter, nil},
+	{"refusals", "A refusal is one that the contract allows at that moment (§1.6).", checkRefusals, nil},
+	{"rates", "An agent is refused by a rate only when it has used it up, and in no span has more, over all processes (§8).", checkRates, nil},
+	{"settled", "Every request with an id of the client's choice can be repeated until it has an answer (§1.7).", nil, checkSettled},
+	{"repeats", "A repeated request acts once: all its answers are the first one, and marked as that (§1.7).", checkRepeats, nil},
+	{"changed repeats", "Other content under an id that was used is refused as that (§1.7).", checkChangedRepeats, nil},
+	{"messages", "An answered message is listed once on both sides, unchanged and in order (§2.4).", nil, checkMessages},
+	{"contacts", "All answers about two agents' contact fit one sequence of its states (§3.2).", checkContacts, nil},
+	{"nonces", "A nonce is accepted once of a sender, and once between two agents (§2.4).", checkNonces, nil},
+	{"profiles", "A profile shows what was set last, and to no one while it is closed (§2.1).", checkProfiles, nil},
+	{"post readings", "A post shows what was set last, and only to those who may see it (§4.3).", checkPostReadings, nil},
+	{"feed", "The feed has what may be seen, and nothing else (§4.3).", checkFeed, nil},
+	{"tasks", "A task ends once, and has the content that it got last (§4.9).", checkTasks, nil},
+	{"once", "A side rates an order once, a draft gets one reply, and an agent has one open report of a subject (§2.10).", checkOnce, nil},
+	{"posts", "An answered post is kept, and none is there more often than it was asked for (§4.3).", nil, checkPosts},
+	{"files", "A file that was answered 201 is kept as it was sent, and what is no sound file is refused (§4.8).", checkUnsound, checkFiles},
+	{"slow uploads", "A file that is sent slowly is taken, or a repeat of it is, across restarts and crashes (§4.8).", nil, checkSlow},
+	{"orders", "All answers about an order fit one sequence of states, each read the latest (§3.1).", checkOrders, nil},
+	{"order events", "An order's events are its versions from 1 on, each caused by one request (§3.1).", nil, checkOrderEvents},
+	{"postings", "Every operation on an order moves its money exactly once, and nothing else does (§2.5).", nil, checkPostings},
+	{"wallets", "Every reading of a wallet is its latest entries, in whole transactions (§2.5).", nil, checkWallets},
+	{"mails", "The mail of an answered challenge arrives once, late only after faults, and at its address alone (§4.1).", checkMails, nil},
+	{"owners", "An answered verification is kept, was asked of the owner, and no address holds more than three agents (§4.1).", checkOwners, checkHolders},
+	{"rewards", "What a verified agent has earned is granted on its own, and once (§2.5).", checkShownRewards, checkRewards},
+	{"events received", "Each event of an agent arrives on its event channel at least once (§6).", nil, checkReceived},
+	{"prompt events", "An event reaches an open socket within ten seconds, and mostly at once (§6).", nil, checkPrompt},
+	{"wake-ups", "An event reaches a socket at another server about as soon as one at the same server (§6).", nil, checkWakeUps},
+	{"open sockets", "An event comes on every socket that is open when it happens (§6).", checkSockets, nil},
+	{"event order", "Events come once a connection, in the order of the requests that caused them (§6).", checkEventOrder, nil},
+	{"acknowledged events", "An event never comes on a connection opened after its ack was answered (§6).", checkAcked, nil},
+	{"event contents", "An event is about what happened, goes to those concerned, and has one id (§6).", checkContents, nil},
+	{"limits", "Of a burst over a limit exactly the allowed number succeeds, across processes (§8).", checkLimits, nil},
+	{"tokens", "A token is good until it is changed or revoked, and on no process after that; of two changes one succeeds (§3.3).", checkTokens, nil},
+	{"audit", "Every act of an operator has an entry in the audit log (§10).", nil, checkAudit},
+	{"tools", "A tool that is called again with the same operation_id acts once (§4.11).", checkTools, nil},
+	{"webhooks", "What a receiver did not take is sent again (§4.12).", checkWebhooks, nil},
+	{"deliveries", "What comes to a webhook is signed and for it, one attempt after the other, usually in order, and not again once it was taken (§4.12).", checkDeliveries, checkTurns},
+	{"key log", "Every agent has one entry, which proofs show; the log never shrinks and never forks (§12.2).", nil, checkKeyLog},
+	{"receipts", "A closed order has one receipt and each rating one document, which verify and agree with it (§12.5).", nil, checkReceipts},
+	{"exports", "An archive has all that its agent has, each record once, and nothing else (§12.6).", nil, checkExports},
+	{"erasures", "From its answer on an erasure hides what the agent wrote, and it can be taken back in time (§12.7).", nil, checkErasures},
+	{"ledger", "The invariants of the ledger hold (§2.5).", nil, checkLedger},
+	{"leaks", "A quiet server holds on to no more after the load than before it (§11).", nil, checkLeaks},
 }
 
 // Judge runs all checks. It only reads the history.
@@ -104,9 +115,7 @@ func whole(h *history.History) []Finding {
 	r := newRun(h)
 	findings := make([]Finding, 0, len(checks))
 	for _, c := range checks {
-		f := Finding{Name: c.name, Promise: c.promise}
-		c.run(r, &f)
-		findings = append(findings, f)
+		findings = append(findings, c.find(r, c.along, c.ending))
 	}
 	return findings
 }

@@ -107,9 +107,8 @@ func (l *keyLog) checkHeads(r *run, f *Finding) {
 		size   int64
 	}
 	var heads []head
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if a.Operation != history.LogCheckpoint || !a.Succeeded() {
+	for _, a := range r.by[history.LogCheckpoint] {
+		if !a.Succeeded() {
 			continue
 		}
 		f.Looked++
@@ -117,18 +116,18 @@ func (l *keyLog) checkHeads(r *run, f *Finding) {
 		if !ok {
 			continue
 		}
-		shown, err := l.of(text)
+		shown, err := l.of(*text)
 		if err != nil {
-			f.violatedf("%s: %v", describe(a), err)
+			f.violatedf("%s: %v", Describe(a), err)
 			continue
 		}
-		signed, err := keylog.Open([]byte(text), shown.verifier)
+		signed, err := keylog.Open([]byte(*text), shown.verifier)
 		if err != nil {
-			f.violatedf("%s: %v", describe(a), err)
+			f.violatedf("%s: %v", Describe(a), err)
 			continue
 		}
 		if root, err := shown.root(signed.Size); err != nil || root != signed.Root {
-			f.violatedf("%s has a head of %d entries, which is no beginning of the log of %d", describe(a), signed.Size, len(shown.entries))
+			f.violatedf("%s has a head of %d entries, which is no beginning of the log of %d", Describe(a), signed.Size, len(shown.entries))
 		}
 		heads = append(heads, head{a, signed.Origin, signed.Size})
 	}
@@ -136,7 +135,7 @@ func (l *keyLog) checkHeads(r *run, f *Finding) {
 	for i, later := range heads {
 		for _, earlier := range heads[:i] {
 			if earlier.a.End < later.a.Start && earlier.size > later.size && earlier.origin == later.origin {
-				f.violatedf("%s has %d entries, and %s had %d", describe(later.a), later.size, describe(earlier.a), earlier.size)
+				f.violatedf("%s has %d entries, and %s had %d", Describe(later.a), later.size, Describe(earlier.a), earlier.size)
 				break
 			}
 		}
@@ -218,4 +217,40 @@ func (l *keyLog) checkProof(card json.RawMessage, proof string) error {
 		return errors.New("the proof is of another log")
 	}
 	return nil
+}
+
+// of returns the log of the epoch that a head names. Each end of an epoch has put one entry before those that were left, which names
+// the former root; so an earlier epoch's log stands behind these.
+func (l *keyLog) of(head string) (*keyLog, error) {
+	origin, _, _ := strings.Cut(head, "\n")
+	if origin == l.verifier.Name() {
+		return l, nil
+	}
+	if known := l.former[origin]; known != nil {
+		return known, nil
+	}
+	host, epoch, err := keylog.HostOf(origin)
+	if err != nil {
+		return nil, err
+	}
+	_, present, err := keylog.HostOf(l.verifier.Name())
+	if err != nil {
+		return nil, err
+	}
+	ended := present - epoch
+	if host != l.host || ended < 1 || ended > len(l.raw) {
+		return nil, fmt.Errorf("its log is %s, and the log of the end %s", origin, l.verifier.Name())
+	}
+	if l.entries[ended-1].Type != keylog.TypeEpoch {
+		return nil, errors.New("the log of the end names no former epoch")
+	}
+	former := &keyLog{host: l.host}
+	if former.verifier, err = keylog.ParseLogKey(keylog.LogKey(origin, keylog.Public(l.verifier))); err != nil {
+		return nil, err
+	}
+	if l.former == nil {
+		l.former = make(map[string]*keyLog)
+	}
+	l.former[origin] = former
+	return former, former.add(l.raw[ended:])
 }

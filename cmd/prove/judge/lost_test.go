@@ -287,8 +287,3 @@ func TestLossesThatAreAllowed(t *testing.T) {
 		})
 	}
 }
-
-func TestDefectsOfRestoresAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, lossDefects)
-}

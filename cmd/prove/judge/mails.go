@@ -37,11 +37,10 @@ func nextAttempt(age time.Duration) time.Duration {
 	return mailWaits[len(mailWaits)-1]
 }
 
-// due is when the mail of a request must have been taken: at once, or, where faults may have met it, some time after the last.
+// due is when the mail of a request must have been taken: at once, or some time after the last fault that may have met it.
 func (r *run) due(asked *history.Attempt) time.Duration {
 	due := asked.End + mailPrompt
-	faults := slices.SortedFunc(slices.Values(r.Faults), func(a, b history.Fault) int { return cmp.Compare(a.Start, b.Start) })
-	for _, fault := range faults {
+	for _, fault := range r.byStart() {
 		if fault.Start > due || fault.End+aftermath < asked.Start {
 			continue
 		}
@@ -57,7 +56,7 @@ func (r *run) due(asked *history.Attempt) time.Duration {
 // mayBeTooMany says that an address may have been asked for too often to be mailed.
 func (r *run) mayBeTooMany(asked *history.Attempt) bool {
 	before := 0
-	for _, a := range r.ofOwners[history.OwnerRequest] {
+	for _, a := range r.by[history.OwnerRequest] {
 		if a.Subject == asked.Subject && a != asked && a.Start < asked.End && mayHaveActed(a) {
 			before++
 		}
@@ -67,7 +66,7 @@ func (r *run) mayBeTooMany(asked *history.Attempt) bool {
 
 // mayHaveAsked says that an address may have been named in a request without an answer.
 func (r *run) mayHaveAsked(address string, before time.Duration) bool {
-	return slices.ContainsFunc(r.ofOwners[history.OwnerRequest], func(a *history.Attempt) bool {
+	return slices.ContainsFunc(r.by[history.OwnerRequest], func(a *history.Attempt) bool {
 		return a.Subject == address && unknown(a) && a.Start <= before
 	})
 }
@@ -81,7 +80,7 @@ func checkMails(r *run, f *Finding) {
 		asked := r.challenges[m.Challenge]
 		switch {
 		case asked != nil && asked.Subject != m.To:
-			f.violatedf("the mail of %s went to %s at %s", describe(asked), m.To, clock(m.At))
+			f.violatedf("the mail of %s went to %s at %s", Describe(asked), m.To, clock(m.At))
 		case asked == nil && !r.mayHaveAsked(m.To, m.At):
 			f.violatedf("%s got mail %s at %s, which nobody asked for", m.To, m.MessageID, clock(m.At))
 		}
@@ -95,7 +94,7 @@ func checkMails(r *run, f *Finding) {
 			case m.MessageID != before.MessageID:
 				f.violatedf("challenge %s was mailed as %s at %s, and as %s at %s",
 					challenge, before.MessageID, clock(before.At), m.MessageID, clock(m.At))
-			case before.Answered && !r.metByFault(before.At-aftermath, before.At+repeatedWithin):
+			case before.Answered && !r.met(before.At-aftermath, before.At+repeatedWithin, anyFault):
 				f.violatedf("mail %s was taken at %s, and again at %s, without a fault", m.MessageID, clock(before.At), clock(m.At))
 			}
 		}
@@ -110,14 +109,9 @@ func checkMails(r *run, f *Finding) {
 			f.Excused++
 		case due > asked.Start+challengeLife, r.mayHaveReplaced(asked, due), r.mayBeTooMany(asked):
 		case len(taken[challenge]) > 0:
-			f.violatedf("the mail of %s was taken at %s, and was due at %s", describe(asked), clock(taken[challenge][0].At), clock(due))
+			f.violatedf("the mail of %s was taken at %s, and was due at %s", Describe(asked), clock(taken[challenge][0].At), clock(due))
 		default:
-			f.violatedf("the mail of %s was never taken, and was due at %s", describe(asked), clock(due))
+			f.violatedf("the mail of %s was never taken, and was due at %s", Describe(asked), clock(due))
 		}
 	}
-}
-
-// metByFault reports that a fault of any kind was in force at some moment of a span.
-func (r *run) metByFault(from, to time.Duration) bool {
-	return slices.ContainsFunc(r.Faults, func(fault history.Fault) bool { return fault.Start <= to && fault.End >= from })
 }

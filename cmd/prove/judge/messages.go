@@ -25,8 +25,8 @@ type sending struct {
 	process string
 }
 
-// newSendings are all messages that were set out to be sent, by sender and client_message_id.
-func newSendings(r *run) map[[2]string]*sending {
+// findSendings fills sendings and nonces with all messages that were set out to be sent.
+func (r *run) findSendings() {
 	sent := make(map[[2]string]*sending)
 	for i := range r.Sent {
 		s := &r.Sent[i]
@@ -43,20 +43,26 @@ func newSendings(r *run) map[[2]string]*sending {
 		}
 		s.start, s.tried = q.begun(), q.unknown() > 0
 		if a := q.succeeded(); a != nil {
-			s.tried, s.success, s.answered, s.id, s.process = true, true, a.End, effectOf(a).Message.ID, a.Process
+			s.tried, s.success, s.answered, s.id, s.process = true, true, a.End, got(a).Message.ID, a.Process
 		}
 	}
-	return sent
+	r.sendings, r.nonces = sent, make(map[string][]*sending)
+	for _, s := range sent {
+		r.nonces[s.Nonce] = append(r.nonces[s.Nonce], s)
+	}
 }
+
+// sending finds the message of a sender.
+func (r *run) sending(sender, id string) *sending { return r.sendings[[2]string{sender, id}] }
 
 func checkMessages(r *run, f *Finding) {
 	for _, q := range r.requests {
-		if q.operation() == history.MessageSend && r.sendings[[2]string{q.agent, q.id}] == nil {
+		if q.operation() == history.MessageSend && r.sending(q.agent, q.id) == nil {
 			f.violatedf("%s has no record of what was sent", q)
 		}
 	}
 	for i := range r.Sent {
-		s := r.sendings[[2]string{r.Sent[i].Sender, r.Sent[i].ClientMessageID}]
+		s := r.sending(r.Sent[i].Sender, r.Sent[i].ClientMessageID)
 		if !s.success {
 			if s.tried {
 				f.Excused++

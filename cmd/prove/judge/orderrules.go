@@ -20,6 +20,8 @@ const (
 	rejected   = "rejected"
 )
 
+var underWay = []string{funded, inProgress, delivered, disputed}
+
 // parties are the handles of who takes part in an order. The author is one of the other two.
 type parties struct{ author, customer, contractor string }
 
@@ -45,42 +47,21 @@ type rule struct {
 	to   string
 	// outcome of the order that the operation closes.
 	outcome string
-	// refusal is the operation's check of the refund proposal: it returns the code if it fails, else empty.
-	refusal func(o *order) string
 	// outside are the codes of refusals that do not depend on the order alone. The run has friends that stay active and friends,
 	// deadlines that do not pass and confirmed prices that are right, which leaves the money.
 	outside []string
 }
 
 var rules = map[string]rule{
-	history.OrderAccept: {from: []string{offered}, who: counterparty, to: funded, outside: []string{"insufficient_funds"}},
-	history.OrderReject: {from: []string{offered}, who: counterparty, to: rejected},
-	history.OrderCancel: {from: []string{offered}, who: author, to: cancelled},
-	history.OrderStart:  {from: []string{funded}, who: contractor, to: inProgress},
-	history.OrderDeliver: {
-		from: []string{inProgress}, who: contractor, to: delivered,
-	},
-	history.OrderComplete: {from: []string{delivered}, who: customer, to: closed, outcome: "accepted"},
-	history.OrderDispute:  {from: []string{funded, inProgress, delivered}, who: either, to: disputed},
-	history.OrderProposeRefund: {
-		from: []string{funded, inProgress, delivered, disputed}, who: either, to: disputed,
-		refusal: func(o *order) string {
-			if o.proposer() != "" {
-				return "refund_proposal_exists"
-			}
-			return ""
-		},
-	},
-	// Without a proposal it is state_conflict only where there could be none.
-	history.OrderApproveRefund: {
-		from: []string{funded, inProgress, delivered, disputed}, who: notProposer, to: closed, outcome: "refunded",
-		refusal: func(o *order) string {
-			if o.proposer() == "" {
-				return "refund_not_proposed"
-			}
-			return ""
-		},
-	},
+	history.OrderAccept:        {from: []string{offered}, who: counterparty, to: funded, outside: []string{"insufficient_funds"}},
+	history.OrderReject:        {from: []string{offered}, who: counterparty, to: rejected},
+	history.OrderCancel:        {from: []string{offered}, who: author, to: cancelled},
+	history.OrderStart:         {from: []string{funded}, who: contractor, to: inProgress},
+	history.OrderDeliver:       {from: []string{inProgress}, who: contractor, to: delivered},
+	history.OrderComplete:      {from: []string{delivered}, who: customer, to: closed, outcome: "accepted"},
+	history.OrderDispute:       {from: underWay[:3], who: either, to: disputed},
+	history.OrderProposeRefund: {from: underWay, who: either, to: disputed},
+	history.OrderApproveRefund: {from: underWay, who: notProposer, to: closed, outcome: "refunded"},
 }
 
 // makesOrder says that an operation makes a new order.
@@ -113,50 +94,48 @@ func (o *order) proposer() string {
 	return ""
 }
 
-func (o *order) with(v version) *order { return &order{append(slices.Clip(o.versions), v)} }
-
-// asked is a request for an operation on an order.
-type asked struct {
-	operation, agent, id string
-	expected             int64
+// with returns the order after an attempt.
+func (o *order) with(a *history.Attempt, state, outcome string) *order {
+	return &order{append(slices.Clip(o.versions), version{a.Operation, a.Agent, a.ID, state, outcome})}
 }
 
-// act returns the outcome of a request according to the contract: the number of the version in its answer and the order of that
+// act returns the outcome of an attempt according to the contract: the number of the version in its answer and the order of that
 // version, or the codes that may refuse it. With both, either may happen.
-func (o *order) act(p parties, q asked) (answered int, after *order, refusals []string) {
+func (o *order) act(p parties, a *history.Attempt) (answered int, after *order, refusals []string) {
 	for i, v := range o.versions {
 		switch {
-		case v.agent != q.agent || v.id != q.id:
-		case v.operation == q.operation && (q.expected == int64(i) || i == 0):
+		case v.agent != a.Agent || v.id != a.ID:
+		case v.operation == a.Operation && (a.Version == int64(i) || i == 0):
 			return i + 1, o, nil
 		default:
 			return 0, o, []string{"idempotency_conflict"}
 		}
 	}
-	if makesOrder(q.operation) {
-		if len(o.versions) > 0 {
-			return 0, o, nil // another order's
-		}
-		state := offered
-		if q.operation == history.TaskSelect {
-			state = funded
-		}
-		return 1, o.with(version{q.operation, q.agent, q.id, state, ""}), nil
-	}
-	r, known := rules[q.operation]
-	participant := q.agent == p.customer || q.agent == p.contractor
-	refuse := func(code string) (int, *order, []string) { return 0, o, []string{code} }
 	switch {
-	case !known || len(o.versions) == 0 || !participant:
-		return refuse("not_found")
-	case !r.who.is(p, o, q.agent):
-		return refuse(r.who.refusal)
-	case q.expected != int64(len(o.versions)):
-		return refuse("version_conflict")
-	case !slices.Contains(r.from, o.state()):
-		return refuse("state_conflict")
-	case r.refusal != nil && r.refusal(o) != "":
-		return refuse(r.refusal(o))
+	case makesOrder(a.Operation) && len(o.versions) > 0:
+		return 0, o, nil // another order's
+	case a.Operation == history.OrderCreate:
+		return 1, o.with(a, offered, ""), nil
+	case a.Operation == history.TaskSelect:
+		return 1, o.with(a, funded, ""), nil
 	}
-	return len(o.versions) + 1, o.with(version{q.operation, q.agent, q.id, r.to, r.outcome}), r.outside
+	r, known := rules[a.Operation]
+	code := ""
+	switch {
+	case !known || len(o.versions) == 0 || a.Agent != p.customer && a.Agent != p.contractor:
+		code = "not_found"
+	case !r.who.is(p, o, a.Agent):
+		code = r.who.refusal
+	case a.Version != int64(len(o.versions)):
+		code = "version_conflict"
+	case !slices.Contains(r.from, o.state()):
+		code = "state_conflict"
+	case a.Operation == history.OrderProposeRefund && o.proposer() != "":
+		code = "refund_proposal_exists"
+	case a.Operation == history.OrderApproveRefund && o.proposer() == "": // state_conflict only if there could be none
+		code = "refund_not_proposed"
+	default:
+		return len(o.versions) + 1, o.with(a, r.to, r.outcome), r.outside
+	}
+	return 0, o, []string{code}
 }

@@ -17,13 +17,18 @@ import (
 // The order of these tests: ann is author and customer, bob the contractor, cat a stranger.
 var three = parties{"ann", "ann", "bob"}
 
+// asked is an attempt at an operation.
+func asked(operation, agent, id string, version int64) *history.Attempt {
+	return &history.Attempt{Operation: operation, Agent: agent, ID: id, Version: version}
+}
+
 // life performs operations one after another, each "agent operation", and requires that none is refused.
 func life(t *testing.T, steps ...string) *order {
 	t.Helper()
 	o := new(order)
 	for i, text := range steps {
 		agent, operation, _ := strings.Cut(text, " ")
-		answered, after, _ := o.act(three, asked{"order." + operation, agent, fmt.Sprint(i), int64(i)})
+		answered, after, _ := o.act(three, asked("order."+operation, agent, fmt.Sprint(i), int64(i)))
 		require.Equal(t, i+1, answered, text)
 		o = after
 	}
@@ -84,7 +89,7 @@ func TestOrderRules(t *testing.T) {
 		{isProposed, "ann propose-refund", 3, "refund_proposal_exists"},
 	} {
 		agent, operation, _ := strings.Cut(c.request, " ")
-		answered, after, refusals := life(t, c.before...).act(three, asked{"order." + operation, agent, "new", c.version})
+		answered, after, refusals := life(t, c.before...).act(three, asked("order."+operation, agent, "new", c.version))
 		if answered == 0 {
 			require.Equal(t, []string{c.expect}, refusals, "%v, then %s", c.before, c.request)
 			continue
@@ -98,14 +103,14 @@ func TestOrderRules(t *testing.T) {
 func TestOrderReplays(t *testing.T) {
 	t.Parallel()
 	o := life(t, isStarted...)
-	answered, after, _ := o.act(three, asked{history.OrderAccept, "bob", "1", 1})
+	answered, after, _ := o.act(three, asked(history.OrderAccept, "bob", "1", 1))
 	require.Equal(t, 2, answered, "the version of then")
 	require.Equal(t, o, after)
-	for _, q := range []asked{{history.OrderAccept, "bob", "1", 2}, {history.OrderStart, "bob", "1", 3}} {
+	for _, q := range []*history.Attempt{asked(history.OrderAccept, "bob", "1", 2), asked(history.OrderStart, "bob", "1", 3)} {
 		_, _, refusals := o.act(three, q)
 		require.Equal(t, []string{"idempotency_conflict"}, refusals)
 	}
-	_, _, refusals := o.act(three, asked{history.OrderAccept, "ann", "1", 1})
+	_, _, refusals := o.act(three, asked(history.OrderAccept, "ann", "1", 1))
 	require.Equal(t, []string{"counterparty_required"}, refusals, "an id is its agent's")
 }
 
@@ -117,15 +122,15 @@ type ofOrder struct {
 
 func newOfOrder(t require.TestingT) *ofOrder {
 	s := &ofOrder{h: history.History{Members: []history.Member{{Handle: "ann", ID: "A"}, {Handle: "bob", ID: "B"}}}, o: new(order)}
-	s.act(t, 0, 1, asked{history.OrderCreate, "ann", "create", 0})
+	s.act(t, 0, 1, asked(history.OrderCreate, "ann", "create", 0))
 	return s
 }
 
 // act performs a request now and adds its attempt.
-func (s *ofOrder) act(t require.TestingT, start, end int, q asked) *history.Attempt {
+func (s *ofOrder) act(t require.TestingT, start, end int, q *history.Attempt) *history.Attempt {
 	answered, after, refusals := s.o.act(three, q)
 	a := history.Attempt{
-		Agent: q.agent, Operation: q.operation, ID: q.id, Subject: "x", Version: q.expected,
+		Agent: q.Agent, Operation: q.Operation, ID: q.ID, Subject: "x", Version: q.Version,
 		Start: time.Duration(start) * time.Second, End: time.Duration(end) * time.Second,
 	}
 	if s.o = after; answered > 0 {
@@ -145,7 +150,7 @@ func (s *ofOrder) read(t require.TestingT, start, end int) {
 }
 
 func (s *ofOrder) body(t require.TestingT, version int) json.RawMessage {
-	var answer orderAnswer
+	var answer answer
 	v := s.o.versions[version-1]
 	answer.Order.ID, answer.Order.State, answer.Order.Version, answer.Order.Outcome = "x", v.state, int64(version), v.outcome
 	answer.Order.AuthorID, answer.Order.CustomerID, answer.Order.ContractorID = "A", "A", "B"
@@ -175,7 +180,7 @@ func TestUnansweredOrderRequests(t *testing.T) {
 	t.Run("had their effect", func(t *testing.T) {
 		t.Parallel()
 		s := newOfOrder(t)
-		lose(s.act(t, 2, 3, asked{history.OrderAccept, "bob", "accept", 1}))
+		lose(s.act(t, 2, 3, asked(history.OrderAccept, "bob", "accept", 1)))
 		s.read(t, 4, 5)
 		require.Empty(t, s.judged(t))
 	})
@@ -183,7 +188,7 @@ func TestUnansweredOrderRequests(t *testing.T) {
 		t.Parallel()
 		s := newOfOrder(t)
 		before := s.o
-		lose(s.act(t, 2, 3, asked{history.OrderAccept, "bob", "accept", 1}))
+		lose(s.act(t, 2, 3, asked(history.OrderAccept, "bob", "accept", 1)))
 		s.o = before
 		s.read(t, 4, 5)
 		require.Empty(t, s.judged(t))
@@ -191,20 +196,20 @@ func TestUnansweredOrderRequests(t *testing.T) {
 	t.Run("had their effect after the same request was refused", func(t *testing.T) {
 		t.Parallel()
 		s := newOfOrder(t)
-		refused := *s.act(t, 2, 3, asked{history.OrderAccept, "bob", "accept", 1})
+		refused := *s.act(t, 2, 3, asked(history.OrderAccept, "bob", "accept", 1))
 		lose(&s.h.Attempts[1])
 		s.o = &order{s.o.versions[:1]}
 		s.read(t, 4, 5)
 		refused.Start, refused.End, refused.Status, refused.Code = 6*time.Second, 7*time.Second, 409, "insufficient_funds"
 		s.h.Attempts = append(s.h.Attempts, refused)
-		s.o = life(t, isOffered...).with(version{history.OrderAccept, "bob", "accept", funded, ""})
+		s.o = life(t, isOffered...).with(asked(history.OrderAccept, "bob", "accept", 1), funded, "")
 		s.read(t, 8, 9)
 		require.Empty(t, s.judged(t))
 	})
 	t.Run("had no effect before they began", func(t *testing.T) {
 		t.Parallel()
 		s := newOfOrder(t)
-		lose(s.act(t, 4, 5, asked{history.OrderAccept, "bob", "accept", 1}))
+		lose(s.act(t, 4, 5, asked(history.OrderAccept, "bob", "accept", 1)))
 		s.read(t, 2, 3)
 		require.Contains(t, strings.Join(s.judged(t), ""), "explains order.get by ann (x) from 2.000s")
 	})
@@ -212,7 +217,7 @@ func TestUnansweredOrderRequests(t *testing.T) {
 		t.Parallel()
 		s := newOfOrder(t)
 		before := s.o
-		s.act(t, 2, 3, asked{history.OrderAccept, "bob", "accept", 1})
+		s.act(t, 2, 3, asked(history.OrderAccept, "bob", "accept", 1))
 		after := s.o
 		s.o = before
 		s.read(t, 4, 5)
@@ -229,10 +234,10 @@ func TestOrderModelProperty(t *testing.T) {
 		s := newOfOrder(t)
 		at := 2
 		for range rapid.IntRange(1, 12).Draw(t, "requests") {
-			q := asked{
+			q := asked(
 				rapid.SampledFrom(operations).Draw(t, "operation"), rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "agent"),
-				fmt.Sprint(at), int64(len(s.o.versions)) - int64(rapid.IntRange(0, 4).Draw(t, "behind")/4),
-			}
+				fmt.Sprint(at), int64(len(s.o.versions))-int64(rapid.IntRange(0, 4).Draw(t, "behind")/4),
+			)
 			a := s.act(t, at, at+1, q)
 			if rapid.IntRange(0, 3).Draw(t, "lost") == 0 {
 				repeated := *a
@@ -252,7 +257,7 @@ func TestOrderModelProperty(t *testing.T) {
 		case changed.Status == history.Unanswered:
 			return
 		case changed.Succeeded():
-			var answer orderAnswer
+			var answer answer
 			require.NoError(t, json.Unmarshal(changed.Body, &answer))
 			answer.Order.Version++
 			raw, err := json.Marshal(answer)

@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"slices"
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -169,11 +168,6 @@ var ownerDefects = []defect{
 	}},
 }
 
-func TestDefectsOfOwnersAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, ownerDefects)
-}
-
 var ownersAllowed = []innocent{
 	{"an owner that was proven before the registration", "owners", func(s *story) {
 		s.ask("bob", history.RegistrationVerify, "", "bob@bob.example", 200, nil)
@@ -239,9 +233,4 @@ var ownersAllowed = []innocent{
 		a.Start, a.End, a.Status = s.now+time.Second, s.now+time.Second, 200
 		s.Attempts = append(s.Attempts, a)
 	}},
-}
-
-func TestNoDefectsOfOwners(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, ownersAllowed)
 }

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"encoding/json"
 	"slices"
 	"time"
 
@@ -18,56 +17,70 @@ const (
 	withdrawn = "withdrawn"
 )
 
-// product holds the changes of profiles, posts and tasks.
+// write is a value that a request has given something, or may have given it.
+type write struct {
+	start, end time.Duration
+	// certain says that the request was answered with success.
+	certain bool
+	value   string
+}
+
+// register holds the values that were written to one thing, the initial one included.
+type register []write
+
+// newRegister returns a register with a value from before the run.
+func newRegister(value string) register {
+	return register{{start: -2, end: -1, certain: true, value: value}}
+}
+
+// add adds what an attempt wrote, if it may have acted and there is a value.
+func (g register) add(a *history.Attempt, value *string) register {
+	if !mayHaveActed(a) || value == nil {
+		return g
+	}
+	w := write{start: a.Start, end: a.End, certain: a.Succeeded(), value: *value}
+	if !w.certain {
+		w.end += straggling
+	}
+	return append(g, w)
+}
+
+// possible returns the values that a reading may show: what was written before its end, and not certainly overwritten before its
+// start.
+func (g register) possible(start, end time.Duration) (values []string) {
+	for _, w := range g {
+		overwritten := slices.ContainsFunc(g, func(later write) bool { return later.certain && later.start > w.end && later.end < start })
+		if w.start < end && !overwritten {
+			values = append(values, w.value)
+		}
+	}
+	return values
+}
+
+// may says that a reading may show a value.
+func (g register) may(a *history.Attempt, value string) bool {
+	return slices.Contains(g.possible(a.Start, a.End), value)
+}
+
+// always says that a thing never had another value.
+func (g register) always(value string) bool {
+	return len(g) > 0 && !slices.ContainsFunc(g, func(w write) bool { return w.value != value })
+}
+
+// product holds the changes of profiles and posts.
 type product struct {
 	// openness and bios are by the agent's handle, texts and visibility by the post's id.
 	openness, bios, texts, visibility map[string]register
-	// authors are the handles of the posts' authors, by the post's id.
-	authors map[string]string
-	// endings are the attempts to select a response to a task or to close it, by the task's id; withdrawals those to withdraw a
-	// response, by the response's id.
-	endings, withdrawals map[string][]*history.Attempt
+	// created are the attempts that have made the posts, by the post's id.
+	created map[string]*history.Attempt
 	// hidden holds the values that the openness of an agent may have had before it asked to be erased, by its handle.
 	hidden map[string][]string
-}
-
-// setting holds the members of a profile or a post that a request sets.
-type setting struct {
-	Bio           *string `json:"bio"`
-	Specialty     *string `json:"specialty"`
-	ProfilePublic *bool   `json:"profile_public"`
-	Text          *string `json:"text"`
-	Visibility    *string `json:"visibility"`
-	ResponseID    string  `json:"response_id"`
-	// ConfirmedTotalMinor is the sum that a selection reserves.
-	ConfirmedTotalMinor int64 `json:"confirmed_total_minor"`
-}
-
-func sent(a *history.Attempt) (s setting) {
-	_ = json.Unmarshal(a.Sent, &s) // what was not recorded sets nothing
-	return s
-}
-
-func (s setting) openness() string {
-	if *s.ProfilePublic {
-		return open
-	}
-	return closed
-}
-
-// postAnswer is {post}.
-type postAnswer struct {
-	Post struct {
-		ID   string `json:"id"`
-		Text string `json:"text"`
-	} `json:"post"`
 }
 
 func newProduct(r *run) *product {
 	p := &product{
 		openness: make(map[string]register), bios: make(map[string]register), texts: make(map[string]register),
-		visibility: make(map[string]register), authors: make(map[string]string), endings: make(map[string][]*history.Attempt),
-		withdrawals: make(map[string][]*history.Attempt), hidden: make(map[string][]string),
+		visibility: make(map[string]register), created: make(map[string]*history.Attempt), hidden: make(map[string][]string),
 	}
 	for _, m := range r.Members {
 		p.openness[m.Handle], p.bios[m.Handle] = newRegister(open), newRegister("")
@@ -80,313 +93,239 @@ func newProduct(r *run) *product {
 
 // note adds what an attempt has changed.
 func (p *product) note(a *history.Attempt) {
+	set := func(registers map[string]register, of string, value *string) {
+		registers[of] = registers[of].add(a, value)
+	}
+	value := func(text string) *string { return &text }
 	s := sent(a)
 	switch a.Operation {
 	case history.ProfileUpdate:
-		if s.Bio != nil {
-			p.bios[a.Agent] = p.bios[a.Agent].add(a, *s.Bio)
-		}
-		if s.ProfilePublic != nil {
-			p.openness[a.Agent] = p.openness[a.Agent].add(a, s.openness())
+		set(p.bios, a.Agent, s.Bio)
+		if s.ProfilePublic != nil && *s.ProfilePublic {
+			set(p.openness, a.Agent, value(open))
+		} else if s.ProfilePublic != nil {
+			set(p.openness, a.Agent, value(closed))
 		}
 	case history.ErasureRequest:
 		if p.hidden[a.Agent] == nil {
 			p.hidden[a.Agent] = p.openness[a.Agent].possible(a.Start, a.End)
 		}
-		p.openness[a.Agent] = p.openness[a.Agent].add(a, closed)
+		set(p.openness, a.Agent, value(closed))
 	case history.ErasureCancel: // it restores what the request hid
 		for _, was := range p.hidden[a.Agent] {
-			p.openness[a.Agent] = p.openness[a.Agent].add(a, was)
+			set(p.openness, a.Agent, &was)
 		}
 		if a.Succeeded() {
 			delete(p.hidden, a.Agent)
 		}
 	case history.PostCreate:
-		var made postAnswer
-		if !a.Succeeded() || json.Unmarshal(a.Body, &made) != nil || s.Text == nil {
-			return
-		}
-		id, visibility := made.Post.ID, private
-		if s.Visibility != nil {
-			visibility = *s.Visibility
-		}
-		p.authors[id] = a.Agent
-		p.texts[id], p.visibility[id] = register{}.add(a, *s.Text), register{}.add(a, visibility)
-	case history.PostUpdate:
-		if s.Text != nil {
-			p.texts[a.Subject] = p.texts[a.Subject].add(a, *s.Text)
-		}
-		if s.Visibility != nil {
-			p.visibility[a.Subject] = p.visibility[a.Subject].add(a, *s.Visibility)
-		}
-	case history.PostDelete:
-		p.visibility[a.Subject] = p.visibility[a.Subject].add(a, deleted)
-	case history.TaskSelect:
-		p.endings[a.Of] = append(p.endings[a.Of], a)
-	case history.TaskClose:
-		p.endings[a.Subject] = append(p.endings[a.Subject], a)
-	case history.ResponseWithdraw:
-		p.withdrawals[a.Subject] = append(p.withdrawals[a.Subject], a)
-	}
-}
-
-// customersOf are the handles of the customers of the tasks that were answered.
-func customersOf(h *history.History) map[string]string {
-	customers := make(map[string]string)
-	for i := range h.Attempts {
-		a := &h.Attempts[i]
-		var made struct {
-			Task struct {
-				ID string `json:"id"`
-			} `json:"task"`
-		}
-		if a.Operation == history.TaskCreate && a.Succeeded() && json.Unmarshal(a.Body, &made) == nil {
-			customers[made.Task.ID] = a.Agent
-		}
-	}
-	return customers
-}
-
-func checkProfiles(r *run, f *Finding) {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		switch a.Operation {
-		case history.CardGet:
-			r.judgeCard(a, f)
-		case history.ProfileUpdate:
-			body, ok := answerOf[struct {
-				Bot struct {
-					Bio           string `json:"bio"`
-					ProfilePublic bool   `json:"profile_public"`
-				}
-			}](a, f)
-			s := sent(a)
-			if ok && (s.Bio != nil && *s.Bio != body.Bot.Bio || s.ProfilePublic != nil && *s.ProfilePublic != body.Bot.ProfilePublic) {
-				f.violatedf("%s shows a profile that was not sent", describe(a))
+		if id := got(a).Post.ID; a.Succeeded() && id != "" && s.Text != nil {
+			if s.Visibility == nil {
+				s.Visibility = value(private)
 			}
+			p.created[id], p.texts[id], p.visibility[id] = a, register{}.add(a, s.Text), register{}.add(a, s.Visibility)
 		}
+	case history.PostUpdate:
+		set(p.texts, a.Subject, s.Text)
+		set(p.visibility, a.Subject, s.Visibility)
+	case history.PostDelete:
+		set(p.visibility, a.Subject, value(deleted))
 	}
 }
 
-// answerOf reads the Body of an attempt that succeeded, and counts it.
-func answerOf[T any](a *history.Attempt, f *Finding) (body T, ok bool) {
-	if !a.Succeeded() {
-		return body, false
+// author is the handle of a post's author, or nothing if it is not known how the post was made.
+func (p *product) author(post string) string {
+	if made := p.created[post]; made != nil {
+		return made.Agent
 	}
-	f.Looked++
-	return decode[T](f, a)
+	return ""
 }
 
-func (r *run) judgeCard(a *history.Attempt, f *Finding) {
-	profile := r.product.openness[a.Subject]
+// maySee says that the agent of a reading may see a post.
+func (p *product) maySee(a *history.Attempt, post string) bool {
+	visibility, author := p.visibility[post], p.author(post)
+	return visibility.may(a, public) && (author == a.Agent || p.openness[author].may(a, open)) || author == a.Agent && visibility.may(a, private)
+}
+
+// mayMiss says that a post may be hidden from the agent of a reading.
+func (p *product) mayMiss(a *history.Attempt, post string) bool {
+	visibility, author := p.visibility[post], p.author(post)
+	return visibility.may(a, deleted) || author != a.Agent && (visibility.may(a, private) || p.openness[author].may(a, closed))
+}
+
+// isLasting says that a post was public from its beginning on, and its author's profile open all the time.
+func (p *product) isLasting(post string) bool {
+	return p.visibility[post].always(public) && p.openness[p.author(post)].always(open)
+}
+
+var checkProfiles = all(each(brokenCard, history.CardGet), each(brokenSetting, history.ProfileUpdate))
+
+func brokenCard(r *run, a *history.Attempt) string {
+	profile, b := r.product.openness[a.Subject], got(a)
 	switch {
-	case a.Code == "not_found":
-		f.Looked++
-		if !profile.may(a, closed) {
-			f.violatedf("%s, but the profile was open", describe(a))
+	case a.Code == "not_found" && !profile.may(a, closed):
+		return ", but the profile was open"
+	case !a.Succeeded():
+	case a.Body == nil:
+		return unreadable
+	case !profile.may(a, open):
+		return ", but the profile was closed"
+	case !r.product.bios[a.Subject].may(a, b.Bot.Bio):
+		return " shows the bio \"" + b.Bot.Bio + "\", which is another by then"
+	}
+	return ""
+}
+
+// unreadable is what is wrong with an answer whose body was not recorded.
+const unreadable = " has no readable answer"
+
+func brokenSetting(_ *run, a *history.Attempt) string {
+	s, b := sent(a), got(a)
+	if a.Succeeded() && (s.Bio != nil && *s.Bio != b.Bot.Bio || s.ProfilePublic != nil && *s.ProfilePublic != b.Bot.ProfilePublic) {
+		return " shows a profile that was not sent"
+	}
+	return ""
+}
+
+var checkPostReadings = all(each(brokenPost, history.PostGet), each(brokenText, history.PostCreate, history.PostUpdate))
+
+func brokenPost(r *run, a *history.Attempt) string {
+	p, text := r.product, got(a).Post.Text
+	switch {
+	case p.author(a.Subject) == "":
+	case a.Code == "not_found" && !p.mayMiss(a, a.Subject):
+		return ", but the post was there to be seen"
+	case !a.Succeeded():
+	case !p.maySee(a, a.Subject):
+		return ", but the post was deleted, private or of a closed profile"
+	case !p.texts[a.Subject].may(a, text):
+		return " shows the text \"" + text + "\", which is another by then"
+	}
+	return ""
+}
+
+func brokenText(_ *run, a *history.Attempt) string {
+	if s := sent(a); a.Succeeded() && s.Text != nil && a.Body != nil && got(a).Post.Text != *s.Text {
+		return " shows the text \"" + got(a).Post.Text + "\" instead of the one that was sent"
+	}
+	return ""
+}
+
+// checkFeed judges each post of a page of the feed as a reading of it, and looks for posts that the page lacks.
+func checkFeed(r *run, f *Finding) {
+	for _, a := range r.by[history.PostFeed] {
+		if a.Succeeded() {
+			f.Looked++
+			r.judgeFeed(a, f)
 		}
-	case a.Succeeded():
-		body, ok := answerOf[struct{ Bot struct{ Bio string } }](a, f)
+	}
+}
+
+// judgeFeed judges one page.
+func (r *run) judgeFeed(a *history.Attempt, f *Finding) {
+	p, listed := r.product, make(map[string]bool)
+	var oldest *history.Attempt
+	b, _ := read(f, a)
+	for _, post := range b.Posts {
+		if listed[post.ID] {
+			f.violatedf("%s lists post %s twice", Describe(a), post.ID)
+		}
+		listed[post.ID] = true
+		author := p.author(post.ID)
+		switch {
+		case author == "":
+		case author != r.handles[post.Author.ID] || !p.maySee(a, post.ID):
+			f.violatedf("%s lists post %s of %s, which was deleted, private or of a closed profile", Describe(a), post.ID, author)
+		case !p.texts[post.ID].may(a, post.Text):
+			f.violatedf("%s lists post %s with the text %q, which is another by then", Describe(a), post.ID, post.Text)
+		}
+		if c := p.created[post.ID]; p.isLasting(post.ID) && (oldest == nil || c.End < oldest.End) {
+			oldest = c
+		}
+	}
+	for _, id := range sorted(p.created) {
+		c := p.created[id]
+		isOlder := oldest != nil && c.Start > oldest.End && c.End < a.Start // a block hides its agent (§3.2)
+		if isOlder && p.isLasting(id) && !listed[id] && !r.mayBeBlocked(a.Agent, c.Agent, a.End) {
+			f.violatedf("%s lacks post %s, and lists an older one", Describe(a), id)
+		}
+	}
+}
+
+// checkPosts counts the posts that are there at the end, by author and title.
+func checkPosts(r *run, f *Finding) {
+	type count struct{ answered, unknown, listed, deleted int }
+	posts := make(map[string]map[string]*count)
+	of := func(agent, title string) *count {
+		if posts[agent] == nil {
+			posts[agent] = make(map[string]*count)
+		}
+		if posts[agent][title] == nil {
+			posts[agent][title] = new(count)
+		}
+		return posts[agent][title]
+	}
+	for _, a := range r.by[history.PostCreate] {
+		c := of(a.Agent, a.ID)
+		if unknown(a) {
+			c.unknown++
+		}
+		if !a.Succeeded() {
+			continue
+		}
+		c.answered++
+		b, ok := read(f, a)
+		states := r.product.visibility[b.Post.ID].possible(r.end(), r.end())
+		title, there := r.Final.Posts[a.Agent][b.Post.ID]
 		switch {
 		case !ok:
-		case !profile.may(a, open):
-			f.violatedf("%s, but the profile was closed", describe(a))
-		case !r.product.bios[a.Subject].may(a, body.Bot.Bio):
-			f.violatedf("%s shows the bio %q, which is another by then", describe(a), body.Bot.Bio)
+		case !there && slices.Contains(states, deleted):
+			c.deleted++
+		case !there || title != a.ID:
+			f.violatedf("%s made post %s, which is not listed", Describe(a), b.Post.ID)
+		case len(states) > 0 && !slices.Contains(states, private) && !slices.Contains(states, public):
+			f.violatedf("%s made post %s, which was deleted and is listed", Describe(a), b.Post.ID)
 		}
 	}
-}
-
-func checkPostReadings(r *run, f *Finding) {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if s := sent(a); is(history.PostCreate, history.PostUpdate)(a) && s.Text != nil && a.Body != nil {
-			if body, ok := answerOf[postAnswer](a, f); ok && body.Post.Text != *s.Text {
-				f.violatedf("%s shows the text %q instead of the one that was sent", describe(a), body.Post.Text)
-			}
+	for agent, listed := range r.Final.Posts {
+		for _, title := range listed {
+			of(agent, title).listed++
 		}
-		visibility, author := r.product.visibility[a.Subject], r.product.authors[a.Subject]
-		if a.Operation != history.PostGet || author == "" { // how it was made is not known
-			continue
-		}
-		own, profile := author == a.Agent, r.product.openness[author]
-		switch {
-		case a.Code == "not_found":
+	}
+	for _, agent := range sorted(posts) {
+		for _, title := range sorted(posts[agent]) {
+			c := posts[agent][title]
 			f.Looked++
-			hidden := visibility.may(a, deleted) || !own && (visibility.may(a, private) || profile.may(a, closed))
-			if !hidden {
-				f.violatedf("%s, but the post was there to be seen", describe(a))
-			}
-		case a.Succeeded():
-			body, ok := answerOf[postAnswer](a, f)
-			switch {
-			case !ok:
-			case !r.maySee(a, a.Subject):
-				f.violatedf("%s, but the post was deleted, private or of a closed profile", describe(a))
-			case !r.product.texts[a.Subject].may(a, body.Post.Text):
-				f.violatedf("%s shows the text %q, which is another by then", describe(a), body.Post.Text)
+			f.Excused += c.unknown
+			if listed := c.listed + c.deleted; listed < c.answered || listed > c.answered+c.unknown {
+				f.violatedf("post %q of %s is listed %d times: %d were answered, of %d the answer is unknown",
+					title, agent, c.listed, c.answered, c.unknown)
 			}
 		}
 	}
 }
 
-// isOver says that a task was certainly no longer open at a moment, mayBeOver that it may not have been.
-func (p *product) isOver(task string, at time.Duration) bool {
-	return slices.ContainsFunc(p.endings[task], func(a *history.Attempt) bool { return a.Succeeded() && a.End < at })
-}
+// checkUnsound looks for files that were taken and should have been refused.
+var checkUnsound = each(func(_ *run, a *history.Attempt) string {
+	if a.Succeeded() {
+		return ", but it is no sound file"
+	}
+	return ""
+}, history.FileUnsound)
 
-func (p *product) mayBeOver(task string, at time.Duration, except string) bool {
-	return slices.ContainsFunc(p.endings[task], func(a *history.Attempt) bool {
-		return mayHaveActed(a) && a.Start < at && (a.ID == "" || a.ID != except)
-	})
-}
-
-// mayBeWithdrawn says that a response may have been withdrawn by a moment.
-func (p *product) mayBeWithdrawn(response string, at time.Duration) bool {
-	return slices.ContainsFunc(p.withdrawals[response], func(a *history.Attempt) bool { return mayHaveActed(a) && a.Start < at })
-}
-
-func checkTasks(r *run, f *Finding) {
-	for _, task := range sorted(r.product.endings) {
-		f.Looked++
-		var winner *history.Attempt
-		for _, a := range r.product.endings[task] {
-			switch {
-			case !a.Succeeded() || a.Changed != "":
-			case winner == nil:
-				winner = a
-			case winner.Operation != a.Operation || winner.ID != a.ID:
-				f.violatedf("task %s ended twice: %s, and %s", task, describe(winner), describe(a))
-			}
-		}
-		if winner == nil || winner.Operation != history.TaskSelect {
-			continue
-		}
-		for _, a := range r.product.withdrawals[sent(winner).ResponseID] {
-			if a.Succeeded() {
-				f.violatedf("%s, although %s", describe(a), describe(winner))
-			}
-		}
-	}
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		switch a.Operation {
-		case history.ResponseUpdate, history.ResponseWithdraw:
-			f.Looked++
-			if a.Succeeded() && r.product.isOver(a.Of, a.Start) {
-				f.violatedf("%s, but the task was over", describe(a))
-			}
-		case history.TaskRespond:
-			f.Looked++
-			if a.Status == 201 && r.product.isOver(a.Subject, a.Start) {
-				f.violatedf("%s, but the task was over", describe(a))
-			}
-		case history.TaskGet:
-			r.judgeTask(a, f)
-		case history.ResponseList:
-			r.judgeResponses(a, f)
-		}
-	}
-}
-
-// judgeTask compares the state that a reading of a task shows with the attempts to end it.
-func (r *run) judgeTask(a *history.Attempt, f *Finding) {
-	body, ok := answerOf[struct{ Task struct{ State string } }](a, f)
-	if !ok {
-		return
-	}
-	over, may := r.product.isOver(a.Subject, a.Start), r.product.mayBeOver(a.Subject, a.End, "")
-	if over && body.Task.State == open || !may && body.Task.State != open {
-		f.violatedf("%s shows it %s", describe(a), body.Task.State)
-	}
-}
-
-// judgeResponses compares the states that the customer of a task sees with the attempts to end it: a selection declines the others,
-// and so does the end of the task, or a block.
-func (r *run) judgeResponses(a *history.Attempt, f *Finding) {
-	body, ok := answerOf[struct{ Responses []struct{ ID, State string } }](a, f)
-	if !ok || r.customers[a.Subject] != a.Agent {
-		return
-	}
-	chosen := ""
-	for _, end := range r.product.endings[a.Subject] {
-		if end.Operation == history.TaskSelect && end.Succeeded() {
-			chosen = sent(end).ResponseID
-		}
-	}
-	over, may := r.product.isOver(a.Subject, a.Start), r.product.mayBeOver(a.Subject, a.End, "")
-	for _, response := range body.Responses {
-		expected := "declined"
-		if response.ID == chosen {
-			expected = selected
-		}
-		made := r.announced.responses[response.ID]
-		blocked := response.State == "declined" && made != nil && r.mayBeBlocked(made.Agent, a.Agent, a)
-		if !blocked && (over && response.State != expected || !may && response.State != open) || response.State == withdrawn {
-			f.violatedf("%s shows response %s as %s", describe(a), response.ID, response.State)
-		}
-	}
-}
-
-// checkOnce judges ratings, drafts and reports: one of its kind for each side, draft or subject.
-func checkOnce(r *run, f *Finding) {
-	type key struct{ operation, agent, about string }
-	made := make(map[key]map[string]*history.Attempt) // by the id of the record
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		about, read := onceEach[a.Operation]
-		if !read || !a.Succeeded() {
+func checkFiles(r *run, f *Finding) {
+	for _, q := range r.requests {
+		a := q.succeeded()
+		if a == nil || a.Operation != history.FileUpload {
 			continue
 		}
 		f.Looked++
-		id, ok := about(a)
-		if !ok {
-			f.violatedf("%s has no readable answer", describe(a))
-			continue
+		file := got(a).Attachment
+		switch hash, there := r.Final.Files[file.ID]; {
+		case !there:
+			f.violatedf("%s made file %s, which is gone", Describe(a), file.ID)
+		case hash != a.Subject || hash != file.SHA256:
+			f.violatedf("%s made file %s with hash %s, which has now %s", Describe(a), file.ID, file.SHA256, hash)
 		}
-		if a.Operation == history.OrderRate && !r.mayBeClosed(a.Subject, a.End) {
-			f.violatedf("%s, but the order was not closed", describe(a))
-		}
-		k := key{a.Operation, a.Agent, a.Subject}
-		if a.Operation == history.DraftReply {
-			k.about, id = a.Of, a.ID
-		}
-		if made[k] == nil {
-			made[k] = make(map[string]*history.Attempt)
-		}
-		for other, before := range made[k] {
-			if other != id {
-				f.violatedf("%s, although there was one already: %s", describe(a), describe(before))
-			}
-		}
-		made[k][id] = a
 	}
 }
-
-// onceEach are the operations that an agent may do once about a subject, or with a handle. They return the id of the record that was made.
-var onceEach = map[string]func(a *history.Attempt) (string, bool){
-	history.OrderRate: func(a *history.Attempt) (string, bool) {
-		var body struct{ Rating struct{ ID string } }
-		ok := into(a, &body) && body.Rating.ID != ""
-		return body.Rating.ID, ok
-	},
-	history.Register: func(a *history.Attempt) (string, bool) {
-		var body struct{ Bot struct{ ID string } }
-		if a.Body == nil {
-			return a.Subject, true // its answer was not recorded
-		}
-		return body.Bot.ID, into(a, &body)
-	},
-	history.Report: func(a *history.Attempt) (string, bool) {
-		var body struct{ Feedback struct{ ID string } }
-		ok := into(a, &body) && body.Feedback.ID != ""
-		return body.Feedback.ID, ok
-	},
-	history.DraftReply: func(a *history.Attempt) (string, bool) {
-		var body struct{ Draft struct{ ID string } }
-		ok := into(a, &body) && body.Draft.ID == a.Of
-		return body.Draft.ID, ok
-	},
-}
-
-func into(a *history.Attempt, body any) bool { return json.Unmarshal(a.Body, body) == nil }

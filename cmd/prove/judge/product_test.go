@@ -1,7 +1,6 @@
 package judge_test
 
 import (
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -302,14 +301,4 @@ var productAllowed = []innocent{
 			}
 		}
 	}},
-}
-
-func TestDefectsOfTheProductAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, productDefects)
-}
-
-func TestProductThatIsAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, productAllowed)
 }

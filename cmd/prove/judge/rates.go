@@ -14,7 +14,7 @@ type rate struct {
 	name, code string
 	quota      int
 	// counts says that an attempt counts towards it unless it is refused for it; new that only the first success under an id counts.
-	counts func(a *history.Attempt) bool
+	counts fits
 	new    bool
 }
 
@@ -26,11 +26,6 @@ var rates = []rate{
 	{name: "new messages", code: "rate_limited", quota: 60, counts: is(history.MessageSend), new: true},
 	{name: "new friendship requests", code: "rate_limited", quota: 10, counts: is(history.ContactRequest, "burst.contact"), new: true},
 	{name: "searches", code: "rate_limited", quota: 300, counts: is("burst.search")},
-}
-
-// is accepts attempts at some operations.
-func is(operations ...string) func(a *history.Attempt) bool {
-	return func(a *history.Attempt) bool { return slices.Contains(operations, a.Operation) }
 }
 
 // limits says that an attempt was refused by a rate.
@@ -78,7 +73,7 @@ func (l *rate) judgeRefusals(r *run, all []*history.Attempt, f *Finding) {
 			}
 		}
 		if may < l.quota {
-			f.violatedf("%s, after at most %d of %d %s within %s", describe(a), may, l.quota, l.name, span)
+			f.violatedf("%s, after at most %d of %d %s within %s", Describe(a), may, l.quota, l.name, span)
 		}
 	}
 }
@@ -105,14 +100,48 @@ func (l *rate) judgeAcceptance(r *run, agent string, all []*history.Attempt, f *
 		for _, a := range taken[i : i+l.quota+1] {
 			first = min(first, a.Start)
 		}
-		b := history.Burst{Start: first, End: last}
-		if last-first < certainly && forgotten(r.Faults, &b) {
+		switch {
+		case last-first >= certainly:
+		case r.forgotten(first, last):
 			f.Excused++
-			continue
-		}
-		if last-first < certainly {
+		default:
 			f.violatedf("%s of %s: %d from %s to %s, and %d are allowed within %s", l.name, agent, l.quota+1, clock(first), clock(last), l.quota, span)
 			return
+		}
+	}
+}
+
+// checkLimits counts what succeeded of each burst over a limit.
+func checkLimits(r *run, f *Finding) {
+	for i := range r.Bursts {
+		b := &r.Bursts[i]
+		var all, successes, unsure int
+		for _, a := range r.by[b.Operation] {
+			if b.Agent != "" && a.Agent != b.Agent || a.Start < b.Start || a.Start > b.End {
+				continue
+			}
+			all++
+			f.Looked++
+			switch {
+			case unknown(a):
+				unsure++
+			case a.Succeeded():
+				successes++
+			case a.Code != b.Code || a.Status != http.StatusTooManyRequests || !a.RetryAfter:
+				f.violatedf("%s: %s instead of %s with Retry-After", b.Limit, Describe(a), b.Code)
+			}
+		}
+		switch {
+		case all == 0:
+			f.violatedf("%s: the burst at %s has no attempts", b.Limit, clock(b.Start))
+		case r.forgotten(b.Start, b.End), b.AtMost && r.met(b.Start-2*aftermath, b.End, endsRequests):
+			f.Excused++ // what counted may have ended, so that more could succeed in turn
+		case successes > b.Allowed:
+			f.violatedf("%s: %d of %d succeeded from %s to %s, %d are allowed",
+				b.Limit, successes, all, clock(b.Start), clock(b.End), b.Allowed)
+		case successes+unsure < min(b.Allowed, all) && !b.AtMost:
+			f.violatedf("%s: only %d of %d succeeded from %s to %s, and %d had no answer; %d are allowed",
+				b.Limit, successes, all, clock(b.Start), clock(b.End), unsure, b.Allowed)
 		}
 	}
 }

@@ -15,323 +15,317 @@ type allowance func(r *run, a *history.Attempt) bool
 // elsewhere allows what another check judges.
 func elsewhere(*run, *history.Attempt) bool { return true }
 
-// refusals says with which codes each operation may be refused, and when. A pair that is not in it is a violation.
-var refusals = map[string]map[string]allowance{
-	history.MessageSend: {
-		"nonce_reuse": (*run).nonceMayBeUsed, "idempotency_conflict": (*run).otherContentMayBeFirst, "rate_limited": elsewhere, "contact_not_accepted": (*run).mayBeNoFriends,
-	},
+// The ways in which one attempt may be like another.
+type alike func(a, b *history.Attempt) bool
 
-	history.ContactRequest: {"contact_blocked": elsewhere, "rate_limited": elsewhere},
-	history.ContactAccept:  {"contact_blocked": elsewhere, "recipient_required": elsewhere, "not_found": elsewhere},
-	history.ContactBlock:   {"not_found": elsewhere},
+func sameAgent(a, b *history.Attempt) bool   { return a.Agent == b.Agent }
+func sameSubject(a, b *history.Attempt) bool { return a.Subject == b.Subject }
+func sameOf(a, b *history.Attempt) bool      { return a.Of == b.Of }
+func otherID(a, b *history.Attempt) bool     { return a.ID != b.ID }
 
-	history.FileUpload: {
-		"upload_busy": (*run).uploadsMayBeBusy, "upload_unavailable": (*run).uploadMayBeUnfinished,
-		"idempotency_conflict": (*run).otherContentMayBeFirst, "storage_quota_exceeded": (*run).filesMayBeFull,
-		"request_timeout": (*run).bodyMayBeLate,
-	},
-
-	history.Register: {"handle_unavailable": (*run).handleMayBeTaken},
-
-	history.FileUnsound: {
-		"invalid_file": elsewhere, "upload_busy": (*run).uploadsMayBeBusy, "storage_quota_exceeded": (*run).filesMayBeFull,
-	},
-
-	// The sequence of states (checkOrders) says when each of these may be.
-	history.OrderAccept:        orderRefusals("counterparty_required", "forbidden"),
-	history.OrderReject:        orderRefusals("counterparty_required", "forbidden"),
-	history.OrderCancel:        orderRefusals("forbidden"),
-	history.OrderStart:         orderRefusals("forbidden"),
-	history.OrderDeliver:       orderRefusals("forbidden"),
-	history.OrderComplete:      orderRefusals("forbidden"),
-	history.OrderDispute:       orderRefusals("forbidden"),
-	history.OrderProposeRefund: orderRefusals("refund_proposal_exists"),
-	history.OrderApproveRefund: orderRefusals("refund_not_proposed", "counterparty_required"),
-	history.TaskSelect: {
-		"state_conflict": (*run).taskMayBeOver, "not_found": (*run).selectedMayBeWithdrawn, "insufficient_funds": (*run).moneyMayBeShort,
-		"contact_blocked": (*run).selectedMayBeBlocked,
-	},
-
-	history.OrderRate:  {"state_conflict": (*run).mayBeRated},
-	history.DraftSend:  {"state_conflict": (*run).mayNotBeInProgress},
-	history.DraftReply: {"state_conflict": (*run).draftMayBeSettled},
-
-	history.TaskRespond:      {"state_conflict": (*run).responseMayBeRefused, "contact_blocked": (*run).customerMayBlock},
-	history.TaskClose:        {"state_conflict": (*run).taskMayBeOver},
-	history.ResponseUpdate:   responding,
-	history.ResponseWithdraw: responding,
-
-	history.PostCreate: {"invalid_visibility": (*run).profileMayBeClosed},
-	history.PostUpdate: {"invalid_visibility": (*run).profileMayBeClosed, "not_found": (*run).postMayBeDeleted},
-	history.PostDelete: {"not_found": (*run).postMayBeDeleted},
-	history.PostGet:    {"not_found": elsewhere},
-	history.CardGet:    {"not_found": elsewhere},
-
-	history.OwnerRequest: {"state_conflict": elsewhere, "rate_limited": (*run).askedOfLate},
-	history.OwnerOpen:    {"": elsewhere, "not_found": elsewhere},
-	history.OwnerConfirm: {"": elsewhere, "not_found": elsewhere},
-	history.OwnerGuess:   {"invalid_input": elsewhere, "state_conflict": elsewhere},
-	history.OwnerVerify:  {"invalid_input": elsewhere, "state_conflict": elsewhere},
-
-	history.EventPoll:   {"rate_limited": (*run).placesMayBeTaken},
-	history.EventStream: {"rate_limited": (*run).placesMayBeTaken},
-	history.OrderGet:    {"not_found": elsewhere},
-
-	history.TokenRotate: {"unauthorized": elsewhere},
-	history.TokenUse:    {"unauthorized": elsewhere},
-	history.TokenSocket: {"": elsewhere},
-
-	history.Report: {"not_found": (*run).reportedMayBeHidden},
-
-	history.LogCheckpoint:  {"not_found": (*run).epochMayHaveEnded},
-	history.ReceiptGet:     {"not_found": elsewhere},
-	history.ErasureRequest: {},
-	history.ErasureGet:     {"not_found": elsewhere},
-	history.ErasureDue:     {"unauthorized": elsewhere, "not_found": elsewhere},
+// earlier allows a refusal if another attempt at an operation may have acted before its end that is alike in all ways.
+func earlier(operation string, ways ...alike) allowance {
+	return func(r *run, a *history.Attempt) bool {
+		return may(r.by[operation], a.End, func(b *history.Attempt) bool {
+			return b != a && !slices.ContainsFunc(ways, func(way alike) bool { return !way(a, b) })
+		})
+	}
 }
 
-// responding holds the codes for changed and withdrawn responses.
-var responding = map[string]allowance{"state_conflict": (*run).responseMayBeOver, "contact_blocked": (*run).customerMayBlock}
-
-// orderRefusals are the codes that any operation on an order may get, and further ones.
-func orderRefusals(further ...string) map[string]allowance {
-	codes := map[string]allowance{"insufficient_funds": (*run).moneyMayBeShort}
-	for _, code := range append(further, "version_conflict", "state_conflict") {
-		codes[code] = elsewhere
+// anyOf allows what one of several allows.
+func anyOf(allowances ...allowance) allowance {
+	return func(r *run, a *history.Attempt) bool {
+		return slices.ContainsFunc(allowances, func(allows allowance) bool { return allows(r, a) })
 	}
-	return codes
+}
+
+// hidden allows a refusal if the profile of the agent that it is about may have been closed.
+func hidden(r *run, a *history.Attempt) bool { return r.product.openness[a.Subject].may(a, closed) }
+
+// codes are the codes that may refuse an operation, with the moments at which they may. A code without a moment of its own is judged by
+// another check.
+type codes map[string]allowance
+
+// and returns the codes with further ones, which are judged by another check.
+func (c codes) and(further ...string) codes {
+	all := codes{}
+	for code, allows := range c {
+		all[code] = allows
+	}
+	for _, code := range further {
+		all[code] = elsewhere
+	}
+	return all
+}
+
+// orderCodes are the codes that may refuse any operation on an order: the sequence of its states (checkOrders) says when each may. responseCodes
+// are those of changed and withdrawn responses, uploadCodes those of files that lack a place.
+var (
+	orderCodes    = codes{"insufficient_funds": (*run).moneyMayBeShort}.and("version_conflict", "state_conflict")
+	responseCodes = codes{
+		"state_conflict":  anyOf((*run).taskMayBeOver, earlier(history.ResponseWithdraw, sameSubject), (*run).customerMayBlock),
+		"contact_blocked": (*run).customerMayBlock,
+	}
+	uploadCodes = codes{"upload_busy": (*run).uploadsMayBeBusy, "storage_quota_exceeded": (*run).filesMayBeFull}
+	postIsGone  = earlier(history.PostDelete, sameSubject)
+	places      = codes{"rate_limited": (*run).placesMayBeTaken}
+)
+
+// refusals says with which codes each operation may be refused, and when. A pair that is not in it is a violation: the description of the
+// API has more codes, which these agents never cause.
+var refusals = map[string]codes{
+	history.MessageSend: codes{
+		"nonce_reuse": (*run).nonceMayBeUsed, "idempotency_conflict": (*run).otherContentMayBeFirst, "contact_not_accepted": (*run).mayBeNoFriends,
+	}.and("rate_limited"),
+
+	history.ContactRequest: codes{}.and("contact_blocked", "rate_limited"),
+	history.ContactAccept:  codes{}.and("contact_blocked", "recipient_required", "not_found"),
+	history.ContactBlock:   codes{}.and("not_found"),
+
+	history.FileUpload: {
+		"upload_busy": (*run).uploadsMayBeBusy, "storage_quota_exceeded": (*run).filesMayBeFull, "upload_unavailable": (*run).uploadMayBeUnfinished,
+		"idempotency_conflict": (*run).otherContentMayBeFirst, "request_timeout": (*run).bodyMayBeLate,
+	},
+	history.FileUnsound: uploadCodes.and("invalid_file"),
+	history.Register:    {"handle_unavailable": earlier(history.Register, sameSubject)},
+
+	history.OrderAccept:        orderCodes.and("counterparty_required", "forbidden"),
+	history.OrderReject:        orderCodes.and("counterparty_required", "forbidden"),
+	history.OrderCancel:        orderCodes.and("forbidden"),
+	history.OrderStart:         orderCodes.and("forbidden"),
+	history.OrderDeliver:       orderCodes.and("forbidden"),
+	history.OrderComplete:      orderCodes.and("forbidden"),
+	history.OrderDispute:       orderCodes.and("forbidden"),
+	history.OrderProposeRefund: orderCodes.and("refund_proposal_exists"),
+	history.OrderApproveRefund: orderCodes.and("refund_not_proposed", "counterparty_required"),
+	history.OrderGet:           codes{}.and("not_found"),
+	history.OrderRate:          {"state_conflict": anyOf(notYetClosed, earlier(history.OrderRate, sameAgent, sameSubject, otherID))},
+	history.DraftSend:          {"state_conflict": (*run).mayNotBeInProgress},
+	history.DraftReply:         {"state_conflict": anyOf((*run).mayNotBeInProgress, earlier(history.DraftReply, sameOf, otherID), (*run).newerDraft)},
+
+	history.TaskSelect: {
+		"state_conflict": (*run).taskMayBeOver, "insufficient_funds": (*run).moneyMayBeShort, "contact_blocked": (*run).selectedMayBeBlocked,
+		"not_found": func(r *run, a *history.Attempt) bool {
+			return may(r.by[history.ResponseWithdraw], a.End, about(sent(a).ResponseID))
+		},
+	},
+	history.TaskRespond: { // the agent may have another response (§4.9)
+		"state_conflict": anyOf((*run).taskMayBeOver, (*run).otherContentMayBeFirst), "contact_blocked": (*run).customerMayBlock,
+	},
+	history.TaskClose:        {"state_conflict": (*run).taskMayBeOver},
+	history.ResponseUpdate:   responseCodes,
+	history.ResponseWithdraw: responseCodes,
+
+	history.PostCreate: {"invalid_visibility": (*run).profileMayBeClosed},
+	history.PostUpdate: {"invalid_visibility": (*run).profileMayBeClosed, "not_found": postIsGone},
+	history.PostDelete: {"not_found": postIsGone},
+	history.PostGet:    codes{}.and("not_found"),
+	history.CardGet:    codes{}.and("not_found"),
+	history.Report:     {"not_found": hidden}, // the agent may have no contact with it
+
+	history.OwnerRequest: codes{"rate_limited": (*run).askedOfLate}.and("state_conflict"),
+	history.OwnerOpen:    codes{}.and("", "not_found"),
+	history.OwnerConfirm: codes{}.and("", "not_found"),
+	history.OwnerGuess:   codes{}.and("invalid_input", "state_conflict"),
+	history.OwnerVerify:  codes{}.and("invalid_input", "state_conflict"),
+
+	history.EventPoll: places, history.EventStream: places,
+	history.TokenRotate: codes{}.and("unauthorized"), history.TokenUse: codes{}.and("unauthorized"), history.TokenSocket: codes{}.and(""),
+
+	history.LogCheckpoint: {"not_found": func(r *run, a *history.Attempt) bool { // a restore may have ended the epoch that was read
+		return slices.ContainsFunc(r.Losses, func(loss history.Loss) bool { return loss.Restored < a.End })
+	}},
+	history.ReceiptGet: codes{}.and("not_found"),
+	history.ErasureGet: codes{}.and("not_found"),
+	history.ErasureDue: codes{}.and("unauthorized", "not_found"),
 }
 
 // checkRefusals judges every refusal from 400 to 422, and every 429.
 func checkRefusals(r *run, f *Finding) {
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
-		refused := a.Status >= http.StatusBadRequest && a.Status <= http.StatusUnprocessableEntity || a.Status == http.StatusTooManyRequests
-		if !refused {
+		if (a.Status < http.StatusBadRequest || a.Status > http.StatusUnprocessableEntity) && a.Status != http.StatusTooManyRequests {
 			continue
 		}
 		f.Looked++
-		allowed := refusals[a.Operation][a.Code]
+		allows := refusals[a.Operation][a.Code]
 		switch {
 		case a.Changed != "" && a.Code == conflictOf(a.Operation): // checkChangedRepeats
 		case a.Code == "write_limited" && a.Changes: // checkRates
 		case strings.HasPrefix(a.Operation, "burst."): // checkLimits
 		case r.callsMayBeBusy(a):
 		case a.Code == "not_found" && r.isGone(a): // a restore may have undone it
-		case allowed == nil:
-			f.violatedf("%s: nothing allows this refusal", describe(a))
-		case !allowed(r, a):
-			f.violatedf("%s: it was not allowed at that moment", describe(a))
+		case allows == nil:
+			f.violatedf("%s: nothing allows this refusal", Describe(a))
+		case !allows(r, a):
+			f.violatedf("%s: it was not allowed at that moment", Describe(a))
 		}
 	}
-}
-
-// others says that another attempt fits.
-func (r *run) others(a *history.Attempt, fits func(other *history.Attempt) bool) bool {
-	for i := range r.Attempts {
-		if other := &r.Attempts[i]; other != a && fits(other) {
-			return true
-		}
-	}
-	return false
 }
 
 const (
 	// uploadsOfAgent is how many uploads of an agent may be under way, uploadsWaiting how many altogether may be inspected or wait for it.
 	uploadsOfAgent, uploadsWaiting = 4, 10
-	// abandoned is how long an upload without an answer may hold its place.
-	abandoned = time.Minute
-	// patience is how long an upload waits for its inspection.
-	patience = 30 * time.Second
+	// callsOfAgent is how many calls of tools an agent may have under way at a process (§8).
+	callsOfAgent = 4
+	// abandoned is how long an upload without an answer may hold its place, givenBack how long a connection that has ended may.
+	abandoned, givenBack = time.Minute, 30 * time.Second
 )
+
+// beside are the other attempts that were under way at some moment of an attempt. One that fits lingers for some time after its end.
+func beside(all []*history.Attempt, a *history.Attempt, lingers fits, later time.Duration) (found []*history.Attempt) {
+	for _, b := range all {
+		end := b.End
+		if lingers(b) {
+			end += later
+		}
+		if b != a && b.Start <= a.End && end >= a.Start {
+			found = append(found, b)
+		}
+	}
+	return found
+}
 
 // uploadsMayBeBusy says that as many uploads may have been under way as there may be, or that the inspection took its whole time.
 func (r *run) uploadsMayBeBusy(a *history.Attempt) bool {
-	own, all := 0, 0
-	for i := range r.Attempts {
-		other := &r.Attempts[i]
-		end := other.End
-		if unknown(other) || other.Code == "upload_busy" {
-			end += abandoned
-		}
-		if other == a || !is(history.FileUpload, history.FileUnsound)(other) || other.Start > a.End || end < a.Start {
-			continue
-		}
-		all++
-		if other.Agent == a.Agent {
-			own++
-		}
-	}
-	return own >= uploadsOfAgent || all >= uploadsWaiting || a.End-a.Start >= patience || r.faultWithin(a, abandoned)
-}
-
-// faultWithin says that a fault was in force during an attempt or some time before it.
-func (r *run) faultWithin(a *history.Attempt, before time.Duration) bool {
-	return slices.ContainsFunc(r.Faults, func(fault history.Fault) bool {
-		return !fault.Mail && fault.Start <= a.End && fault.End+before >= a.Start
-	})
+	isUndecided := func(b *history.Attempt) bool { return unknown(b) || b.Code == "upload_busy" }
+	all := beside(r.of(history.FileUpload, history.FileUnsound), a, isUndecided, abandoned)
+	own := slices.DeleteFunc(slices.Clone(all), func(b *history.Attempt) bool { return b.Agent != a.Agent })
+	return len(own) >= uploadsOfAgent || len(all) >= uploadsWaiting || a.End-a.Start >= patience || r.faultWithin(a, abandoned)
 }
 
 // uploadMayBeUnfinished says that another attempt at the same upload may have been under way.
 func (r *run) uploadMayBeUnfinished(a *history.Attempt) bool {
-	return r.others(a, func(other *history.Attempt) bool {
-		return other.Operation == a.Operation && other.Agent == a.Agent && other.ID == a.ID && other.Start < a.End &&
-			(unknown(other) || other.Code == "upload_busy" || other.End > a.Start)
+	return slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
+		return b != a && b.Agent == a.Agent && b.ID == a.ID && b.Start < a.End && (unknown(b) || b.Code == "upload_busy" || b.End > a.Start)
 	})
+}
+
+// callsMayBeBusy says that as many calls of the agent's tools may have been under way as there may be.
+func (r *run) callsMayBeBusy(a *history.Attempt) bool {
+	isCall := func(b *history.Attempt) bool { return b.Tool || b.Operation == history.ToolCall }
+	if !isCall(a) || a.Code != "rate_limited" {
+		return false
+	}
+	var calls []*history.Attempt
+	for i := range r.Attempts {
+		if b := &r.Attempts[i]; b.Agent == a.Agent && isCall(b) {
+			calls = append(calls, b)
+		}
+	}
+	return len(beside(calls, a, unknown, straggling)) >= callsOfAgent
+}
+
+// placesMayBeTaken says that earlier connections of the agent may hold its places on the event channel.
+func (r *run) placesMayBeTaken(a *history.Attempt) bool {
+	always := func(*history.Attempt) bool { return true }
+	return r.faultWithin(a, abandoned) || slices.ContainsFunc(beside(r.of(history.EventPoll, history.EventStream), a, always, givenBack), by(a.Agent))
 }
 
 // otherContentMayBeFirst says that other content may have taken the id before.
 func (r *run) otherContentMayBeFirst(a *history.Attempt) bool {
-	return r.others(a, func(other *history.Attempt) bool {
-		return other.Agent == a.Agent && other.ID == a.ID && other.Changed != a.Changed && mayHaveActed(other) && other.Start < a.End
+	return slices.ContainsFunc(r.Attempts, func(b history.Attempt) bool {
+		return b.Agent == a.Agent && b.ID == a.ID && b.Changed != a.Changed && mayHaveActed(&b) && b.Start < a.End
 	})
+}
+
+// idsBefore counts the ids of the attempts at an operation that may have acted before the end of another.
+func (r *run) idsBefore(operation string, a *history.Attempt, which fits) int {
+	ids := make(map[string]bool)
+	for _, b := range r.by[operation] {
+		if b != a && mayHaveActed(b) && b.Start < a.End && which(b) {
+			ids[b.ID] = true
+		}
+	}
+	return len(ids)
 }
 
 // filesMayBeFull says that an agent may have as many files as it may.
 func (r *run) filesMayBeFull(a *history.Attempt) bool {
-	ids := make(map[string]bool)
-	for i := range r.Attempts {
-		other := &r.Attempts[i]
-		if other.Operation == history.FileUpload && other.Agent == a.Agent && other.ID != a.ID && mayHaveActed(other) && other.Start < a.End {
-			ids[other.ID] = true
-		}
+	return r.idsBefore(history.FileUpload, a, func(b *history.Attempt) bool { return b.Agent == a.Agent && b.ID != a.ID }) >= history.FilesOfAgent
+}
+
+// taskOf is the id of the task that an attempt is about.
+func taskOf(a *history.Attempt) string {
+	if a.Of != "" {
+		return a.Of
 	}
-	return len(ids) >= history.FilesOfAgent
+	return a.Subject
+}
+
+// endings are the attempts to select a response to a task or to close it.
+func (r *run) endings(task string) []*history.Attempt {
+	return slices.DeleteFunc(r.of(history.TaskSelect, history.TaskClose), func(a *history.Attempt) bool { return taskOf(a) != task })
 }
 
 func (r *run) taskMayBeOver(a *history.Attempt) bool {
-	task := a.Of
-	if task == "" {
-		task = a.Subject
-	}
-	return r.product.mayBeOver(task, a.End, a.ID) || slices.ContainsFunc(r.product.endings[task], func(other *history.Attempt) bool {
-		return other != a && other.ID != a.ID && mayHaveActed(other) && other.Start < a.End
-	})
-}
-
-// responseMayBeRefused: the task may be over, or have another response of the agent (§4.9).
-func (r *run) responseMayBeRefused(a *history.Attempt) bool {
-	return r.taskMayBeOver(a) || r.otherContentMayBeFirst(a)
-}
-
-func (r *run) responseMayBeOver(a *history.Attempt) bool {
-	return r.product.mayBeOver(a.Of, a.End, "") || r.product.mayBeWithdrawn(a.Subject, a.End) || r.customerMayBlock(a)
+	return may(r.endings(taskOf(a)), a.End, func(b *history.Attempt) bool { return b != a && (b.ID == "" || b.ID != a.ID) })
 }
 
 func (r *run) selectedMayBeBlocked(a *history.Attempt) bool {
-	made := r.announced.responses[sent(a).ResponseID]
-	return made != nil && r.mayBeBlocked(made.Agent, a.Agent, a)
-}
-
-func (r *run) selectedMayBeWithdrawn(a *history.Attempt) bool {
-	return r.product.mayBeWithdrawn(sent(a).ResponseID, a.End)
+	made := r.made[sent(a).ResponseID]
+	return made != nil && r.mayBeBlocked(made.Agent, a.Agent, a.End)
 }
 
 // customerMayBlock says that the agent may be blocked by the customer of a task, or block it.
 func (r *run) customerMayBlock(a *history.Attempt) bool {
-	task := a.Of
-	if task == "" {
-		task = a.Subject
+	customer := r.customers[taskOf(a)]
+	return customer != "" && r.mayBeBlocked(a.Agent, customer, a.End)
+}
+
+// mayBeClosed says that an order may have been closed before a moment, notYetClosed that it may not have been.
+func (r *run) mayBeClosed(order string, before time.Duration) bool {
+	return may(r.closings(order), before, about(order))
+}
+
+func notYetClosed(r *run, a *history.Attempt) bool {
+	return !did(r.closings(a.Subject), a.Start, about(a.Subject))
+}
+
+// closings are the attempts to close an order.
+func (r *run) closings(order string) (all []*history.Attempt) {
+	for _, q := range r.ofOrders[order] {
+		if is(history.OrderComplete, history.OrderApproveRefund)(q.attempts[0]) {
+			all = append(all, q.attempts...)
+		}
 	}
-	customer := r.customers[task]
-	return customer != "" && r.mayBeBlocked(a.Agent, customer, a)
-}
-
-// mayBeRated says that the order may not be closed yet, or that the agent may have rated it under another id.
-func (r *run) mayBeRated(a *history.Attempt) bool {
-	return !r.isClosed(a.Subject, a.Start) || r.others(a, func(other *history.Attempt) bool {
-		return other.Operation == history.OrderRate && other.Agent == a.Agent && other.Subject == a.Subject && other.ID != a.ID &&
-			mayHaveActed(other) && other.Start < a.End
-	})
-}
-
-// closings are the operations that close an order.
-var closings = is(history.OrderComplete, history.OrderApproveRefund)
-
-// isClosed says that an order was certainly closed at a moment, mayBeClosed that it may have been.
-func (r *run) isClosed(order string, at time.Duration) bool {
-	return slices.ContainsFunc(r.ofOrders[order], func(q *request) bool {
-		a := q.succeeded()
-		return closings(q.attempts[0]) && a != nil && a.End < at
-	})
-}
-
-func (r *run) mayBeClosed(order string, at time.Duration) bool {
-	return slices.ContainsFunc(r.ofOrders[order], func(q *request) bool {
-		return closings(q.attempts[0]) && slices.ContainsFunc(q.attempts, func(a *history.Attempt) bool { return mayHaveActed(a) && a.Start < at })
-	})
+	return all
 }
 
 // mayNotBeInProgress says that an order may have left its state in which there are drafts, or have all drafts that it may.
 func (r *run) mayNotBeInProgress(a *history.Attempt) bool {
 	const drafts = 20
-	sent := make(map[string]bool)
-	left := r.others(a, func(other *history.Attempt) bool {
-		if other.Operation == history.DraftSend && other.Subject == a.Subject && mayHaveActed(other) && other.Start < a.End {
-			sent[other.ID] = true
-		}
-		return slices.Contains(rules[other.Operation].from, inProgress) && other.Subject == a.Subject &&
-			mayHaveActed(other) && other.Start < a.End
-	})
-	return left || len(sent) >= drafts
-}
-
-// draftMayBeSettled says that a draft may have had its reply, or not be the newest any more, or that the order may have gone on.
-func (r *run) draftMayBeSettled(a *history.Attempt) bool {
-	return r.mayNotBeInProgress(a) || r.others(a, func(other *history.Attempt) bool {
-		replied := other.Operation == history.DraftReply && other.Of == a.Of && other.ID != a.ID
-		newer := other.Operation == history.DraftSend && other.Subject == a.Subject && other.End > r.firstSeen(a.Of)
-		return (replied || newer) && mayHaveActed(other) && other.Start < a.End
-	})
-}
-
-// firstSeen is when a draft was first answered.
-func (r *run) firstSeen(draft string) time.Duration {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if (a.Operation == history.DraftSend || a.Operation == history.DraftList) && strings.Contains(string(a.Body), draft) {
-			return a.Start
+	for operation, rule := range rules {
+		if slices.Contains(rule.from, inProgress) && earlier(operation, sameSubject)(r, a) {
+			return true
 		}
 	}
-	return 0
+	return r.idsBefore(history.DraftSend, a, about(a.Subject)) >= drafts
+}
+
+// newerDraft allows the refusal of a reply to a draft that may not be the newest any more.
+func (r *run) newerDraft(a *history.Attempt) bool {
+	seen := time.Duration(0) // when the draft was first answered
+	for i := range r.Attempts {
+		if b := &r.Attempts[i]; is(history.DraftSend, history.DraftList)(b) && strings.Contains(string(b.Body), a.Of) {
+			seen = b.Start
+			break
+		}
+	}
+	return may(r.by[history.DraftSend], a.End, func(b *history.Attempt) bool { return b.Subject == a.Subject && b.End > seen })
 }
 
 // profileMayBeClosed says that a public post may have been refused because its author's profile may have been closed.
 func (r *run) profileMayBeClosed(a *history.Attempt) bool {
-	s, was := sent(a), r.product.visibility[a.Subject]
-	becomes := r.lost.gone[a.Subject] || s.Visibility != nil && *s.Visibility == public || s.Visibility == nil && was.may(a, public)
+	s := sent(a)
+	becomes := r.lost.gone[a.Subject] || s.Visibility != nil && *s.Visibility == public ||
+		s.Visibility == nil && r.product.visibility[a.Subject].may(a, public)
 	return becomes && r.product.openness[a.Agent].may(a, closed)
-}
-
-// reportedMayBeHidden says that the reported agent's profile may have been closed. The agent may have no contact with it.
-func (r *run) reportedMayBeHidden(a *history.Attempt) bool {
-	return r.product.openness[a.Subject].may(a, closed)
-}
-
-// handleMayBeTaken says that another registration may have taken the handle.
-func (r *run) handleMayBeTaken(a *history.Attempt) bool {
-	return r.others(a, func(other *history.Attempt) bool {
-		return other.Operation == history.Register && other.Subject == a.Subject && mayHaveActed(other) && other.Start < a.End
-	})
-}
-
-func (r *run) postMayBeDeleted(a *history.Attempt) bool {
-	return r.others(a, func(other *history.Attempt) bool {
-		return other.Operation == history.PostDelete && other.Subject == a.Subject && mayHaveActed(other) && other.Start < a.End
-	})
 }
 
 // askedOfLate says that the agent may have asked for a code of the same address within a minute.
 func (r *run) askedOfLate(a *history.Attempt) bool {
-	return slices.ContainsFunc(r.ofOwners[history.OwnerRequest], func(other *history.Attempt) bool {
-		return other != a && other.Agent == a.Agent && mayHaveActed(other) && other.Start < a.End && other.End > a.Start-span-straggling
-	})
-}
-
-// placesMayBeTaken says that earlier connections of the agent may hold its places on the event channel.
-func (r *run) placesMayBeTaken(a *history.Attempt) bool {
-	const givenBack = 30 * time.Second
-	return r.faultWithin(a, abandoned) || r.others(a, func(other *history.Attempt) bool {
-		return (other.Operation == history.EventPoll || other.Operation == history.EventStream) && other.Agent == a.Agent && other.Start < a.End && other.End > a.Start-givenBack
+	return may(r.by[history.OwnerRequest], a.End, func(b *history.Attempt) bool {
+		return b != a && b.Agent == a.Agent && b.End > a.Start-span-straggling
 	})
 }

@@ -2,7 +2,6 @@ package judge_test
 
 import (
 	"fmt"
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -218,14 +217,4 @@ var refusalsAllowed = []innocent{
 			s.message("cat", "dan", fmt.Sprintf("later-%d", i))
 		}
 	}},
-}
-
-func TestDefectsOfRefusalsAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, refusalDefects)
-}
-
-func TestRefusalsThatAreAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, refusalsAllowed)
 }

@@ -46,12 +46,25 @@ var mayChange = map[string]map[string]string{
 	},
 }
 
+func checkSettled(r *run, f *Finding) {
+	for _, q := range r.requests {
+		switch {
+		case q.isUndone():
+			f.Excused++
+		case q.keyed():
+			f.Looked++
+			if !slices.ContainsFunc(q.attempts, settled) {
+				f.violatedf("%s was never settled in %d attempts, the last: %s", q, len(q.attempts), Describe(q.attempts[len(q.attempts)-1]))
+			}
+		}
+	}
+}
+
 func checkRepeats(r *run, f *Finding) {
 	for _, q := range r.requests {
-		if !q.keyed() || q.succeeded() == nil {
-			continue
+		if q.keyed() && q.succeeded() != nil {
+			checkSameRequest(q, f)
 		}
-		checkSameRequest(q, f)
 	}
 }
 
@@ -65,7 +78,7 @@ func checkSameRequest(q *request, f *Finding) {
 		}
 		if !a.Succeeded() {
 			if settled(a) && a.Start > q.succeeded().End {
-				f.violatedf("%s, after %s", describe(a), describe(q.succeeded()))
+				f.violatedf("%s, after %s", Describe(a), Describe(q.succeeded()))
 			}
 			continue
 		}
@@ -83,7 +96,7 @@ func checkSameRequest(q *request, f *Finding) {
 			decode[any](f, a) // reports an answer that cannot be read
 		default:
 			for _, difference := range differences(firsts[a.Tool], a) {
-				f.violatedf("%s differs from the first answer: %s", describe(a), difference)
+				f.violatedf("%s differs from the first answer: %s", Describe(a), difference)
 			}
 		}
 	}
@@ -139,17 +152,20 @@ func short(value any) string {
 
 func checkChangedRepeats(r *run, f *Finding) {
 	for _, a := range r.changed {
-		same := r.byID[a.ID]
-		i := slices.IndexFunc(same, func(q *request) bool { return q.agent == a.Agent })
-		if i >= 0 && a.Succeeded() && same[i].succeeded() != nil {
-			f.violatedf("%s with another %s, and %s", describe(a), a.Changed, describe(same[i].succeeded()))
+		q := r.request(a.Agent, a.ID)
+		if q == nil || q.succeeded() == nil {
+			continue
 		}
-		if i < 0 || same[i].succeeded() == nil || same[i].succeeded().End > a.Start || !settled(a) {
+		first, code := q.succeeded(), conflictOf(a.Operation)
+		if a.Succeeded() {
+			f.violatedf("%s with another %s, and %s", Describe(a), a.Changed, Describe(first))
+		}
+		if first.End > a.Start || !settled(a) {
 			continue // the id may not have been used by then
 		}
 		f.Looked++
-		if code := conflictOf(a.Operation); a.Code != code || a.Status != http.StatusConflict {
-			f.violatedf("%s with another %s than %s, instead of %s", describe(a), a.Changed, describe(same[i].succeeded()), code)
+		if a.Code != code || a.Status != http.StatusConflict {
+			f.violatedf("%s with another %s than %s, instead of %s", Describe(a), a.Changed, Describe(first), code)
 		}
 	}
 }
@@ -163,4 +179,54 @@ func conflictOf(operation string) string {
 		return "state_conflict"
 	}
 	return "idempotency_conflict"
+}
+
+// checkSlow judges the files that are sent slowly, across restarts and crashes: the answer is 201, or none, a 503 or upload_busy, and
+// then a repeat succeeds (§4.8). What an upload that was cut off has stored counts for nothing, which checkLeaks sees.
+func checkSlow(r *run, f *Finding) {
+	for _, q := range r.requests {
+		if !slices.ContainsFunc(q.attempts, func(a *history.Attempt) bool { return a.Slow }) || q.isUndone() {
+			continue
+		}
+		for _, a := range q.attempts {
+			if !a.Slow {
+				continue
+			}
+			f.Looked++
+			isBusy := a.Code == "upload_busy" // checkRefusals says when that may be
+			if !a.Succeeded() && !unavailable(a) && !r.bodyMayBeLate(a) && !isBusy {
+				f.violatedf("%s", Describe(a))
+			}
+		}
+		if q.succeeded() == nil {
+			f.violatedf("%s was sent slowly, and no repeat of it was ever taken, the last: %s", q, Describe(q.attempts[len(q.attempts)-1]))
+		}
+	}
+}
+
+// checkTools compares the records that repeated calls of a tool name.
+func checkTools(r *run, f *Finding) {
+	for _, q := range r.requests {
+		if q.operation() != history.ToolCall {
+			continue
+		}
+		made := make(map[string]bool)
+		for _, a := range q.attempts {
+			if !a.Succeeded() {
+				continue
+			}
+			f.Looked++
+			b, ok := read(f, a)
+			switch id := b.Result.StructuredContent.Task.ID; {
+			case !ok || b.Result.IsError:
+			case id == "":
+				f.violatedf("%s names no task", Describe(a))
+			default:
+				made[id] = true
+			}
+		}
+		if len(made) > 1 {
+			f.violatedf("%s made %d tasks: %v", q, len(made), sorted(made))
+		}
+	}
 }

@@ -1,8 +1,6 @@
 package judge_test
 
 import (
-	"testing"
-
 	"stoa/cmd/prove/history"
 )
 
@@ -80,14 +78,4 @@ var repeatsAllowed = []innocent{
 		a := s.change("hello", "text")
 		a.Status, a.Code = 429, "write_limited"
 	}},
-}
-
-func TestDefectsOfRepeatsAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, repeatDefects)
-}
-
-func TestRepeatsThatAreAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, repeatsAllowed)
 }

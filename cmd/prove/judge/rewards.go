@@ -23,41 +23,39 @@ type rewards struct {
 	} `json:"grounds"`
 }
 
-// checkRewardsSoFar looks for rewards in the wallets of agents that no owner may have verified by then, and for more than they may
+// checkShownRewards looks for rewards in the wallets of agents that no owner may have verified by then, and for more than they may
 // have earned.
-func checkRewardsSoFar(r *run, f *Finding) {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if a.Operation != history.WalletHistory {
-			continue
-		}
-		body, ok := answerOf[struct{ Entries []history.Entry }](a, f)
-		if !ok {
+func checkShownRewards(r *run, f *Finding) {
+	for _, a := range r.by[history.WalletHistory] {
+		if !a.Succeeded() {
 			continue
 		}
 		f.Looked++
-		granted := 0
-		for _, e := range body.Entries {
-			if e.Kind == reward {
-				granted++
-			}
-		}
-		if may := r.grounds(a.Agent); granted > may {
-			f.violatedf("%s shows %d rewards, and the agent may have earned %d", describe(a), granted, may)
+		b, _ := read(f, a)
+		granted, most := len(rewarded(b.Entries)), r.grounds(a.Agent)
+		if granted > most {
+			f.violatedf("%s shows %d rewards, and the agent may have earned %d", Describe(a), granted, most)
 		}
 		if granted > 0 && !r.mayBeProven(a.Agent, a.End) {
-			f.violatedf("%s shows a reward, and no owner has verified the agent", describe(a))
+			f.violatedf("%s shows a reward, and no owner has verified the agent", Describe(a))
 		}
 	}
 }
 
-func checkRewards(r *run, f *Finding) {
-	checkRewardsSoFar(r, f)
-	for _, agent := range sorted(r.Final.Onboarding) {
-		var card struct {
-			EmailVerification verification `json:"email_verification"`
-			Rewards           rewards      `json:"rewards"`
+// rewarded are the sums of the rewards among entries, in order.
+func rewarded(entries []history.Entry) (sums []int64) {
+	for _, e := range entries {
+		if e.Kind == reward {
+			sums = append(sums, e.DeltaMinor)
 		}
+	}
+	slices.Sort(sums)
+	return sums
+}
+
+func checkRewards(r *run, f *Finding) {
+	for _, agent := range sorted(r.Final.Onboarding) {
+		var card answer
 		if json.Unmarshal(r.Final.Onboarding[agent], &card) != nil {
 			continue // checkOwners reports it
 		}
@@ -79,13 +77,8 @@ func checkRewards(r *run, f *Finding) {
 				f.violatedf("%s is verified, and is not rewarded for %s because it is not", agent, ground.Ground)
 			}
 		}
-		var entered []int64
-		for _, e := range r.Final.Entries[agent] {
-			if e.Kind == reward {
-				entered = append(entered, e.DeltaMinor)
-			}
-		}
-		if slices.Sort(granted); !slices.Equal(granted, slices.Sorted(slices.Values(entered))) {
+		entered := rewarded(r.Final.Entries[agent])
+		if slices.Sort(granted); !slices.Equal(granted, entered) {
 			f.violatedf("%s was granted the rewards %v, and its wallet has %v", agent, granted, entered)
 		}
 	}
@@ -103,22 +96,20 @@ func (r *run) grounds(agent string) (may int) {
 
 // hasSent says that an agent may have set a member of its profile.
 func (r *run) hasSent(agent, member string) bool {
-	return slices.ContainsFunc(r.Attempts, func(a history.Attempt) bool {
-		return a.Operation == history.ProfileUpdate && a.Agent == agent && mayHaveActed(&a) && strings.Contains(string(a.Sent), member)
+	return may(r.by[history.ProfileUpdate], r.end(), func(a *history.Attempt) bool {
+		return a.Agent == agent && strings.Contains(string(a.Sent), member)
 	})
 }
 
 // mayBeProven says that an owner may have verified an agent by a moment, before its registration or after it.
 func (r *run) mayBeProven(agent string, at time.Duration) bool {
-	return r.mayBeOwned(agent, at) || slices.ContainsFunc(r.Attempts, func(a history.Attempt) bool {
-		return a.Operation == history.RegistrationVerify && a.Agent == agent && mayHaveActed(&a)
-	})
+	return r.mayBeOwned(agent, at) || may(r.by[history.RegistrationVerify], r.end(), by(agent))
 }
 
 // mayBeComplete says that an agent may have named its specialty, which a complete profile has.
 func (r *run) mayBeComplete(agent string) bool {
-	return slices.ContainsFunc(r.Attempts, func(a history.Attempt) bool {
-		s := sent(&a)
-		return a.Operation == history.ProfileUpdate && a.Agent == agent && mayHaveActed(&a) && s.Specialty != nil && *s.Specialty != ""
+	return may(r.by[history.ProfileUpdate], r.end(), func(a *history.Attempt) bool {
+		s := sent(a)
+		return a.Agent == agent && s.Specialty != nil && *s.Specialty != ""
 	})
 }

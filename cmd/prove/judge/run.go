@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -20,30 +21,32 @@ type run struct {
 	lost *lost
 	// handles are the handles of the members by their ids, ids the reverse.
 	handles, ids map[string]string
+	// by are the attempts by their operation.
+	by map[string][]*history.Attempt
 	// requests are the attempts with an id, grouped, in the order of their first attempts. byID finds them by their id alone.
 	requests []*request
 	byID     map[string][]*request
 	// changed are the attempts that differ from what was answered under their ids.
 	changed []*history.Attempt
-	// orders are the final answers of GET /orders/{id}, by id.
-	orders map[string]*orderAnswer
-	// sendings are the messages by sender and client_message_id.
-	sendings map[[2]string]*sending
-	// nonces are the messages by their nonce.
-	nonces map[string][]*sending
-	// ofOrders are the requests about an order, by its id. customers are the handles of the tasks' customers.
-	ofOrders  map[string][]*request
-	customers map[string]string
-	// byStart are the faults in the order in which they began.
-	byStart []history.Fault
-	// announced holds what events of version 2 are about.
-	announced *announced
-	// product holds the changes of profiles, posts and tasks.
-	product *product
-	// ofOwners are the attempts at the operations of history.Owner…, by operation. challenges are those of OwnerRequest that were
-	// answered, by the id in the answer.
-	ofOwners   map[string][]*history.Attempt
+	// orders are the final answers of GET /orders/{id} by id, or what requests were answered last as long as there are none.
+	orders map[string]*answer
+	// ofOrders are the requests about an order, by its id.
+	ofOrders map[string][]*request
+	// made are the first answers that showed a response, draft, rating or report, by its id.
+	made map[string]*history.Attempt
+	// customers are the handles of the tasks' customers, challenges the answered requests for a code by the id of the challenge.
+	customers  map[string]string
 	challenges map[string]*history.Attempt
+	// sendings are the messages by sender and client_message_id, nonces by their nonce.
+	sendings map[[2]string]*sending
+	nonces   map[string][]*sending
+	// product holds what profiles and posts were changed to.
+	product *product
+	// events are the deliveries that could be read, in the order in which they came. causes are the requests that caused them.
+	events []*event
+	causes map[content]cause
+	// acked is when the ack of an agent and event was answered first.
+	acked map[[2]string]time.Duration
 }
 
 // request is an agent's request under one id, with all attempts.
@@ -55,55 +58,101 @@ type request struct {
 func newRun(recorded *history.History) *run {
 	h, lost := losing(recorded)
 	r := &run{
-		History: h, lost: lost, handles: make(map[string]string), ids: make(map[string]string),
-		byID: make(map[string][]*request), orders: make(map[string]*orderAnswer),
+		History: h, lost: lost, handles: make(map[string]string), ids: make(map[string]string), by: make(map[string][]*history.Attempt),
+		byID: make(map[string][]*request), ofOrders: make(map[string][]*request), made: make(map[string]*history.Attempt),
+		customers: make(map[string]string), challenges: make(map[string]*history.Attempt), acked: make(map[[2]string]time.Duration),
 	}
-	r.byStart = slices.SortedFunc(slices.Values(h.Faults), func(a, b history.Fault) int { return cmp.Compare(a.Start, b.Start) })
 	for _, m := range h.Members {
 		r.handles[m.ID], r.ids[m.Handle] = m.Handle, m.ID
 	}
 	for i := range h.Attempts {
-		a := &h.Attempts[i]
-		if a.ID == "" {
-			continue
+		r.add(&h.Attempts[i])
+	}
+	for i := range recorded.Attempts { // also of tasks that a restore may have undone
+		if a := &recorded.Attempts[i]; a.Operation == history.TaskCreate && a.Succeeded() {
+			r.customers[got(a).Task.ID] = a.Agent
 		}
-		if a.Changed != "" {
-			r.changed = append(r.changed, a)
-			continue
-		}
-		same := slices.IndexFunc(r.byID[a.ID], func(q *request) bool { return q.agent == a.Agent })
-		if same < 0 {
-			q := &request{agent: a.Agent, id: a.ID}
-			r.requests, r.byID[a.ID] = append(r.requests, q), append(r.byID[a.ID], q)
-			same = len(r.byID[a.ID]) - 1
-		}
-		q := r.byID[a.ID][same]
-		q.attempts = append(q.attempts, a)
 	}
 	for _, q := range r.requests {
 		slices.SortStableFunc(q.attempts, func(a, b *history.Attempt) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	slices.SortStableFunc(r.requests, func(a, b *request) int { return cmp.Compare(a.start(), b.start()) })
-	r.sendings, r.nonces = newSendings(r), make(map[string][]*sending)
-	for _, s := range r.sendings {
-		r.nonces[s.Nonce] = append(r.nonces[s.Nonce], s)
-	}
-	r.product, r.announced = newProduct(r), newAnnounced(r)
-	r.customers = customersOf(recorded)
-	r.findOwners()
-	for id, body := range h.Final.Orders {
-		answer := new(orderAnswer)
-		if json.Unmarshal(body, answer) == nil && answer.Order.ID == id {
-			r.orders[id] = answer
+	r.findOrders()
+	r.findSendings()
+	r.product = newProduct(r)
+	r.findEvents()
+	return r
+}
+
+// add notes an attempt.
+func (r *run) add(a *history.Attempt) {
+	r.by[a.Operation] = append(r.by[a.Operation], a)
+	switch {
+	case !a.Succeeded():
+	case a.Operation == history.OwnerRequest:
+		r.challenges[got(a).ChallengeID] = a
+	case is(history.TaskRespond, history.DraftSend, history.OrderRate, history.Report)(a):
+		b := got(a)
+		id := cmp.Or(b.Response.ID, b.Draft.ID, b.Rating.ID, b.Feedback.ID)
+		if before := r.made[id]; id != "" && (before == nil || a.End < before.End) {
+			r.made[id] = a
 		}
 	}
-	r.ofOrders = make(map[string][]*request)
+	switch {
+	case a.ID == "":
+	case a.Changed != "":
+		r.changed = append(r.changed, a)
+	default:
+		q := r.request(a.Agent, a.ID)
+		if q == nil {
+			q = &request{agent: a.Agent, id: a.ID}
+			r.requests, r.byID[a.ID] = append(r.requests, q), append(r.byID[a.ID], q)
+		}
+		q.attempts = append(q.attempts, a)
+	}
+}
+
+// request finds an agent's request under an id, or nil.
+func (r *run) request(agent, id string) *request {
+	for _, q := range r.byID[id] {
+		if q.agent == agent {
+			return q
+		}
+	}
+	return nil
+}
+
+// findOrders fills orders and ofOrders.
+func (r *run) findOrders() {
+	r.orders = make(map[string]*answer)
+	for id, body := range r.Final.Orders {
+		b := new(answer)
+		if json.Unmarshal(body, b) == nil && b.Order.ID == id {
+			r.orders[id] = b
+		}
+	}
+	for _, q := range r.requests {
+		a := q.succeeded()
+		if r.Final.Orders != nil || a == nil || !strings.HasPrefix(a.Operation, "order.") {
+			continue
+		}
+		if b := got(a); b.Order.ID != "" {
+			r.orders[b.Order.ID] = b
+		}
+	}
 	for _, q := range r.requests {
 		if id := r.orderOf(q); id != "" {
 			r.ofOrders[id] = append(r.ofOrders[id], q)
 		}
 	}
-	return r
+}
+
+// of returns the attempts at some operations.
+func (r *run) of(operations ...string) (all []*history.Attempt) {
+	for _, operation := range operations {
+		all = append(all, r.by[operation]...)
+	}
+	return all
 }
 
 // end is when everything was over, later than any attempt.
@@ -115,12 +164,21 @@ func (r *run) end() time.Duration {
 	return end + 1
 }
 
+// processes counts the servers that have answered.
+func (r *run) processes() int {
+	names := make(map[string]bool)
+	for i := range r.Attempts {
+		names[r.Attempts[i].Process] = true
+	}
+	delete(names, "")
+	return len(names)
+}
+
 func (q *request) operation() string    { return q.attempts[0].Operation }
 func (q *request) start() time.Duration { return q.attempts[0].Start }
 
 // succeeded returns the attempt whose success was answered first, or nil.
-func (q *request) succeeded() *history.Attempt {
-	var first *history.Attempt
+func (q *request) succeeded() (first *history.Attempt) {
 	for _, a := range q.attempts {
 		if a.Succeeded() && (first == nil || a.End < first.End) {
 			first = a
@@ -131,17 +189,14 @@ func (q *request) succeeded() *history.Attempt {
 
 // begun is when the first attempt began that may have had the effect of the request.
 func (q *request) begun() time.Duration {
-	for _, a := range q.attempts {
-		if unknown(a) || a.Succeeded() {
-			return a.Start
-		}
+	if i := slices.IndexFunc(q.attempts, mayHaveActed); i >= 0 {
+		return q.attempts[i].Start
 	}
 	return q.start()
 }
 
 // unknown counts the attempts that may have had an effect or not.
-func (q *request) unknown() int {
-	count := 0
+func (q *request) unknown() (count int) {
 	for _, a := range q.attempts {
 		if unknown(a) {
 			count++
@@ -150,10 +205,16 @@ func (q *request) unknown() int {
 	return count
 }
 
+// keyed says that a request has an idempotency key. The id of a post is its title only.
+func (q *request) keyed() bool { return q.operation() != history.PostCreate }
+
 func (q *request) String() string { return fmt.Sprintf("%s %s of %s", q.operation(), q.id, q.agent) }
 
 // unknown says that an attempt may have had its effect or not: its answer never came, or says only that something failed.
 func unknown(a *history.Attempt) bool { return a.Status == history.Unanswered || a.Status >= 500 }
+
+// mayHaveActed says that an attempt has had its effect, or may have.
+func mayHaveActed(a *history.Attempt) bool { return a.Succeeded() || unknown(a) }
 
 // settled says that the request itself was answered. A token that was just rotated, a body that came too slowly and a limit are
 // found before the request is looked at (§1.6), and an upload under the same id may be unfinished (§4.8): it may be repeated.
@@ -167,41 +228,62 @@ func settled(a *history.Attempt) bool {
 	return !unknown(a) && a.Code != "upload_unavailable"
 }
 
-// processes counts the servers that have answered.
-func (r *run) processes() int {
-	names := make(map[string]bool)
-	for i := range r.Attempts {
-		if name := r.Attempts[i].Process; name != "" {
-			names[name] = true
+// fits is a condition of an attempt.
+type fits func(a *history.Attempt) bool
+
+// is accepts attempts at some operations.
+func is(operations ...string) fits {
+	return func(a *history.Attempt) bool { return slices.Contains(operations, a.Operation) }
+}
+
+// did says that one of some attempts had certainly acted before a moment, may that it may have.
+func did(all []*history.Attempt, before time.Duration, which fits) bool {
+	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return a.Succeeded() && a.End < before && which(a) })
+}
+
+func may(all []*history.Attempt, before time.Duration, which fits) bool {
+	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return mayHaveActed(a) && a.Start < before && which(a) })
+}
+
+func by(agent string) fits { return func(a *history.Attempt) bool { return a.Agent == agent } }
+
+func about(subject string) fits { return func(a *history.Attempt) bool { return a.Subject == subject } }
+
+// each judges every attempt at some operations: broken returns what is wrong with it, or nothing.
+func each(broken func(r *run, a *history.Attempt) string, operations ...string) func(r *run, f *Finding) {
+	return func(r *run, f *Finding) {
+		for _, a := range r.of(operations...) {
+			f.Looked++
+			if why := broken(r, a); why != "" {
+				f.violatedf("%s%s", Describe(a), why)
+			}
 		}
 	}
-	return len(names)
 }
 
-// decode reads the Body of an answer. It reports a body that is missing or of another shape as a violation.
-func decode[T any](f *Finding, a *history.Attempt) (T, bool) {
-	var body T
-	if err := json.Unmarshal(a.Body, &body); err != nil {
-		f.violatedf("%s has no readable answer: %v", describe(a), err)
-		return body, false
+// all runs several parts of a check.
+func all(parts ...func(r *run, f *Finding)) func(r *run, f *Finding) {
+	return func(r *run, f *Finding) {
+		for _, part := range parts {
+			part(r, f)
+		}
 	}
-	return body, true
 }
 
-// describe names an attempt in a violation.
-func describe(a *history.Attempt) string {
+// Describe names an attempt in a violation.
+func Describe(a *history.Attempt) string {
 	who, about := cmp.Or(a.Agent, "someone"), a.Subject
 	if a.ID != "" {
 		about += " as " + a.ID
+	}
+	if a.Version > 0 {
+		about += fmt.Sprintf(" at version %d", a.Version)
 	}
 	text := fmt.Sprintf("%s by %s (%s) from %s to %s: ", a.Operation, who, about, clock(a.Start), clock(a.End))
 	if a.Status == history.Unanswered {
 		return text + "no answer, " + cmp.Or(a.Failure, "reason unknown")
 	}
-	text += strconv.Itoa(a.Status)
-	if a.Code != "" {
-		text += " " + a.Code
-	}
+	text = strings.TrimSuffix(text+strconv.Itoa(a.Status)+" "+a.Code, " ")
 	if a.Process != "" {
 		text += " by " + a.Process
 	}

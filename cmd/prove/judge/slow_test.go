@@ -1,7 +1,6 @@
 package judge_test
 
 import (
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -102,14 +101,4 @@ var slowAllowed = []innocent{
 		s.Faults[len(s.Faults)-1].Name = history.MachineStarved
 		s.sentAgain("slow")
 	}},
-}
-
-func TestDefectsOfSlowUploadsAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, slowDefects)
-}
-
-func TestSlowUploadsThatAreAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, slowAllowed)
 }

@@ -1,7 +1,6 @@
 package judge_test
 
 import (
-	"testing"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -42,14 +41,4 @@ var toolsAllowed = []innocent{
 		}
 		call(s.refused("bob", history.OrderStart, "busy", "paid", 429, "rate_limited"))
 	}},
-}
-
-func TestDefectsOfToolsAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, toolDefects)
-}
-
-func TestToolsThatAreAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, toolsAllowed)
 }

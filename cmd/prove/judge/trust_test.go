@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"testing"
 
 	"stoa/cmd/prove/history"
 	"stoa/rest/client/keylog"
@@ -279,14 +278,4 @@ var trustAllowed = []innocent{
 		s.ask("ann", history.ErasureRequest, "", "ann", history.Unanswered, nil)
 		s.ask("bob", history.PublicRead, "", "ann", 200, object{"posts": []string{"the word of ann"}}).Of = "the word"
 	}},
-}
-
-func TestDefectsOfTrustAreFound(t *testing.T) {
-	t.Parallel()
-	testDefects(t, trustDefects)
-}
-
-func TestTrustThatIsAllowed(t *testing.T) {
-	t.Parallel()
-	testAllowed(t, trustAllowed)
 }

@@ -9,22 +9,73 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// This file is all that the judge knows of backups that are restored (history.Loss).
+// This file judges parts of a history: up to a moment, and without what a restored backup may have undone (history.Loss).
 //
 // The time from the beginning of a backup until it is restored is lost: what was answered before it must be there afterwards, and
 // what was answered in it may be there or not. So such a history is judged twice: up to the moment when the servers began to end, as
 // if nothing had followed, by the checks that may be early; and altogether, with everything that was under way in the lost time as a
 // request whose answer never came. What is left must be whole, since the checks do not know where the cut was.
 
-// alongLosses judges the history up to each restore, and then the whole of it by last. Restores after until have not been yet.
-func alongLosses(h *history.History, until time.Duration, last func() []Finding) []Finding {
-	var all []Finding
-	for _, loss := range h.Losses {
-		if loss.Restored <= until {
-			all = merge(all, early(h, loss.Stopped))
+// Early judges a history that goes on by what was known at a moment, with the checks whose findings no later request, event or fault
+// can change. Every request that began before until must be in the history if it has ended. The faults must hold those that are in
+// force. It only reads the history.
+func Early(h *history.History, until time.Duration) []Finding {
+	return alongLosses(h, until, func() []Finding { return early(h, until) })
+}
+
+// early judges what was known at a moment.
+func early(h *history.History, until time.Duration) []Finding {
+	r := newRun(known(h, until))
+	var findings []Finding
+	for _, c := range checks {
+		if c.along != nil {
+			findings = append(findings, c.find(r, c.along))
 		}
 	}
-	return merge(all, last())
+	return findings
+}
+
+// known returns the part of a history that was known at a moment. A request under way has no answer yet, and a fault that begins then
+// excuses it.
+func known(h *history.History, until time.Duration) *history.History {
+	k := *h
+	k.Length, k.Final = until, history.Final{}
+	k.Attempts = kept(h.Attempts, func(a *history.Attempt) bool { return a.Start <= until })
+	for i := range k.Attempts {
+		if a := &k.Attempts[i]; a.End > until {
+			forget(a, "it was under way")
+			a.Process = ""
+		}
+	}
+	k.Deliveries = kept(h.Deliveries, func(d *history.Delivery) bool { return d.At <= until })
+	k.Acks = kept(h.Acks, func(a *history.Ack) bool { return a.Answered <= until })
+	k.Mails = kept(h.Mails, func(m *history.Mail) bool { return m.At <= until })
+	k.Losses = kept(h.Losses, func(l *history.Loss) bool { return l.Restored <= until })
+	k.Bursts = kept(h.Bursts, func(b *history.Burst) bool { return b.End <= until })
+	later := until + 24*time.Hour
+	k.Faults = append(slices.Clone(h.Faults), history.Fault{Name: "what is not known yet", Start: until, Lifted: later, End: later})
+	return &k
+}
+
+// kept returns the elements that fit.
+func kept[T any](all []T, fits func(*T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(one T) bool { return !fits(&one) })
+}
+
+// forget takes the answer of an attempt away.
+func forget(a *history.Attempt, why string) {
+	a.Status, a.Code, a.Body, a.Replayed, a.RetryAfter, a.Failure = history.Unanswered, "", nil, false, false, why
+}
+
+// alongLosses judges the history up to each restore, and then the whole of it by last. Restores after until have not been yet.
+func alongLosses(h *history.History, until time.Duration, last func() []Finding) []Finding {
+	var before []Finding
+	for _, loss := range h.Losses {
+		if loss.Restored <= until {
+			before = merge(before, early(h, loss.Stopped))
+		}
+	}
+	return merge(before, last())
 }
 
 // merge adds findings of another part of the same history. What both parts have is there once.
@@ -35,16 +86,14 @@ func merge(before, after []Finding) []Finding {
 		if at < 0 {
 			continue
 		}
-		f.Looked, f.Excused = max(f.Looked, before[at].Looked), max(f.Excused, before[at].Excused)
-		both := 0
+		f.Looked, f.Excused, f.Count = max(f.Looked, before[at].Looked), max(f.Excused, before[at].Excused), f.Count+before[at].Count
 		for _, text := range before[at].Violations {
 			if slices.Contains(f.Violations, text) {
-				both++
+				f.Count--
 			} else if len(f.Violations) < violationsPerCheck {
 				f.Violations = append(f.Violations, text)
 			}
 		}
-		f.Count += before[at].Count - both
 	}
 	return after
 }
@@ -53,7 +102,7 @@ func merge(before, after []Finding) []Finding {
 type lost struct {
 	// gone are the ids of things that were made then, which may not be there any more.
 	gone map[string]bool
-	// deliveries are the events that came.
+	// deliveries are the events that came: they need not come again.
 	deliveries []history.Delivery
 }
 
@@ -67,14 +116,12 @@ func losing(h *history.History) (*history.History, *lost) {
 		return h, l
 	}
 	k := *h
-	k.Attempts, k.Deliveries, k.Acks, k.Faults = slices.Clone(h.Attempts), nil, nil, slices.Clone(h.Faults)
+	k.Attempts, k.Faults = slices.Clone(h.Attempts), slices.Clone(h.Faults)
+	made := make(map[[2]string]string) // the orders that requests have made, by agent and id
 	for _, loss := range h.Losses {
 		k.Faults = append(k.Faults, history.Fault{
 			Name: "what a restore may have undone", Start: loss.Begun, Lifted: loss.Restored, End: loss.Restored, Failover: true,
 		})
-	}
-	made := make(map[[2]string]string) // the orders that requests have made, by agent and id
-	for _, loss := range h.Losses {
 		l.take(k.Attempts, loss, made)
 	}
 	for i := range k.Attempts {
@@ -82,20 +129,13 @@ func losing(h *history.History) (*history.History, *lost) {
 			a.Subject = made[[2]string{a.Agent, a.ID}]
 		}
 	}
-	for _, d := range h.Deliveries {
-		if isLost(h, d.At, d.At) {
-			l.deliveries = append(l.deliveries, d)
-		} else {
-			k.Deliveries = append(k.Deliveries, d)
-		}
+	isLost := func(at time.Duration) bool {
+		return slices.ContainsFunc(h.Losses, func(loss history.Loss) bool { return at > loss.Begun && at < loss.Restored })
 	}
-	keep(&k.Acks, h.Acks, func(a *history.Ack) bool { return !isLost(h, a.Answered, a.Answered) })
+	l.deliveries = kept(h.Deliveries, func(d *history.Delivery) bool { return isLost(d.At) })
+	k.Deliveries = kept(h.Deliveries, func(d *history.Delivery) bool { return !isLost(d.At) })
+	k.Acks = kept(h.Acks, func(a *history.Ack) bool { return !isLost(a.Answered) })
 	return &k, l
-}
-
-// isLost says that a part of a span is in lost time.
-func isLost(h *history.History, start, end time.Duration) bool {
-	return slices.ContainsFunc(h.Losses, func(loss history.Loss) bool { return end > loss.Begun && start < loss.Restored })
 }
 
 // take takes the answers of one lost time away, and notes what the requests may have made.
@@ -111,12 +151,12 @@ func (l *lost) take(all []history.Attempt, loss history.Loss, made map[[2]string
 		case a.Start < loss.Restored:
 			namedIn(a.Body, named)
 			if makesOrder(a.Operation) && a.Changed == "" {
-				made[[2]string{a.Agent, a.ID}] = effectOf(a).Order.ID
+				made[[2]string{a.Agent, a.ID}] = got(a).Order.ID
 			}
 		}
 		if a.End > loss.Begun && a.Start < loss.Restored {
-			a.Lost, a.Status, a.Code, a.Body, a.Replayed, a.RetryAfter = true, history.Unanswered, "", nil, false, false
-			a.Failure = "a restore may have undone it"
+			a.Lost = true
+			forget(a, "a restore may have undone it")
 		}
 	}
 	for id := range named {
@@ -155,22 +195,7 @@ func (r *run) isGone(a *history.Attempt) bool {
 	return r.lost.gone[a.Subject] || r.lost.gone[a.Of] || r.lost.gone[sent(a).ResponseID]
 }
 
-// epochMayHaveEnded says that a restore may have ended the epoch of the key log that was read.
-func (r *run) epochMayHaveEnded(a *history.Attempt) bool {
-	return slices.ContainsFunc(r.Losses, func(loss history.Loss) bool { return loss.Restored < a.End })
-}
-
 // isUndone says that an attempt at a request may have been undone, which asks for no further one.
 func (q *request) isUndone() bool {
 	return slices.ContainsFunc(q.attempts, func(a *history.Attempt) bool { return a.Lost })
-}
-
-// received adds the events that came in lost time: they need not come again.
-func (l *lost) received(add func(e *event)) {
-	for i := range l.deliveries {
-		e := &event{Delivery: &l.deliveries[i]}
-		if json.Unmarshal(e.Payload, &e.payload) == nil {
-			add(e)
-		}
-	}
 }

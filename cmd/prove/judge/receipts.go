@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +53,7 @@ func checkReceipts(r *run, f *Finding) {
 }
 
 // judgeReceipts compares the receipts of both sides with the order and with each other.
-func (r *run) judgeReceipts(o *orderAnswer, trust receipt.Trust, f *Finding) {
+func (r *run) judgeReceipts(o *answer, trust receipt.Trust, f *Finding) {
 	documents := make(map[string]bool)
 	for _, id := range []string{o.Order.CustomerID, o.Order.ContractorID} {
 		side := r.handles[id]
@@ -85,7 +84,7 @@ func (r *run) judgeReceipts(o *orderAnswer, trust receipt.Trust, f *Finding) {
 }
 
 // disagrees says how a receipt does not fit its order and its ratings.
-func (r *run) disagrees(o *orderAnswer, found *receipt.Verified) string {
+func (r *run) disagrees(o *answer, found *receipt.Verified) string {
 	p := found.Receipt
 	var further struct {
 		OrderVersion int64             `json:"order_version"`
@@ -129,8 +128,7 @@ func (r *run) ratingsOf(order string) (ids []string, unsure int) {
 			continue
 		}
 		if a := q.succeeded(); a != nil {
-			id, _ := onceEach[history.OrderRate](a)
-			ids = append(ids, id)
+			ids = append(ids, got(a).Rating.ID)
 		} else if q.unknown() > 0 {
 			unsure++
 		}
@@ -229,54 +227,4 @@ func checkManifest(e history.Export, keys json.RawMessage) error {
 		return fmt.Errorf("it has %d members, the manifest names %d", len(e.Sums), len(manifest.Members))
 	}
 	return nil
-}
-
-// checkErasures judges what anyone reads of an agent that has asked to be erased, and whether it may take that back (§12.7).
-func checkErasures(r *run, f *Finding) {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		switch a.Operation {
-		case history.PublicRead:
-			f.Looked++
-			if a.Succeeded() && !r.product.openness[a.Subject].may(a, open) && strings.Contains(string(a.Body), a.Of) {
-				f.violatedf("%s shows what %s has written, which is erased", describe(a), a.Subject)
-			}
-		case history.ErasureRequest, history.ErasureCancel:
-			f.Looked++
-			if !a.Succeeded() && settled(a) {
-				f.violatedf("%s, within its time", describe(a))
-			}
-		case history.ErasureDue:
-			f.Looked++
-			if settled(a) && !r.isFollowed(a) { // also one that says that there is no erasure
-				f.violatedf("%s: the agent's token is still good", describe(a))
-			}
-		case history.ErasureGet:
-			f.Looked++
-			pending := newRegister("none")
-			for j := range r.Attempts {
-				switch other := &r.Attempts[j]; {
-				case other.Agent != a.Agent:
-				case other.Operation == history.ErasureRequest && !other.Replayed:
-					pending = pending.add(other, "pending")
-				case other.Operation == history.ErasureCancel:
-					pending = pending.add(other, "none")
-				}
-			}
-			state := "none"
-			if a.Succeeded() {
-				state = "pending"
-			}
-			if settled(a) && !pending.may(a, state) {
-				f.violatedf("%s says that the erasure is %s", describe(a), state)
-			}
-		}
-	}
-}
-
-// isFollowed says that an attempt to do something was not the last one of its agent, or that another one was unauthorized.
-func (r *run) isFollowed(a *history.Attempt) bool {
-	return r.others(a, func(b *history.Attempt) bool {
-		return b.Operation == a.Operation && b.Agent == a.Agent && (b.Start > a.Start || b.Status == http.StatusUnauthorized)
-	})
 }

@@ -1,0 +1,315 @@
+package judge
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"stoa/cmd/prove/history"
+)
+
+const (
+	// latest is how long an event may take to a socket that is open, while there is no fault.
+	latest = 10 * time.Second
+	// usual is how long half of the events may take on an idle machine. On a busy one requests take longer, and usualFactor says by how
+	// many times their median half of the events may take longer. usualFrom is how many events there must be before that is judged.
+	usual                  = 300 * time.Millisecond
+	usualFactor, usualFrom = 20, 20
+	// wakeFactor is by how much longer the way to another server may be than that within one, wakeSlack by how much all events together may
+	// be later than that, and wakeFrom how many events of each kind there must be.
+	wakeFactor, wakeFrom = 5, 15
+	wakeSlack            = 10 * time.Second
+	// againWithin is how long after a failure a webhook is tried again: 5 s, and what a busy machine takes. takenWithin is how long after
+	// its receiver has taken it an event may still come again: the sender has to note it.
+	againWithin, takenWithin = 45 * time.Second, 10 * time.Second
+	// overtakenWithin is by how much later a cause an event may overtake: events come to a webhook usually in order, and what one look of
+	// the queue misses the next ones find.
+	overtakenWithin = 5 * time.Second
+	// overtakenOneOf is of how many events at most one may be overtaken, turnsFrom how many there must be before that is judged.
+	overtakenOneOf, turnsFrom = 4, 20
+)
+
+// ordered are the events of each connection, or of each webhook, in the order in which they came.
+func (r *run) ordered(of func(e *event) string) map[string][]*event {
+	all := make(map[string][]*event)
+	for _, e := range r.events {
+		if name := of(e); name != "" {
+			all[name] = append(all[name], e)
+		}
+	}
+	return all
+}
+
+func connectionOf(e *event) string { return strconv.Itoa(e.Connection) + " of " + e.Agent }
+
+// overtaken returns an event of a series that a later one has overtaken, after whatever was caused last of those before.
+func (r *run) overtaken(events []*event, found func(e, latest *event)) {
+	var latest *event
+	for _, e := range events {
+		c, known := r.causes[e.content]
+		if !known {
+			continue
+		}
+		if latest != nil && c.answered < r.causes[latest.content].start {
+			found(e, latest)
+		}
+		if latest == nil || c.start > r.causes[latest.content].start {
+			latest = e
+		}
+	}
+}
+
+// checkEventOrder looks at the events of one connection: each comes once, versions ascend, and nothing comes after what was caused later.
+// What was caused at the same time has no order: it comes as it becomes visible.
+func checkEventOrder(r *run, f *Finding) {
+	connections := r.ordered(connectionOf)
+	for _, name := range sorted(connections) {
+		seen, versions := make(map[string]bool), make(map[string]int64)
+		var once []*event
+		for _, e := range connections[name] {
+			f.Looked++
+			switch {
+			case seen[e.EventID]:
+				f.violatedf("connection %s received event %s twice", name, e.EventID)
+				continue
+			case e.Kind == orderChanged && e.version <= versions[e.about]:
+				f.violatedf("connection %s received version %d of order %s after version %d", name, e.version, e.about, versions[e.about])
+			}
+			seen[e.EventID] = true
+			if e.Kind == orderChanged {
+				versions[e.about] = e.version
+			}
+			once = append(once, e)
+		}
+		r.overtaken(once, func(e, latest *event) {
+			f.violatedf("connection %s received %s after %s, which was caused later", name, e.EventID, latest.EventID)
+		})
+	}
+}
+
+// delays are how long messages took from the answer to their sender to a socket or poll that was open before they were sent and that fits,
+// with what disturbed left out and counted.
+func (r *run) delays(which func(e *event) bool) (delays map[content][]time.Duration, disturbed int) {
+	delays = make(map[content][]time.Duration)
+	for _, e := range r.events {
+		c, known := r.causes[e.content]
+		switch {
+		case e.Kind != messageCreated || !known || e.ConnectedAt > c.start || !which(e):
+		case r.disturbed(c.start, e.At):
+			disturbed++
+		default:
+			delays[e.content] = append(delays[e.content], max(e.At-c.answered, 0))
+		}
+	}
+	return delays, disturbed
+}
+
+// checkPrompt measures the way of messages to a socket that was open. An event without a wake-up is found by a later search, which the
+// median shows.
+func checkPrompt(r *run, f *Finding) {
+	received, disturbed := r.delays(func(e *event) bool { return !e.Webhook })
+	f.Excused += disturbed
+	var first []time.Duration
+	for about, delays := range received {
+		f.Looked++
+		delay := slices.Min(delays)
+		first = append(first, delay)
+		if delay > latest {
+			f.violatedf("%s took %s to an open socket", about, clock(delay))
+		}
+	}
+	if len(first) < usualFrom {
+		return
+	}
+	if half := median(first); half > usual+usualFactor*r.medianReading(0, r.end()) {
+		f.violatedf("half of %d messages took more than %s to an open socket", len(first), clock(half))
+	}
+}
+
+// checkWakeUps compares how long messages take to open sockets of the server that took them and of other servers. Both happen beside each
+// other on the same machine, so a busy one does not count: without a wake-up, events of other servers wait for the next search.
+func checkWakeUps(r *run, f *Finding) {
+	way := func(isNear bool) (all []time.Duration) {
+		delays, _ := r.delays(func(e *event) bool {
+			from := r.causes[e.content].sending.process
+			return e.Process != "" && from != "" && (e.Process == from) == isNear
+		})
+		for _, of := range delays {
+			all = append(all, of...)
+		}
+		f.Looked += len(all)
+		return all
+	}
+	near, far := way(true), way(false)
+	if len(near) < wakeFrom || len(far) < wakeFrom {
+		return
+	}
+	usually, together := wakeFactor*median(near), time.Duration(0)
+	for _, delay := range far {
+		together += delay - usually
+	}
+	if half := median(far); half > usually && together > wakeSlack {
+		f.violatedf("half of %d messages took more than %s to sockets of other servers, and half of %d less than %s to those of the same",
+			len(far), clock(half), len(near), clock(median(near)))
+	}
+}
+
+// checkSockets looks for events that never came on a socket that was open from before the answer to their cause until they were long
+// due, if no ack may have taken them: every connection of an agent gets each event (§6), also one that became visible late.
+func checkSockets(r *run, f *Finding) {
+	type key struct {
+		where string
+		content
+	}
+	came, acked := make(map[key]bool), make(map[key]time.Duration)
+	for _, e := range r.events {
+		came[key{strconv.Itoa(e.Connection), e.content}] = true
+		k := key{e.Agent, e.content}
+		if at, known := r.acked[[2]string{e.Agent, e.EventID}]; known && (acked[k] == 0 || at < acked[k]) {
+			acked[k] = at
+		}
+	}
+	for about, c := range r.causes {
+		due := r.dueAfter(c.start, c.answered, latest)
+		for _, socket := range r.by[history.EventSocket] {
+			if unknown(socket) || !slices.Contains(c.agents, socket.Agent) || socket.Start > c.answered || socket.End < c.answered+latest {
+				continue
+			}
+			if socket.End < due {
+				f.Excused++
+				continue
+			}
+			f.Looked++
+			at, isAcked := acked[key{socket.Agent, about}]
+			if !came[key{socket.Of, about}] && (!isAcked || at >= due) {
+				f.violatedf("%s never came on connection %s of %s, which was open from %s to %s; its cause was answered at %s",
+					about, socket.Of, socket.Agent, clock(socket.Start), clock(socket.End), clock(c.answered))
+			}
+		}
+	}
+}
+
+func checkAcked(r *run, f *Finding) {
+	f.Looked = len(r.acked)
+	for i := range r.Deliveries {
+		d := &r.Deliveries[i]
+		if at, known := r.acked[[2]string{d.Agent, d.EventID}]; known && d.ConnectedAt > at {
+			f.violatedf("event %s of %s came at %s on connection %d, opened at %s, after its ack was answered at %s",
+				d.EventID, d.Agent, clock(d.At), d.Connection, clock(d.ConnectedAt), clock(at))
+		}
+	}
+}
+
+// hookOf names the webhook of an event.
+func hookOf(e *event) string {
+	if !e.Webhook {
+		return ""
+	}
+	return "webhook " + e.Hook
+}
+
+// checkWebhooks looks for the next attempt at every event that a receiver did not take.
+func checkWebhooks(r *run, f *Finding) {
+	for i := range r.Deliveries {
+		d := &r.Deliveries[i]
+		if !d.Webhook {
+			continue
+		}
+		f.Looked++
+		due := r.dueAfter(d.At, d.At, againWithin)
+		at, isAcked := r.acked[[2]string{d.Agent, d.EventID}]
+		switch {
+		case d.Answer < http.StatusMultipleChoices, isAcked && at < due:
+		case r.Length < due:
+			if r.Length >= d.At+againWithin {
+				f.Excused++
+			}
+		case !slices.ContainsFunc(r.Deliveries, func(later history.Delivery) bool { return later.EventID == d.EventID && later.At > d.At }):
+			f.violatedf("event %s of %s was answered %d at %s and never came again", d.EventID, d.Agent, d.Answer, clock(d.At))
+		}
+	}
+}
+
+// checkDeliveries judges what receivers of webhooks saw (§4.12): what they object to, attempts at the same time, events that are overtaken
+// by much at their first attempt, and events that come again after they were taken.
+func checkDeliveries(r *run, f *Finding) {
+	taken := make(map[string]time.Duration) // when a receiver has taken an event first
+	hooks := r.hooks()
+	for _, hook := range sorted(hooks) {
+		var before *event // the attempt whose answer came last
+		for _, e := range hooks[hook] {
+			f.Looked++
+			if e.Wrong != "" {
+				f.violatedf("event %s came to the %s of %s at %s, and %s", e.EventID, hook, e.Agent, clock(e.At), e.Wrong)
+			}
+			if at, known := taken[e.EventID]; e.Answer < http.StatusMultipleChoices && (!known || e.At < at) {
+				taken[e.EventID] = e.At
+			}
+			if before != nil && e.At < before.Answered && !r.disturbed(before.At, e.At) {
+				f.violatedf("event %s came to the %s at %s, while %s had no answer until %s", e.EventID, hook, clock(e.At), before.EventID, clock(before.Answered))
+			}
+			if before == nil || e.Answered > before.Answered {
+				before = e
+			}
+		}
+		r.turns(hooks[hook], func(e, latest *event) {
+			if r.causes[e.content].answered+overtakenWithin < r.causes[latest.content].start {
+				f.violatedf("event %s came to the %s at %s, after %s, which was caused later", e.EventID, hook, clock(e.At), latest.EventID)
+			}
+		})
+	}
+	for i := range r.Deliveries {
+		d := &r.Deliveries[i]
+		begun := d.ConnectedAt
+		if d.Webhook {
+			begun = d.At
+		}
+		if at, known := taken[d.EventID]; known && begun > at+takenWithin && !r.disturbed(at, begun) {
+			f.violatedf("event %s of %s came at %s, and its receiver had taken it at %s", d.EventID, d.Agent, clock(d.At), clock(at))
+		}
+	}
+}
+
+// checkTurns judges whether events came to webhooks mostly in order.
+func checkTurns(r *run, f *Finding) {
+	turns, late := 0, 0
+	for _, events := range r.hooks() {
+		of, excused := r.turns(events, func(_, _ *event) { late++ })
+		turns, f.Excused = turns+of, f.Excused+excused
+	}
+	if turns >= turnsFrom && late*overtakenOneOf > turns {
+		f.violatedf("%d of %d events came to a webhook after ones that were caused later, and usually none does", late, turns)
+	}
+}
+
+// hooks are the events of the webhooks in the order in which they came.
+func (r *run) hooks() map[string][]*event {
+	hooks := r.ordered(hookOf)
+	for _, events := range hooks {
+		slices.SortStableFunc(events, func(a, b *event) int { return cmp.Compare(a.At, b.At) })
+	}
+	return hooks
+}
+
+// turns counts the events of a webhook that have a known cause and came for the first time while nothing disturbed them, and calls
+// overtaken with each that came after one that was caused later.
+func (r *run) turns(events []*event, overtaken func(e, latest *event)) (turns, excused int) {
+	seen := make(map[string]bool)
+	var firsts []*event
+	for _, e := range events {
+		c, known := r.causes[e.content]
+		if !known || seen[e.EventID] {
+			continue
+		}
+		seen[e.EventID] = true
+		if len(firsts) > 0 && r.disturbed(c.start, e.At) {
+			excused++
+			continue
+		}
+		firsts = append(firsts, e)
+	}
+	r.overtaken(firsts, overtaken)
+	return max(len(firsts)-1, 0), excused
+}

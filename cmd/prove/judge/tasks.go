@@ -1,0 +1,217 @@
+package judge
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"stoa/cmd/prove/history"
+)
+
+// anything fits every attempt.
+func anything(*history.Attempt) bool { return true }
+
+var checkTasks = all(
+	checkEndings,
+	each(brokenResponse, history.ResponseUpdate, history.ResponseWithdraw, history.TaskRespond),
+	each(brokenTask, history.TaskGet),
+	checkResponses,
+)
+
+// checkEndings looks for tasks that ended twice, and for responses that were both selected and withdrawn.
+func checkEndings(r *run, f *Finding) {
+	winners := make(map[string]*history.Attempt)
+	for _, a := range r.of(history.TaskSelect, history.TaskClose) {
+		f.Looked++
+		switch winner := winners[taskOf(a)]; {
+		case !a.Succeeded() || a.Changed != "":
+		case winner == nil:
+			winners[taskOf(a)] = a
+		case winner.Operation != a.Operation || winner.ID != a.ID:
+			f.violatedf("task %s ended twice: %s, and %s", taskOf(a), Describe(winner), Describe(a))
+		}
+	}
+	for _, a := range r.by[history.ResponseWithdraw] {
+		for _, winner := range winners {
+			if a.Succeeded() && winner.Operation == history.TaskSelect && sent(winner).ResponseID == a.Subject {
+				f.violatedf("%s, although %s", Describe(a), Describe(winner))
+			}
+		}
+	}
+}
+
+func brokenResponse(r *run, a *history.Attempt) string {
+	isRepeat := a.Operation == history.TaskRespond && a.Status != http.StatusCreated // a repeat shows the response as it is
+	if a.Succeeded() && !isRepeat && did(r.endings(taskOf(a)), a.Start, anything) {
+		return ", but the task was over"
+	}
+	return ""
+}
+
+// stateOf says that a task was certainly over when an attempt began, and that it may have been before its end.
+func (r *run) stateOf(a *history.Attempt) (isOver, mayBeOver bool) {
+	endings := r.endings(a.Subject)
+	return did(endings, a.Start, anything), may(endings, a.End, anything)
+}
+
+func brokenTask(r *run, a *history.Attempt) string {
+	isOver, mayBeOver := r.stateOf(a)
+	if state := got(a).Task.State; a.Succeeded() && (isOver && state == open || !mayBeOver && state != open) {
+		return " shows it " + state
+	}
+	return ""
+}
+
+// checkResponses compares the states that the customer of a task sees with the attempts to end it: a selection declines the others,
+// and so does the end of the task, or a block.
+func checkResponses(r *run, f *Finding) {
+	for _, a := range r.by[history.ResponseList] {
+		if !a.Succeeded() || r.customers[a.Subject] != a.Agent {
+			continue
+		}
+		f.Looked++
+		chosen := ""
+		for _, end := range r.endings(a.Subject) {
+			if end.Operation == history.TaskSelect && end.Succeeded() {
+				chosen = sent(end).ResponseID
+			}
+		}
+		isOver, mayBeOver := r.stateOf(a)
+		b, _ := read(f, a)
+		for _, response := range b.Responses {
+			expected := "declined"
+			if response.ID == chosen {
+				expected = selected
+			}
+			made := r.made[response.ID]
+			isBlocked := response.State == "declined" && made != nil && r.mayBeBlocked(made.Agent, a.Agent, a.End)
+			if !isBlocked && (isOver && response.State != expected || !mayBeOver && response.State != open) || response.State == withdrawn {
+				f.violatedf("%s shows response %s as %s", Describe(a), response.ID, response.State)
+			}
+		}
+	}
+}
+
+// once are the operations that an agent may do once about a subject, with the id of the record that was made.
+var once = map[string]func(a *history.Attempt, b *answer) string{
+	history.OrderRate: func(_ *history.Attempt, b *answer) string { return b.Rating.ID },
+	history.Report:    func(_ *history.Attempt, b *answer) string { return b.Feedback.ID },
+	history.DraftReply: func(a *history.Attempt, b *answer) string { // the Of is the draft
+		if b.Draft.ID != a.Of {
+			return ""
+		}
+		return a.ID
+	},
+	history.Register: func(a *history.Attempt, b *answer) string {
+		if a.Body == nil {
+			return a.Subject // its answer was not recorded
+		}
+		return b.Bot.ID
+	},
+}
+
+// checkOnce judges ratings, drafts, registrations and reports: one of its kind for each side, draft or subject.
+func checkOnce(r *run, f *Finding) {
+	type key struct{ operation, agent, about string }
+	for _, operation := range sorted(once) {
+		made := make(map[key]map[string]*history.Attempt) // by the id of the record
+		for _, a := range r.by[operation] {
+			if !a.Succeeded() {
+				continue
+			}
+			f.Looked++
+			id, k := once[operation](a, got(a)), key{operation, a.Agent, a.Subject}
+			if id == "" {
+				f.violatedf("%s has no readable answer", Describe(a))
+				continue
+			}
+			if operation == history.OrderRate && !r.mayBeClosed(a.Subject, a.End) {
+				f.violatedf("%s, but the order was not closed", Describe(a))
+			}
+			if operation == history.DraftReply {
+				k.about = a.Of
+			}
+			if made[k] == nil {
+				made[k] = make(map[string]*history.Attempt)
+			}
+			for other, before := range made[k] {
+				if other != id {
+					f.violatedf("%s, although there was one already: %s", Describe(a), Describe(before))
+				}
+			}
+			made[k][id] = a
+		}
+	}
+}
+
+// checkErasures judges what anyone reads of an agent that has asked to be erased, and whether it may take that back (§12.7).
+var checkErasures = all(
+	each(func(r *run, a *history.Attempt) string {
+		if a.Succeeded() && !r.product.openness[a.Subject].may(a, open) && strings.Contains(string(a.Body), a.Of) {
+			return " shows what " + a.Subject + " has written, which is erased"
+		}
+		return ""
+	}, history.PublicRead),
+	each(func(_ *run, a *history.Attempt) string {
+		if !a.Succeeded() && settled(a) {
+			return ", within its time"
+		}
+		return ""
+	}, history.ErasureRequest, history.ErasureCancel),
+	each(func(r *run, a *history.Attempt) string { // also an answer without an erasure
+		isFollowed := slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
+			return b != a && b.Agent == a.Agent && (b.Start > a.Start || b.Status == http.StatusUnauthorized)
+		})
+		if settled(a) && !isFollowed {
+			return ": the agent's token is still good"
+		}
+		return ""
+	}, history.ErasureDue),
+	each(brokenErasure, history.ErasureGet),
+)
+
+func brokenErasure(r *run, a *history.Attempt) string {
+	none, pending, state := "none", "pending", "none"
+	g := newRegister(none)
+	for i := range r.Attempts {
+		switch b := &r.Attempts[i]; {
+		case b.Agent != a.Agent:
+		case b.Operation == history.ErasureRequest && !b.Replayed:
+			g = g.add(b, &pending)
+		case b.Operation == history.ErasureCancel:
+			g = g.add(b, &none)
+		}
+	}
+	if a.Succeeded() {
+		state = pending
+	}
+	if settled(a) && !g.may(a, state) {
+		return " says that the erasure is " + state
+	}
+	return ""
+}
+
+// checkTokens compares what was done with each token with what had ended it by then.
+func checkTokens(r *run, f *Finding) {
+	for _, a := range r.of(history.TokenUse, history.TokenRotate, history.TokenSocket) {
+		f.Looked++
+		if a.Operation == history.TokenSocket && r.disturbed(a.Start-socketLooks, a.End) {
+			f.Excused++
+			continue
+		}
+		ends := r.of(history.TokenRotate, history.TokenRevoke, history.TokenReissue)
+		other := func(b *history.Attempt) bool { return b != a && b.Agent == a.Agent && b.Of == a.Of }
+		switch {
+		case a.Succeeded() && a.Operation == history.TokenRotate && did(ends, r.end(), other):
+			f.violatedf("%s of %s, which another request has changed as well", Describe(a), a.Of)
+		case a.Succeeded() && did(ends, a.Start, other):
+			f.violatedf("%s with %s, which had ended", Describe(a), a.Of)
+		case a.Status == http.StatusUnauthorized && !may(ends, a.End, other):
+			f.violatedf("%s with %s, which was good", Describe(a), a.Of)
+		}
+	}
+}
+
+// socketLooks is how long before a token's end a fault may still keep a server from noticing it.
+const socketLooks = 5 * time.Second
