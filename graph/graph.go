@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"gocloud.dev/blob"
 
 	"stoa/graph/activity"
 	"stoa/graph/attachments"
@@ -53,7 +52,7 @@ type Config struct {
 	Replica *readpool.Replica
 	Quotas  limits.Quotas
 	// Files keeps the bytes of attachments.
-	Files *blob.Bucket
+	Files *attachments.Store
 	// Enqueue adds jobs.
 	Enqueue db.Enqueue
 	// DrawPage draws pages of PDFs (package jobs); nil: only first pages are shown.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/s3blob" // the s3 scheme of --files-url
 
 	"stoa/graph/attachments"
@@ -32,7 +31,7 @@ func (s databaseSettings) logHead() string { return filepath.Join(s.DataDir, "lo
 func (s databaseSettings) filesFolder() string { return filepath.Join(s.DataDir, "files") }
 
 // openFiles opens the file store; folder is used where no object store is set.
-func (s fileSettings) openFiles(ctx context.Context, folder string) (*blob.Bucket, error) {
+func (s fileSettings) openFiles(ctx context.Context, folder string) (*attachments.Store, error) {
 	store, err := attachments.OpenStore(ctx, s.FilesURL, folder)
 	if err != nil {
 		return nil, fmt.Errorf("open the file store: %w", err)

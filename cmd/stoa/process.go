@@ -8,11 +8,10 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"gocloud.dev/blob"
-
 	"stoa/cmd/stoa/cluster"
 	"stoa/cmd/stoa/secrets"
 	"stoa/graph"
+	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/metrics"
@@ -44,7 +43,7 @@ type process struct {
 	public, operator *httpserver.Server
 	private          *cluster.Cluster
 	databaseURL      string
-	files            *blob.Bucket
+	files            *attachments.Store
 	db, reads        *db.DB // reads is that of searches and anonymous reads
 	newConnections   *db.NewConnections
 	replica          *replica // nil without a standby

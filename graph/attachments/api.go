@@ -29,7 +29,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"gocloud.dev/blob"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/limits"
@@ -45,7 +44,7 @@ type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
 	// Store keeps the bytes.
-	Store *blob.Bucket
+	Store *Store
 	// Enqueue asks for inspections.
 	Enqueue db.Enqueue
 	// InspectionWait is how long an upload waits for its inspection; 0 means the 30 s of §4.8.

@@ -10,10 +10,9 @@ import (
 	"image"
 	_ "image/jpeg" // for image.DecodeConfig
 	_ "image/png"  // for image.DecodeConfig
+	"io"
 	"sync"
 	"time"
-
-	"gocloud.dev/blob"
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
@@ -40,7 +39,7 @@ type Draft struct {
 	// ctx ends with the request, and when the reservation cannot be renewed; stop ends the renewal.
 	ctx    context.Context //nolint:containedctx // a draft is a part of one request
 	stop   func()
-	writer *blob.Writer
+	writer io.WriteCloser
 	cancel context.CancelFunc // of writer
 	hash   hash.Hash
 	size   int64

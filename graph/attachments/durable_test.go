@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"gocloud.dev/blob"
 
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
@@ -180,11 +179,11 @@ func (noSync) SyncFolder(string) error { return nil }
 
 // BenchmarkFolderWrite measures what durability costs a file of 100 kB and one of 20 MiB.
 func BenchmarkFolderWrite(b *testing.B) {
-	for name, open := range map[string]func(string) (*blob.Bucket, error){
-		"durable": func(folder string) (*blob.Bucket, error) {
+	for name, open := range map[string]func(string) (*attachments.Store, error){
+		"durable": func(folder string) (*attachments.Store, error) {
 			return attachments.OpenStore(context.Background(), "", folder)
 		},
-		"unsynced": func(folder string) (*blob.Bucket, error) { return attachments.OpenFolder(folder, noSync{}) },
+		"unsynced": func(folder string) (*attachments.Store, error) { return attachments.OpenFolder(folder, noSync{}) },
 	} {
 		for size, n := range map[string]int{"100kB": 100_000, "20MiB": 20 << 20} {
 			b.Run(size+"/"+name, func(b *testing.B) {

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
-	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 
 	"stoa/ent/attachment"
@@ -93,14 +92,14 @@ type File struct {
 	// Public reports that the caller has these bytes by a right that everyone has.
 	Public bool
 
-	store *blob.Bucket
+	store *Store
 	key   string
 	// made holds the bytes of a file that was made for one answer and is not stored.
 	made []byte
 }
 
 // StoredFile returns a file whose bytes are an object of the store that is no upload. about has its other fields.
-func StoredFile(store *blob.Bucket, key string, about File) *File {
+func StoredFile(store *Store, key string, about File) *File {
 	about.store, about.key = store, key
 	return &about
 }

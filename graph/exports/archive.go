@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"gocloud.dev/blob"
 
+	"stoa/graph/attachments"
 	"stoa/graph/platform/wire"
 )
 
@@ -35,6 +36,20 @@ type entry struct {
 	SHA256    string `json:"sha256"`
 }
 
+// counter counts the bytes that are written through it.
+type counter struct {
+	io.Writer
+
+	size int64
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.size += int64(n)
+	return n, err
+}
+
 // archive streams the members of an export into one ZIP file of the store.
 type archive struct {
 	cancel context.CancelFunc
@@ -43,21 +58,17 @@ type archive struct {
 	room    int64
 	entries []entry
 
-	object *blob.Writer
-	zip    *zip.Writer
-	sum    hash.Hash
-	size   int64
-	// The member that is being written.
-	member    entry
-	to        io.Writer
-	memberSum hash.Hash
+	object  io.WriteCloser
+	zip     *zip.Writer
+	written *counter
+	sum     hash.Hash
 }
 
 // prefixOf is the start of the keys of all objects of an export.
 func prefixOf(export uuid.UUID) string { return "exports/" + export.String() + "/" }
 
 // newArchive begins an archive under a new name. Call abandon.
-func newArchive(ctx context.Context, store *blob.Bucket, export uuid.UUID, room int64) (*archive, error) {
+func newArchive(ctx context.Context, store *attachments.Store, export uuid.UUID, room int64) (*archive, error) {
 	a := &archive{key: prefixOf(export) + uuid.NewString() + ".zip", room: room, sum: sha256.New()}
 	ctx, a.cancel = context.WithCancel(ctx)
 	object, err := store.NewWriter(ctx, a.key, &blob.WriterOptions{
@@ -67,16 +78,9 @@ func newArchive(ctx context.Context, store *blob.Bucket, export uuid.UUID, room 
 		a.cancel()
 		return nil, err
 	}
-	a.object, a.zip = object, zip.NewWriter(a)
+	a.object, a.written = object, &counter{Writer: io.MultiWriter(object, a.sum)}
+	a.zip = zip.NewWriter(a.written)
 	return a, nil
-}
-
-// Write implements io.Writer for the ZIP file.
-func (a *archive) Write(p []byte) (int, error) {
-	n, err := a.object.Write(p)
-	a.sum.Write(p[:n])
-	a.size += int64(n)
-	return n, err
 }
 
 // close ends the ZIP file, which is in the store then.
@@ -106,53 +110,45 @@ func (a *archive) take(size int64) error {
 	return nil
 }
 
-// begin begins a member.
-func (a *archive) begin(name string, method uint16) (err error) {
-	a.member, a.memberSum = entry{Name: name, Part: 1}, sha256.New()
-	a.to, err = a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+// put writes a member and lists it, also one that is cut because the archive is full.
+func (a *archive) put(name string, method uint16, write func(to io.Writer) error) error {
+	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	member := &counter{Writer: io.MultiWriter(to, sum)}
+	err = write(member)
+	a.entries = append(a.entries, entry{Name: name, Part: 1, SizeBytes: member.size, SHA256: hex.EncodeToString(sum.Sum(nil))})
 	return err
-}
-
-func (a *archive) write(p []byte) error {
-	n, err := a.to.Write(p)
-	a.memberSum.Write(p[:n])
-	a.member.SizeBytes += int64(n)
-	return err
-}
-
-// end ends the present member and lists it.
-func (a *archive) end() {
-	a.member.SHA256 = hex.EncodeToString(a.memberSum.Sum(nil))
-	a.entries = append(a.entries, a.member)
 }
 
 // whole writes a member of a few bytes, for which there is always room.
 func (a *archive) whole(name string, content []byte) error {
-	if err := a.begin(name, zip.Deflate); err != nil {
+	return a.put(name, zip.Deflate, func(to io.Writer) error {
+		_, err := to.Write(content)
 		return err
-	}
-	defer a.end()
-	return a.write(content)
+	})
 }
 
-// lines begins a member of records as lines of JSON.
-func (a *archive) lines(name string) error {
+// lines writes a member of records as lines of JSON, each by a call of line.
+func (a *archive) lines(name string, write func(line func(record any) error) error) error {
 	if err := a.take(int64(overhead + 4*len(name))); err != nil {
 		return err
 	}
-	return a.begin(name, zip.Deflate)
-}
-
-// line writes one record.
-func (a *archive) line(record any) error {
-	raw, err := wire.Marshal(record)
-	if err != nil {
-		return err
-	}
-	if err := a.take(int64(len(raw)) + 1); err != nil {
-		return err
-	}
-	return a.write(append(raw, '\n'))
+	return a.put(name, zip.Deflate, func(to io.Writer) error {
+		return write(func(record any) error {
+			raw, err := wire.Marshal(record)
+			if err != nil {
+				return err
+			}
+			if err := a.take(int64(len(raw)) + 1); err != nil {
+				return err
+			}
+			_, err = to.Write(append(raw, '\n'))
+			return err
+		})
+	})
 }
 
 // copy writes a member of known size from a reader, without compression.
@@ -160,16 +156,8 @@ func (a *archive) copy(name string, size int64, from io.Reader) error {
 	if err := a.take(size + int64(overhead+4*len(name))); err != nil {
 		return err
 	}
-	if err := a.begin(name, zip.Store); err != nil {
+	return a.put(name, zip.Store, func(to io.Writer) error {
+		_, err := io.Copy(to, from)
 		return err
-	}
-	defer a.end()
-	_, err := io.Copy(memberWriter{a}, from)
-	return err
+	})
 }
-
-// memberWriter writes the present member.
-type memberWriter struct{ *archive }
-
-// Write implements io.Writer.
-func (m memberWriter) Write(p []byte) (int, error) { return len(p), m.write(p) }

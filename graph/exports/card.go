@@ -1,6 +1,7 @@
 package exports
 
 import (
+	"context"
 	"database/sql"
 	"encoding/hex"
 	"encoding/json"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/wire"
 )
 
@@ -77,7 +79,8 @@ type partRow struct {
 	SHA256    []byte `db:"sha256"`
 }
 
-func (r *row) card(parts []*partRow) (*Card, error) {
+// card is the record of an export, which has parts only while it is ready.
+func (r *row) card(ctx context.Context, q db.Querier) (*Card, error) {
 	c := &Card{ID: r.ID, State: r.State, Parts: []*Part{}, CreatedAt: r.CreatedAt.UTC(), ExpiresAt: r.ExpiresAt.UTC()}
 	if r.Truncated.Valid {
 		c.Truncated = new(Truncated)
@@ -88,11 +91,12 @@ func (r *row) card(parts []*partRow) (*Card, error) {
 	if r.State != ready {
 		return c, nil
 	}
+	parts, err := db.All[partRow](ctx, q, selectParts, r.ID)
 	for _, p := range parts {
 		c.Parts = append(c.Parts, &Part{
 			N: p.N, SizeBytes: p.SizeBytes, SHA256: hex.EncodeToString(p.SHA256),
 			URL: fmt.Sprintf("/api/v1/exports/%s/parts/%d", r.ID, p.N), object: p.Object,
 		})
 	}
-	return c, nil
+	return c, err
 }

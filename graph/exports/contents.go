@@ -11,11 +11,10 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/drafts"
+	"stoa/graph/messages"
 	"stoa/graph/orders"
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
-	"stoa/graph/receipts"
-	"stoa/graph/wallet"
+	"stoa/graph/tasks"
 )
 
 var (
@@ -55,25 +54,18 @@ type owner struct {
 	Documents   jsontext.Value `json:"documents" db:"documents"`
 }
 
-func (a *API) owner(ctx context.Context, botID uuid.UUID) (*owner, error) {
-	return db.One[owner](ctx, a.DB.SQL, selectOwner, botID)
-}
-
-func ledger(ctx context.Context, a *API, m *making) error {
-	for before := (page.Param)(nil); ; {
-		list, err := a.Records.Wallet.WalletHistory(ctx, wallet.HistoryInput{Before: before, Limit: page.Param{strconv.Itoa(pageSize)}})
+// ownTasks writes the tasks of the agent, whatever their state: a list of numbered pages.
+func ownTasks(ctx context.Context, a *API, m *making) error {
+	for number := 1; ; number++ {
+		list, err := a.Records.Tasks.TaskBoard(ctx, tasks.TaskBoardInput{
+			Mine: page.Param{"true"}, Page: page.Param{strconv.Itoa(number)}, PageSize: page.Param{"50"},
+		})
 		if err != nil {
 			return err
 		}
-		for _, e := range list.Entries {
-			if err := m.add(strconv.FormatInt(e.ID, 10), e); err != nil {
-				return err
-			}
+		if err := each(list.Tasks, func(t *tasks.Card) error { return m.add(t.ID, t) }); err != nil || list.NextPage == nil {
+			return err
 		}
-		if list.NextBefore == nil {
-			return nil
-		}
-		before = page.Param{strconv.FormatInt(*list.NextBefore, 10)}
 	}
 }
 
@@ -84,7 +76,7 @@ type order struct {
 	Drafts []*drafts.Card  `json:"drafts"`
 }
 
-func (a *API) order(ctx context.Context, id string) (*order, error) {
+func wholeOrder(ctx context.Context, a *API, id string) (any, error) {
 	detail, err := a.Records.Orders.Order(ctx, orders.OrderInput{OrderID: id})
 	if err != nil {
 		return nil, err
@@ -98,28 +90,24 @@ func (a *API) order(ctx context.Context, id string) (*order, error) {
 
 // sealed writes the messages of every contact, of those that are blocked as well, newest first.
 func sealed(ctx context.Context, a *API, m *making) error {
-	return eachID(ctx, a, m.export.BotID, contactIDs, func(contact uuid.UUID) error {
+	return eachID(ctx, a, m, contactIDs, func(contact uuid.UUID) error {
 		created, before := time.Unix(math.MaxInt32, 0).UTC(), uuid.Max
 		for {
 			found, err := a.Records.Messages.OfContact(ctx, contact, created, before, pageSize)
 			if err != nil {
 				return err
 			}
-			for _, c := range found {
-				if err := m.add(c.ID.String(), c); err != nil {
-					return err
-				}
-				created, before = c.CreatedAt, c.ID
+			if err := each(found, func(c *messages.Card) error { return m.add(c.ID, c) }); err != nil || len(found) < pageSize {
+				return err
 			}
-			if len(found) < pageSize {
-				return nil
-			}
+			last := found[len(found)-1]
+			created, before = last.CreatedAt, last.ID
 		}
 	})
 }
 
 // proveKey writes the proof of the agent's entry in the key log, unless the log has no such entry yet.
-func (a *API) proveKey(ctx context.Context, m *making) error {
+func proveKey(ctx context.Context, a *API, m *making) error {
 	me, err := a.Records.Bots.Me(ctx)
 	if err != nil || me.Bot.KeyLog.Index == nil {
 		return err
@@ -131,61 +119,39 @@ func (a *API) proveKey(ctx context.Context, m *making) error {
 	return m.archive.whole("key.tlog-proof", []byte(proofs[*me.Bot.KeyLog.Index]))
 }
 
-// eachReceipt calls do for each receipt of the agent's orders, newest first.
-func (a *API) eachReceipt(ctx context.Context, do func(*receipts.Card) error) error {
-	for before := (page.Param)(nil); ; {
-		list, err := a.Records.Receipts.MyReceipts(ctx, receipts.ListInput{Before: before})
-		if err != nil {
-			return err
-		}
-		for _, r := range list.Receipts {
-			if err := do(r); err != nil {
-				return err
-			}
-		}
-		if list.NextBefore == nil {
-			return nil
-		}
-		before = page.Param{list.NextBefore.String()}
-	}
-}
-
-// copyFiles writes the bytes of the agent's files, each once, under the hash that their records name.
-func (a *API) copyFiles(ctx context.Context, m *making) error {
+// copyFiles writes the bytes of the agent's files, each once, under the hash that their records name. One that is gone is left out.
+func copyFiles(ctx context.Context, a *API, m *making) error {
 	if !m.export.IncludeFiles {
 		return nil
 	}
 	written := make(map[string]bool)
-	return eachID(ctx, a, m.export.BotID, fileIDs, func(id uuid.UUID) error {
-		in := attachments.AttachmentInput{AttachmentID: id.String()}
-		found, err := a.Files.Attachment(ctx, in)
-		if gone(err) || (err == nil && (!found.Attachment.Available || written[*found.Attachment.SHA256])) {
-			return nil
-		}
-		if err != nil {
+	return eachID(ctx, a, m, fileIDs, func(id uuid.UUID) error {
+		if err := copyFile(ctx, a, m, id, written); !gone(err) {
 			return err
 		}
-		sum := *found.Attachment.SHA256
-		written[sum] = true
-		file, err := a.Files.AttachmentDownload(ctx, in)
-		if gone(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		bytes, err := file.Open(ctx, 0)
-		if gone(err) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		defer bytes.Close()
-		if err := m.archive.copy("files/"+sum, file.Size, bytes); err != nil {
-			return err
-		}
-		m.last = id.String()
 		return nil
 	})
+}
+
+func copyFile(ctx context.Context, a *API, m *making, id uuid.UUID, written map[string]bool) error {
+	in := attachments.AttachmentInput{AttachmentID: id.String()}
+	found, err := a.Files.Attachment(ctx, in)
+	if err != nil || !found.Attachment.Available || written[*found.Attachment.SHA256] {
+		return err
+	}
+	file, err := a.Files.AttachmentDownload(ctx, in)
+	if err != nil {
+		return err
+	}
+	content, err := file.Open(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer content.Close()
+	sum := *found.Attachment.SHA256
+	if err := m.archive.copy("files/"+sum, file.Size, content); err != nil {
+		return err
+	}
+	written[sum], m.last = true, id.String()
+	return nil
 }

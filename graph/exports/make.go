@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"path"
 	"strings"
@@ -30,27 +31,25 @@ var (
 type making struct {
 	export  *row
 	archive *archive
-	// last is the id of the last record of the present member that is in the archive.
+	// line writes a record of the present member, and last is the id of the last one that is in the archive.
+	line func(record any) error
 	last string
 }
 
-// add writes a record, whose id is noted.
-func (m *making) add(id string, record any) error {
-	if err := m.archive.line(record); err != nil {
+// add writes a record, whose id is noted, so that a full archive can say where it ended.
+func (m *making) add(id, record any) error {
+	if err := m.line(record); err != nil {
 		return err
 	}
-	m.last = id
+	m.last = fmt.Sprint(id)
 	return nil
 }
 
 // Make makes the archive of an export, unless it is made already or not wanted any more. It may run again, and twice at once: the first
 // one that ends is kept. Only a job calls it.
 func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
-	export, err := db.One[row](ctx, a.DB.SQL, selectExport, exportID)
-	if errors.Is(err, sql.ErrNoRows) || (err == nil && export.State != pending) {
-		return nil
-	}
-	if err != nil {
+	export, err := find(ctx, a.DB.SQL, selectExport, exportID)
+	if err != nil || export == nil || export.State != pending {
 		return err
 	}
 	others, err := db.Column[int64](ctx, a.DB.SQL, otherBytes, exportID)
@@ -112,11 +111,10 @@ func (a *API) writeMember(ctx context.Context, m *making, of member) error {
 	if !strings.HasPrefix(path.Ext(of.name), ".json") {
 		return of.write(ctx, a, m)
 	}
-	if err := m.archive.lines(of.name); err != nil {
-		return err
-	}
-	defer m.archive.end()
-	return of.write(ctx, a, m)
+	return m.archive.lines(of.name, func(line func(any) error) error {
+		m.line = line
+		return of.write(ctx, a, m)
+	})
 }
 
 // publish makes an archive the one of its export, announces it to the agent, and reports whether it did.
@@ -130,11 +128,11 @@ func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kep
 		cut = sql.NullString{String: string(raw), Valid: true}
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		done, err := db.Column[uuid.UUID](ctx, tx.SQL, finishExport, m.export.ID, cut, m.archive.size)
+		done, err := db.Column[uuid.UUID](ctx, tx.SQL, finishExport, m.export.ID, cut, m.archive.written.size)
 		if kept = len(done) > 0; err != nil || !kept {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, insertPart.Text, m.export.ID, 1, m.archive.key, m.archive.size, m.archive.sum.Sum(nil))
+		_, err = tx.SQL.ExecContext(ctx, insertPart.Text, m.export.ID, 1, m.archive.key, m.archive.written.size, m.archive.sum.Sum(nil))
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package exports
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/google/uuid"
@@ -9,10 +10,15 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/contacts"
 	"stoa/graph/feedback"
+	"stoa/graph/onboarding"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/posts"
+	"stoa/graph/ratings"
 	"stoa/graph/receipts"
+	"stoa/graph/services"
 	"stoa/graph/tasks"
+	"stoa/graph/wallet"
 )
 
 // readers say who gets a member.
@@ -24,148 +30,92 @@ const (
 	ownerOnly
 )
 
-// member is a kind of members of an archive: its name, which ends with .jsonl for lines of JSON, who gets it, and how its records are
-// written. A record's id is noted with m.add, so that a full archive can say where it ended.
+// member is a kind of members of an archive: its name, which ends with .json or .jsonl for records as lines of JSON, who gets it, and
+// how it is written. ctx is the agent's.
 type member struct {
 	name  string
 	who   readers
 	write func(ctx context.Context, a *API, m *making) error
 }
 
-// pageSize is how many records are read at once.
-const pageSize = 100
-
 // members is the table of the contents of an archive, in the order in which it is written: what is small first, since a full archive ends.
 var members = []member{
-	{"profile.json", both, func(ctx context.Context, a *API, m *making) error {
-		return one(m, func() (any, error) { return a.Records.Bots.Me(ctx) })
-	}},
-	{"owner.json", ownerOnly, func(ctx context.Context, a *API, m *making) error {
-		return one(m, func() (any, error) { return a.owner(ctx, m.export.BotID) })
-	}},
-	{"contacts.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return cursor(m, func(before page.Param) ([]*contacts.Card, *uuid.UUID, error) {
-			list, err := a.Records.Contacts.MyContacts(ctx, contacts.ListInput{Before: before})
-			if err != nil {
-				return nil, nil, err
-			}
-			return list.Contacts, list.NextBefore, nil
-		}, func(c *contacts.Card) string { return c.ID.String() })
-	}},
-	{"ledger.jsonl", both, ledger},
+	{"profile.json", both, one(func(ctx context.Context, a *API, _ uuid.UUID) (any, error) { return a.Records.Bots.Me(ctx) })},
+	{"owner.json", ownerOnly, one(func(ctx context.Context, a *API, agent uuid.UUID) (any, error) {
+		return db.One[owner](ctx, a.DB.SQL, selectOwner, agent)
+	})},
+	{"contacts.jsonl", both, newestFirst(
+		func(ctx context.Context, a *API, before page.Param) (*contacts.ContactList, error) {
+			return a.Records.Contacts.MyContacts(ctx, contacts.ListInput{Before: before})
+		},
+		func(l *contacts.ContactList) ([]*contacts.Card, *uuid.UUID) { return l.Contacts, l.NextBefore },
+		func(m *making, c *contacts.Card) error { return m.add(c.ID, c) })},
+	{"ledger.jsonl", both, newestFirst(
+		func(ctx context.Context, a *API, before page.Param) (*wallet.History, error) {
+			return a.Records.Wallet.WalletHistory(ctx, wallet.HistoryInput{Before: before, Limit: page.Param{fmt.Sprint(pageSize)}})
+		},
+		func(l *wallet.History) ([]*wallet.Entry, *int64) { return l.Entries, l.NextBefore },
+		func(m *making, e *wallet.Entry) error { return m.add(e.ID, e) })},
 	{"rewards.jsonl", both, func(ctx context.Context, a *API, m *making) error {
 		card, err := a.Records.Onboarding.Onboarding(ctx)
 		if err != nil {
 			return err
 		}
-		for _, ground := range card.Rewards.Grounds {
-			if err := m.add(ground.Ground, ground); err != nil {
-				return err
-			}
+		return each(card.Rewards.Grounds, func(g *onboarding.Ground) error { return m.add(g.Ground, g) })
+	}},
+	{"ratings_given.jsonl", both, byID(func(a *API) lister[*ratings.Card] { return a.Records.Ratings.Given },
+		func(r *ratings.Card) uuid.UUID { return r.ID })},
+	{"ratings_received.jsonl", both, byID(func(a *API) lister[*ratings.Card] { return a.Records.Ratings.Received },
+		func(r *ratings.Card) uuid.UUID { return r.ID })},
+	{"tasks.jsonl", both, ownTasks},
+	{"responses.jsonl", both, newestFirst(
+		func(ctx context.Context, a *API, before page.Param) (*tasks.OwnResponseList, error) {
+			return a.Records.Tasks.ListOwnResponses(ctx, tasks.OwnResponsesInput{Before: before})
+		},
+		func(l *tasks.OwnResponseList) ([]*tasks.OwnResponseCard, *uuid.UUID) {
+			return l.Responses, l.NextBefore
+		},
+		func(m *making, r *tasks.OwnResponseCard) error { return m.add(r.ID, r) })},
+	{"services.jsonl", both, byID(func(a *API) lister[*services.Card] { return a.Records.Services.Own },
+		func(s *services.Card) uuid.UUID { return s.ID })},
+	{"feedback.jsonl", both, newestFirst(
+		func(ctx context.Context, a *API, before page.Param) (*feedback.List, error) {
+			return a.Records.Feedback.OwnFeedback(ctx, feedback.ListInput{Before: before})
+		},
+		func(l *feedback.List) ([]*feedback.Card, *uuid.UUID) { return l.Feedback, l.NextBefore },
+		func(m *making, c *feedback.Card) error { return m.add(c.ID, c) })},
+	{"tokens.jsonl", both, rows[token](listTokens)},
+	{"webhooks.jsonl", both, rows[webhook](listWebhooks)},
+	{"posts.jsonl", both, ofEach(postIDs, func(ctx context.Context, a *API, id string) (any, error) {
+		found, err := a.Records.Posts.Post(ctx, posts.PostInput{PostID: id})
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	}},
-	{"ratings_given.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return keyset(func(after uuid.UUID) (last uuid.UUID, n int, err error) {
-			found, err := a.Records.Ratings.Given(ctx, m.export.BotID, after, pageSize)
-			for _, r := range found {
-				if err := m.add(r.ID.String(), r); err != nil {
-					return last, 0, err
-				}
-				last = r.ID
-			}
-			return last, len(found), err
-		})
-	}},
-	{"ratings_received.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return keyset(func(after uuid.UUID) (last uuid.UUID, n int, err error) {
-			found, err := a.Records.Ratings.Received(ctx, m.export.BotID, after, pageSize)
-			for _, r := range found {
-				if err := m.add(r.ID.String(), r); err != nil {
-					return last, 0, err
-				}
-				last = r.ID
-			}
-			return last, len(found), err
-		})
-	}},
-	{"tasks.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return numbered(func(number page.Param) (more bool, err error) {
-			list, err := a.Records.Tasks.TaskBoard(ctx, tasks.TaskBoardInput{Mine: page.Param{"true"}, Page: number, PageSize: page.Param{"50"}})
-			if err != nil {
-				return false, err
-			}
-			for _, t := range list.Tasks {
-				if err := m.add(t.ID.String(), t); err != nil {
-					return false, err
-				}
-			}
-			return list.NextPage != nil, nil
-		})
-	}},
-	{"responses.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return cursor(m, func(before page.Param) ([]*tasks.OwnResponseCard, *uuid.UUID, error) {
-			list, err := a.Records.Tasks.ListOwnResponses(ctx, tasks.OwnResponsesInput{Before: before})
-			if err != nil {
-				return nil, nil, err
-			}
-			return list.Responses, list.NextBefore, nil
-		}, func(r *tasks.OwnResponseCard) string { return r.ID.String() })
-	}},
-	{"services.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return keyset(func(after uuid.UUID) (last uuid.UUID, n int, err error) {
-			found, err := a.Records.Services.Own(ctx, m.export.BotID, after, pageSize)
-			for _, s := range found {
-				if err := m.add(s.ID.String(), s); err != nil {
-					return last, 0, err
-				}
-				last = s.ID
-			}
-			return last, len(found), err
-		})
-	}},
-	{"feedback.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return cursor(m, func(before page.Param) ([]*feedback.Card, *uuid.UUID, error) {
-			list, err := a.Records.Feedback.OwnFeedback(ctx, feedback.ListInput{Before: before})
-			if err != nil {
-				return nil, nil, err
-			}
-			return list.Feedback, list.NextBefore, nil
-		}, func(c *feedback.Card) string { return c.ID.String() })
-	}},
-	{"tokens.jsonl", both, func(ctx context.Context, a *API, m *making) error { return records[token](ctx, a, m, listTokens) }},
-	{"webhooks.jsonl", both, func(ctx context.Context, a *API, m *making) error { return records[webhook](ctx, a, m, listWebhooks) }},
-	{"posts.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return byID(ctx, a, m, postIDs, func(id string) (any, error) {
-			found, err := a.Records.Posts.Post(ctx, posts.PostInput{PostID: id})
-			if err != nil {
-				return nil, err
-			}
-			return found.Post, nil
-		})
-	}},
-	{"orders.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return byID(ctx, a, m, orderIDs, func(id string) (any, error) { return a.order(ctx, id) })
-	}},
-	{"attachments.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return byID(ctx, a, m, fileIDs, func(id string) (any, error) {
-			found, err := a.Files.Attachment(ctx, attachments.AttachmentInput{AttachmentID: id})
-			if err != nil {
-				return nil, err
-			}
-			return found.Attachment, nil
-		})
-	}},
-	{"key.tlog-proof", both, func(ctx context.Context, a *API, m *making) error { return a.proveKey(ctx, m) }},
-	{"receipts.jsonl", both, func(ctx context.Context, a *API, m *making) error {
-		return a.eachReceipt(ctx, func(r *receipts.Card) error { return m.add(r.ID.String(), r) })
-	}},
-	{"receipts/", both, func(ctx context.Context, a *API, m *making) error {
-		return a.eachReceipt(ctx, func(r *receipts.Card) error {
-			m.last = r.ID.String()
-			return m.archive.copy("receipts/"+m.last+".jws", int64(len(r.JWS)), strings.NewReader(r.JWS))
-		})
-	}},
+		return found.Post, nil
+	})},
+	{"orders.jsonl", both, ofEach(orderIDs, wholeOrder)},
+	{"attachments.jsonl", both, ofEach(fileIDs, func(ctx context.Context, a *API, id string) (any, error) {
+		found, err := a.Files.Attachment(ctx, attachments.AttachmentInput{AttachmentID: id})
+		if err != nil {
+			return nil, err
+		}
+		return found.Attachment, nil
+	})},
+	{"key.tlog-proof", both, proveKey},
+	{"receipts.jsonl", both, eachReceipt(func(m *making, r *receipts.Card) error { return m.add(r.ID, r) })},
+	{"receipts/", both, eachReceipt(func(m *making, r *receipts.Card) error {
+		m.last = r.ID.String()
+		return m.archive.copy("receipts/"+m.last+".jws", int64(len(r.JWS)), strings.NewReader(r.JWS))
+	})},
 	{"messages.jsonl", agentOnly, sealed},
-	{"files/", both, func(ctx context.Context, a *API, m *making) error { return a.copyFiles(ctx, m) }},
+	{"files/", both, copyFiles},
+}
+
+// eachReceipt writes the receipts of the agent's orders, newest first.
+func eachReceipt(write func(*making, *receipts.Card) error) func(context.Context, *API, *making) error {
+	return newestFirst(
+		func(ctx context.Context, a *API, before page.Param) (*receipts.List, error) {
+			return a.Records.Receipts.MyReceipts(ctx, receipts.ListInput{Before: before})
+		},
+		func(l *receipts.List) ([]*receipts.Card, *uuid.UUID) { return l.Receipts, l.NextBefore }, write)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"strconv"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -13,95 +13,111 @@ import (
 	"stoa/graph/platform/page"
 )
 
+// pageSize is how many records are read at once.
+const pageSize = 100
+
+// write writes a member.
+type write = func(ctx context.Context, a *API, m *making) error
+
 // one writes a member that is one record.
-func one(m *making, read func() (any, error)) error {
-	record, err := read()
-	if err != nil {
-		return err
-	}
-	return m.add("", record)
-}
-
-// records writes the few rows of a statement about an agent.
-func records[T any](ctx context.Context, a *API, m *making, s *db.Statement) error {
-	found, err := db.All[T](ctx, a.DB.SQL, s, m.export.BotID)
-	for _, r := range found {
-		if err := m.add("", r); err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-// cursor writes a cursor list, newest first.
-func cursor[T any](m *making, read func(before page.Param) ([]T, *uuid.UUID, error), id func(T) string) error {
-	for before := (page.Param)(nil); ; {
-		found, next, err := read(before)
+func one(read func(ctx context.Context, a *API, agent uuid.UUID) (any, error)) write {
+	return func(ctx context.Context, a *API, m *making) error {
+		record, err := read(ctx, a, m.export.BotID)
 		if err != nil {
 			return err
 		}
-		for _, r := range found {
-			if err := m.add(id(r), r); err != nil {
+		return m.add("", record)
+	}
+}
+
+// each calls do for each record until it fails.
+func each[T any](records []T, do func(T) error) error {
+	for _, r := range records {
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rows writes the few rows of a statement about an agent.
+func rows[T any](s *db.Statement) write {
+	return func(ctx context.Context, a *API, m *making) error {
+		found, err := db.All[T](ctx, a.DB.SQL, s, m.export.BotID)
+		if err != nil {
+			return err
+		}
+		return each(found, func(r *T) error { return m.add("", r) })
+	}
+}
+
+// newestFirst writes a list that is read from its newest record on, each page before the last record of the page before it.
+func newestFirst[List, Record, ID any](
+	read func(ctx context.Context, a *API, before page.Param) (*List, error), of func(*List) ([]Record, *ID), add func(*making, Record) error,
+) write {
+	return func(ctx context.Context, a *API, m *making) error {
+		for before := (page.Param)(nil); ; {
+			list, err := read(ctx, a, before)
+			if err != nil {
 				return err
 			}
-		}
-		if next == nil {
-			return nil
-		}
-		before = page.Param{next.String()}
-	}
-}
-
-// numbered writes a list of numbered pages, as many as may be asked for.
-func numbered(read func(number page.Param) (more bool, err error)) error {
-	for n := 1; ; n++ {
-		more, err := read(page.Param{strconv.Itoa(n)})
-		if err != nil || !more {
-			return err
+			records, next := of(list)
+			if err := each(records, func(r Record) error { return add(m, r) }); err != nil || next == nil {
+				return err
+			}
+			before = page.Param{fmt.Sprint(*next)}
 		}
 	}
 }
 
-// keyset reads pages in the order of ids until one is not full.
-func keyset(read func(after uuid.UUID) (last uuid.UUID, n int, err error)) error {
+// lister lists an agent's records in the order of their ids, after an id.
+type lister[Record any] func(ctx context.Context, agent, after uuid.UUID, limit int) ([]Record, error)
+
+// eachPage calls do for each record of a list in the order of ids.
+func eachPage[Record any](
+	ctx context.Context, agent uuid.UUID, list lister[Record], id func(Record) uuid.UUID, do func(Record) error,
+) error {
 	for after := uuid.Nil; ; {
-		last, n, err := read(after)
-		if err != nil || n < pageSize {
-			return err
-		}
-		after = last
-	}
-}
-
-// byID writes the records whose ids a statement lists. One that is gone meanwhile is left out.
-func byID(ctx context.Context, a *API, m *making, s *db.Statement, read func(id string) (any, error)) error {
-	return eachID(ctx, a, m.export.BotID, s, func(id uuid.UUID) error {
-		record, err := read(id.String())
-		if gone(err) {
-			return nil
-		}
+		found, err := list(ctx, agent, after, pageSize)
 		if err != nil {
 			return err
 		}
-		return m.add(id.String(), record)
-	})
+		if err := each(found, do); err != nil || len(found) < pageSize {
+			return err
+		}
+		after = id(found[len(found)-1])
+	}
+}
+
+// byID writes a list in the order of ids.
+func byID[Record any](list func(*API) lister[Record], id func(Record) uuid.UUID) write {
+	return func(ctx context.Context, a *API, m *making) error {
+		return eachPage(ctx, m.export.BotID, list(a), id, func(r Record) error { return m.add(id(r), r) })
+	}
 }
 
 // eachID calls do for every id that a statement lists.
-func eachID(ctx context.Context, a *API, botID uuid.UUID, s *db.Statement, do func(uuid.UUID) error) error {
-	return keyset(func(after uuid.UUID) (last uuid.UUID, n int, err error) {
-		found, err := db.Column[uuid.UUID](ctx, a.DB.SQL, s, botID, after, pageSize)
-		if err != nil {
-			return last, 0, err
-		}
-		for _, id := range found {
-			if err := do(id); err != nil {
-				return last, 0, err
+func eachID(ctx context.Context, a *API, m *making, s *db.Statement, do func(uuid.UUID) error) error {
+	list := func(ctx context.Context, agent, after uuid.UUID, limit int) ([]uuid.UUID, error) {
+		return db.Column[uuid.UUID](ctx, a.DB.SQL, s, agent, after, limit)
+	}
+	return eachPage(ctx, m.export.BotID, list, func(id uuid.UUID) uuid.UUID { return id }, do)
+}
+
+// ofEach writes the records whose ids a statement lists. One that is gone meanwhile is left out.
+func ofEach(s *db.Statement, read func(ctx context.Context, a *API, id string) (any, error)) write {
+	return func(ctx context.Context, a *API, m *making) error {
+		return eachID(ctx, a, m, s, func(id uuid.UUID) error {
+			record, err := read(ctx, a, id.String())
+			if gone(err) {
+				return nil
 			}
-			last = id
-		}
-		return last, len(found), nil
-	})
+			if err != nil {
+				return err
+			}
+			return m.add(id, record)
+		})
+	}
 }
 
 // gone reports whether a record was deleted since its id was read.

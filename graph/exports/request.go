@@ -73,49 +73,42 @@ func (a *API) create(ctx context.Context, r *row) (*Result, error) {
 		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, r.BotID); err != nil {
 			return err
 		}
-		known, err := a.known(ctx, tx.SQL, r)
-		if err != nil {
-			return err
+		known, err := find(ctx, tx.SQL, selectExport, r.ID)
+		if !r.ByOwner {
+			known, err = find(ctx, tx.SQL, selectOperation, r.BotID, r.OperationID)
 		}
-		if known != nil {
-			if known.IncludeFiles != r.IncludeFiles {
-				return fault.New(fault.IdempotencyConflict)
+		switch {
+		case err != nil:
+			return err
+		case known != nil && known.IncludeFiles != r.IncludeFiles:
+			return fault.New(fault.IdempotencyConflict)
+		case known != nil:
+			result = &Result{Replay: wire.Replayed()}
+		default:
+			if err := a.admit(ctx, tx, r); err != nil {
+				return err
 			}
-			card, err := a.card(ctx, tx.SQL, known)
-			result = &Result{Replay: wire.Replayed(), Export: card}
-			return err
+			if known, err = find(ctx, tx.SQL, selectExport, r.ID); err != nil {
+				return err
+			}
+			result = new(Result)
 		}
-		if err := a.admit(ctx, tx, r); err != nil {
-			return err
-		}
-		made, err := db.One[row](ctx, tx.SQL, selectExport, r.ID)
-		if err != nil {
-			return err
-		}
-		card, err := made.card(nil)
-		if err != nil {
-			return err
-		}
-		result = &Result{Export: card}
-		return a.InsertJob(ctx, tx, Job{r.ID})
+		result.Export, err = known.card(ctx, tx.SQL)
+		return err
 	})
 	return result, err
 }
 
-// known returns the export that a request is a repeat of, or nil.
-func (a *API) known(ctx context.Context, q db.Querier, r *row) (*row, error) {
-	statement, args := selectExport, []any{r.ID}
-	if !r.ByOwner {
-		statement, args = selectOperation, []any{r.BotID, r.OperationID}
-	}
-	known, err := db.One[row](ctx, q, statement, args...)
+// find returns the export that a statement selects, or nil.
+func find(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (*row, error) {
+	found, err := db.One[row](ctx, q, s, args...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // nil if it has none
 	}
-	return known, err
+	return found, err
 }
 
-// admit writes a new export within the limits. The agent is locked.
+// admit writes a new export within the limits, and asks for its archive. The agent is locked.
 func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
 	if _, err := tx.SQL.ExecContext(ctx, lockExports.Text); err != nil {
 		return err
@@ -137,15 +130,10 @@ func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
 	}
 	_, err = tx.SQL.ExecContext(ctx, insertExport.Text, r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
 		bounds.ExportLife.Seconds())
-	return err
-}
-
-func (a *API) card(ctx context.Context, q db.Querier, r *row) (*Card, error) {
-	parts, err := db.All[partRow](ctx, q, selectParts, r.ID)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return r.card(parts)
+	return a.InsertJob(ctx, tx, Job{r.ID})
 }
 
 // Input names an export.
@@ -159,7 +147,7 @@ func (a *API) Export(ctx context.Context, in Input) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	card, err := a.card(ctx, a.DB.SQL, r)
+	card, err := r.card(ctx, a.DB.SQL)
 	if err != nil {
 		return nil, err
 	}
@@ -176,8 +164,8 @@ func (a *API) own(ctx context.Context, sent string) (*row, error) {
 	if err != nil {
 		return nil, fault.Field(fault.InvalidID, "export_id", err.Error())
 	}
-	r, err := db.One[row](ctx, a.DB.SQL, selectExport, id)
-	if errors.Is(err, sql.ErrNoRows) || (err == nil && (r.BotID != v.BotID || r.ByOwner)) {
+	r, err := find(ctx, a.DB.SQL, selectExport, id)
+	if err == nil && (r == nil || r.BotID != v.BotID || r.ByOwner) {
 		return nil, fault.New(fault.NotFound)
 	}
 	return r, err
@@ -201,9 +189,9 @@ func (a *API) ExportPart(ctx context.Context, in PartInput) (*attachments.File, 
 
 // OwnerPart is ExportPart for an owner, of the export of a request. Only the owners' pages call it.
 func (a *API) OwnerPart(ctx context.Context, requestID uuid.UUID, n string) (*attachments.File, error) {
-	r, err := db.One[row](ctx, a.DB.SQL, selectExport, requestID)
-	if errors.Is(err, sql.ErrNoRows) || (err == nil && !r.ByOwner) {
-		return nil, fault.New(fault.NotFound)
+	r, err := find(ctx, a.DB.SQL, selectExport, requestID)
+	if err == nil && (r == nil || !r.ByOwner) {
+		err = fault.New(fault.NotFound)
 	}
 	if err != nil {
 		return nil, err
@@ -213,14 +201,11 @@ func (a *API) OwnerPart(ctx context.Context, requestID uuid.UUID, n string) (*at
 
 // OwnerExport returns the export of an owner's request, or nil. Only the owners' pages call it.
 func (a *API) OwnerExport(ctx context.Context, requestID uuid.UUID) (*Card, error) {
-	r, err := db.One[row](ctx, a.DB.SQL, selectExport, requestID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // nil if it has none
-	}
-	if err != nil {
+	r, err := find(ctx, a.DB.SQL, selectExport, requestID)
+	if err != nil || r == nil {
 		return nil, err
 	}
-	return a.card(ctx, a.DB.SQL, r)
+	return r.card(ctx, a.DB.SQL)
 }
 
 func (a *API) part(ctx context.Context, r *row, sent string) (*attachments.File, error) {
@@ -228,7 +213,7 @@ func (a *API) part(ctx context.Context, r *row, sent string) (*attachments.File,
 	if err != nil || strconv.Itoa(n) != sent {
 		return nil, fault.Field(fault.InvalidID, "n", "must be the number of a part")
 	}
-	card, err := a.card(ctx, a.DB.SQL, r)
+	card, err := r.card(ctx, a.DB.SQL)
 	if err != nil {
 		return nil, err
 	}

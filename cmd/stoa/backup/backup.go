@@ -29,11 +29,11 @@ import (
 	"strings"
 	"time"
 
-	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
 	"golang.org/x/sys/unix"
 
 	"stoa/cmd/stoa/secrets"
+	"stoa/graph/attachments"
 	"stoa/graph/operator"
 )
 
@@ -52,10 +52,10 @@ var (
 
 // Store is a folder of backups, with the database and files that they are of.
 type Store struct {
-	Folder   string       // of the backups
-	Database string       // connection URL
-	Files    *blob.Bucket // the file store
-	Version  string       // of the program, for the manifest
+	Folder   string             // of the backups
+	Database string             // connection URL
+	Files    *attachments.Store // the file store
+	Version  string             // of the program, for the manifest
 	// Key is the installation's key, which Make puts into the backup; nil leaves it out.
 	Key []byte
 	// Progress, unless nil, gets the size of each file that was copied or read.
