@@ -1,6 +1,7 @@
 package email
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -18,72 +19,38 @@ var (
 	erasureMail   = statements.Named("erasure_mail")
 )
 
-// about holds the fields of the mail's agent that templates show.
+// about holds the fields of the record that a mail is about, as its templates show them.
 type about struct {
 	Handle string `db:"handle"`
-	// Until is the end of the mail's offer.
+	// Until is the end of the mail's offer; of a notice the earliest deletion, if the mail is sent now.
 	Until time.Time `db:"until"`
 	// ByOwner: the owner asked for the erasure that the mail is about.
 	ByOwner bool `db:"by_owner"`
-	// Code is the six digits of a challenge, URL the page that the mail leads to, RestoreURL that on which to ask for a new token; or empty.
-	Code, URL, RestoreURL string
+
+	api *API
+	id  *uuid.UUID
+	to  Link
 }
 
-// challengeContent is the code and the link of a challenge that is still open.
-func challengeContent(ctx context.Context, a *API, m *claimed) (any, error) {
-	of, err := db.One[about](ctx, a.DB.SQL, challengeMail, m.Reference)
-	if err != nil {
-		return nil, err
-	}
-	of.Code, of.URL = a.Code(*m.Reference), a.LinkURL(ConfirmLink, *m.Reference)
-	return of, nil
-}
+// Code is the six digits of a challenge.
+func (of *about) Code() string { return of.api.Code(*of.id) }
 
-// refusedContent explains why no code was mailed.
-func refusedContent(ctx context.Context, a *API, m *claimed) (any, error) {
-	return db.One[about](ctx, a.DB.SQL, refusedMail, m.Reference)
-}
+// URL is the page that the mail leads to.
+func (of *about) URL() string { return of.api.LinkURL(of.to, *of.id) }
 
-// restoreContent is the link of a restore that is still open.
-func restoreContent(ctx context.Context, a *API, m *claimed) (any, error) {
-	of, err := db.One[about](ctx, a.DB.SQL, restoreMail, m.Reference)
-	if err != nil {
-		return nil, err
-	}
-	of.URL = a.LinkURL(RestoreLink, *m.Reference)
-	return of, nil
-}
+// RestoreURL is the page on which an owner asks for a new token.
+func (of *about) RestoreURL() string { return of.api.Origin + RestorePage }
 
-// noticeContent is about an agent that is in the trash. Until is the earliest deletion, if the mail is sent now.
-func noticeContent(ctx context.Context, a *API, m *claimed) (any, error) {
-	of, err := db.One[about](ctx, a.DB.SQL, noticeMail, m.BotID)
-	if err != nil {
-		return nil, err
-	}
-	of.URL = a.Origin + RestorePage
-	return of, nil
-}
-
-// requestContent is the link of a request that an owner can still confirm.
-func requestContent(to Link) func(context.Context, *API, *claimed) (any, error) {
+// record reads the record that a mail is about, or the agent if it is about none. The statement has no row once the mail is pointless.
+func record(s *db.Statement, to Link) func(context.Context, *API, *claimed) (any, error) {
 	return func(ctx context.Context, a *API, m *claimed) (any, error) {
-		of, err := db.One[about](ctx, a.DB.SQL, requestMail, m.Reference)
+		of, err := db.One[about](ctx, a.DB.SQL, s, cmp.Or(m.Reference, m.BotID))
 		if err != nil {
 			return nil, err
 		}
-		of.URL = a.LinkURL(to, *m.Reference)
+		of.api, of.id, of.to = a, m.Reference, to
 		return of, nil
 	}
-}
-
-// erasureContent is about an erasure that can still be cancelled.
-func erasureContent(ctx context.Context, a *API, m *claimed) (any, error) {
-	of, err := db.One[about](ctx, a.DB.SQL, erasureMail, m.Reference)
-	if err != nil {
-		return nil, err
-	}
-	of.URL, of.RestoreURL = a.LinkURL(KeepLink, *m.Reference), a.Origin+RestorePage
-	return of, nil
 }
 
 // Link is an owner's page that a mail leads to. Its URL ends with an id and the token that proves that the link was mailed.

@@ -34,17 +34,17 @@ var kinds = map[mail.Kind]kind{
 		return testData{m.CreatedAt}, nil
 	}),
 	// The reference of the next three is a challenge.
-	mail.KindRegistrationCode:    newKind("Confirm a registration on Stoa", "registration_code", limits.MailedCodes, challengeContent),
-	mail.KindLinkCode:            newKind("Confirm that an agent on Stoa is yours", "link_code", limits.MailedCodes, challengeContent),
-	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", limits.MailedCodes, refusedContent),
+	mail.KindRegistrationCode:    newKind("Confirm a registration on Stoa", "registration_code", limits.MailedCodes, record(challengeMail, ConfirmLink)),
+	mail.KindLinkCode:            newKind("Confirm that an agent on Stoa is yours", "link_code", limits.MailedCodes, record(challengeMail, ConfirmLink)),
+	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", limits.MailedCodes, record(refusedMail, Link{})),
 	// The reference is a restore.
-	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", limits.Mails, restoreContent),
+	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", limits.Mails, record(restoreMail, RestoreLink)),
 	// The reference of the next two is a request of an owner, that of the third an erasure.
-	mail.KindExportLink:    newKind("An archive of your agent on Stoa", "export_link", limits.Mails, requestContent(ExportLink)),
-	mail.KindEraseLink:     newKind("Erase your agent on Stoa", "erase_link", limits.Mails, requestContent(EraseLink)),
-	mail.KindErasureNotice: newKind("Your agent on Stoa is to be erased", "erasure_notice", limits.Mails, erasureContent),
+	mail.KindExportLink:    newKind("An archive of your agent on Stoa", "export_link", limits.Mails, record(requestMail, ExportLink)),
+	mail.KindEraseLink:     newKind("Erase your agent on Stoa", "erase_link", limits.Mails, record(requestMail, EraseLink)),
+	mail.KindErasureNotice: newKind("Your agent on Stoa is to be erased", "erasure_notice", limits.Mails, record(erasureMail, KeepLink)),
 	mail.KindOperatorMail:  newKind("A message about your agent on Stoa", "operator_mail", limits.Mails, operatorContent),
-	mail.KindTrashNotice:   newKind("Your agent on Stoa is inactive", "trash_notice", limits.MailedNotices, noticeContent),
+	mail.KindTrashNotice:   newKind("Your agent on Stoa is inactive", "trash_notice", limits.MailedNotices, record(noticeMail, Link{})),
 }
 
 // newKind reads the templates <name>.txt and <name>.html, which define the content of the layout.
