@@ -56,7 +56,7 @@ func NewDashboard(c Config) (*Dashboard, error) {
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
 	mux := http.NewServeMux()
-	shown := withUnavailable(c.DB, page)
+	shown := withDatabase(c.DB, page)
 	opened := opening(c.DB)
 	mux.Handle("GET "+DashboardPath, opened)
 	mux.Handle("GET "+DashboardPath+"/{$}", opened)
@@ -154,37 +154,18 @@ func refuseAction(w http.ResponseWriter, known *fault.Error) {
 	_, _ = w.Write(raw) // a client that has gone away needs no answer
 }
 
-// pingTimeout is how long the database may take to answer before an error of the page counts as its being unavailable.
+// pingTimeout is how long the database may take to answer.
 const pingTimeout = time.Second
 
-// withUnavailable answers 503 instead of the page's 500 while the database does not answer.
-func withUnavailable(database *db.DB, page http.Handler) http.Handler {
+// withDatabase answers 503 while the database does not answer, to which the page says 500.
+func withDatabase(database *db.DB, page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		page.ServeHTTP(&unavailableWriter{w, database}, r)
+		ctx, cancel := context.WithTimeout(r.Context(), pingTimeout)
+		defer cancel()
+		if err := database.Ping(ctx); err != nil {
+			refuseAction(w, fault.Wrap(fault.ServiceUnavailable, err))
+			return
+		}
+		page.ServeHTTP(w, r)
 	})
-}
-
-// unavailableWriter changes the status of errors that the unavailable database caused.
-type unavailableWriter struct {
-	http.ResponseWriter
-
-	database *db.DB
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (u *unavailableWriter) WriteHeader(status int) {
-	if status == http.StatusInternalServerError && u.unavailable() {
-		u.Header().Set("Retry-After", "2")
-		status = http.StatusServiceUnavailable
-	}
-	u.ResponseWriter.WriteHeader(status)
-}
-
-// Unwrap lets http.ResponseController reach the inner writer.
-func (u *unavailableWriter) Unwrap() http.ResponseWriter { return u.ResponseWriter }
-
-func (u *unavailableWriter) unavailable() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), pingTimeout) // the request's own time may be up
-	defer cancel()
-	return u.database.Ping(ctx) != nil
 }

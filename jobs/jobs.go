@@ -1,12 +1,12 @@
 // Package jobs runs background work over River: one table of kinds of jobs, their queues, time limits and periods (table.go).
 //
 // A job calls a method of a domain and returns its error. It may run twice, or again after a crash, and does no harm. A job that
-// a mutation asks for is inserted in its transaction (NewEnqueue), so it exists exactly when its cause does. Periodic jobs are
-// inserted by one process of the cluster at a time, once a period, and run on any; one that fails or is cut off is not tried
-// again, because the next period comes.
+// a mutation asks for is inserted in its transaction (NewEnqueue), so it exists exactly when its cause does. What is looked for every
+// second or so (tick) is done by each process, without a row of River. The other periodic jobs are inserted by one process of the
+// cluster at a time, once a period, and run on any; one that fails or is cut off is not tried again, because the next period comes.
 //
 // While the database is unavailable nothing runs, and everything resumes by itself. When the process that inserts periodic jobs
-// is killed, another takes its place within some 20 seconds.
+// is killed, another takes its place within some 20 seconds; ticks go on meanwhile.
 package jobs
 
 import (
@@ -59,23 +59,24 @@ const (
 	softStop = 3 * time.Second
 	// keepCompleted is short, because a job a second leaves a row each; the dashboard shows some of the hourly ones.
 	keepCompleted = 4 * time.Hour
-	// pollInterval is how long a job waits whose notification got lost.
-	pollInterval = time.Second
+	// pollInterval is how long a job waits whose notification got lost. Each queue polls, so an idle server mostly does this.
+	pollInterval = 5 * time.Second
 )
 
 // Jobs is a running worker of jobs.
 type Jobs struct {
 	client *river.Client[*sql.Tx]
 	// stopped is closed when the client has stopped.
-	stopped  <-chan struct{}
-	listener *pgxpool.Pool
+	stopped   <-chan struct{}
+	listener  *pgxpool.Pool
+	stopTicks func()
 }
 
 // Start begins to work jobs until Stop. The database must be there and migrated. ctx bounds nothing but the start.
 func Start(ctx context.Context, c Config) (*Jobs, error) { return start(ctx, c, pollInterval, table) }
 
-// start works all jobs, and inserts those of periodic that have a period.
-func start(ctx context.Context, c Config, poll time.Duration, periodic []row) (*Jobs, error) {
+// start works all jobs, and repeats those of repeated that have a period.
+func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*Jobs, error) {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
@@ -104,14 +105,17 @@ func start(ctx context.Context, c Config, poll time.Duration, periodic []row) (*
 	}
 	for _, row := range table {
 		c.Metrics.Jobs.Expect(row.kind)
-		if err := row.register(config.Workers, c); err != nil {
-			listener.Close()
-			return nil, fmt.Errorf("jobs: %w", err)
+		if row.register != nil {
+			row.register(config.Workers, c)
 		}
 	}
-	for _, row := range periodic {
-		if row.period > 0 {
-			config.PeriodicJobs = append(config.PeriodicJobs, row.periodic())
+	var ticks []row
+	for _, row := range repeated {
+		switch {
+		case row.tick != nil:
+			ticks = append(ticks, row)
+		case row.period > 0:
+			config.PeriodicJobs = append(config.PeriodicJobs, row.insertion())
 		}
 	}
 	client, err := river.NewClient(driver, config)
@@ -122,12 +126,13 @@ func start(ctx context.Context, c Config, poll time.Duration, periodic []row) (*
 		listener.Close()
 		return nil, fmt.Errorf("jobs: %w", err)
 	}
-	return &Jobs{client: client, stopped: client.Stopped(), listener: listener}, nil
+	return &Jobs{client: client, stopped: client.Stopped(), listener: listener, stopTicks: c.startTicks(ticks)}, nil
 }
 
 // Stop takes no more jobs, waits for the running ones and cancels their context after 3 s. It returns ctx's error if ctx ends
 // first.
 func (j *Jobs) Stop(ctx context.Context) error {
+	j.stopTicks()
 	if err := j.client.Stop(ctx); err != nil {
 		return fmt.Errorf("jobs: %w", err)
 	}

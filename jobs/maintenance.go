@@ -10,7 +10,7 @@ import (
 )
 
 // cosign takes the head of the key log to the witnesses that have not signed it. Those that do not sign are no failure of the job.
-func cosign(ctx context.Context, c Config, _ cosignJob) error {
+func cosign(ctx context.Context, c Config) error {
 	refused, err := c.Graph.KeyLog.Cosign(ctx)
 	if refused != nil {
 		c.Logger.WarnContext(ctx, "witnesses did not sign the key log", "error", refused)
@@ -19,7 +19,7 @@ func cosign(ctx context.Context, c Config, _ cosignJob) error {
 }
 
 // cleanUp deletes records past their retention. One sweep that fails does not keep the others from running.
-func cleanUp(ctx context.Context, c Config, _ cleanupJob) error {
+func cleanUp(ctx context.Context, c Config) error {
 	var failed []error
 	for _, r := range c.Graph.Operator.Kept {
 		if r.Sweep == nil {
@@ -41,7 +41,7 @@ const maxReconcile = 20 * time.Minute
 
 // ledgerReport checks the ledger: what is new at each run, and everything once a day, in slices that any process may continue. A
 // discrepancy is a defect or a break-in: it is logged as an error, each time anew, and kept for /metrics of every process.
-func ledgerReport(ctx context.Context, c Config, _ reconcileJob) error {
+func ledgerReport(ctx context.Context, c Config) error {
 	end := time.Now().Add(maxReconcile)
 	for _, scope := range wallet.Scopes() {
 		for over := false; !over && time.Now().Before(end); {

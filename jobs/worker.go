@@ -2,38 +2,112 @@ package jobs
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/tracing"
 )
 
-// row is one kind of job.
+// row is one kind of job. A period of 0 says that only mutations ask for it.
 type row struct {
-	kind   string
-	queue  string
-	period time.Duration
-	args   river.JobArgs
-	// register makes a worker of the job.
-	register func(*river.Workers, Config) error
+	kind    string
+	queue   string
+	timeout time.Duration
+	period  time.Duration
+	// register makes a worker of the job; nil if each process runs it by itself (tick).
+	register func(*river.Workers, Config)
+	tick     func(context.Context, Config) error
 }
 
-// job makes a row of the function that does the work.
-func job[Args river.JobArgs](queue string, timeout, period time.Duration, do func(context.Context, Config, Args) error) row {
+// job makes a row of the function that does what a mutation asks for.
+func job[Args river.JobArgs](queue string, timeout time.Duration, do func(context.Context, Config, Args) error) row {
 	var args Args
-	return row{kind: args.Kind(), queue: queue, period: period, args: args, register: func(workers *river.Workers, c Config) error {
-		return river.AddWorkerSafely(workers, &worker[Args]{timeout: timeout, slow: slowQueues[queue], config: c, do: do})
+	return newRow(args, queue, timeout, do)
+}
+
+// periodic are the arguments of periodic jobs: they have only a kind.
+type periodic struct{ kind string }
+
+// Kind implements river.JobArgs.
+func (p periodic) Kind() string { return p.kind }
+
+// every makes a row of a job that is inserted once a period, however many processes there are.
+func every(period time.Duration, kind, queue string, timeout time.Duration, do func(context.Context, Config) error) row {
+	made := newRow(periodic{kind}, queue, timeout, func(ctx context.Context, c Config, _ periodic) error { return do(ctx, c) })
+	made.period = period
+	return made
+}
+
+// tick makes a row of what each process does once a period, without a queue: looking for work is cheaper than inserting a job, and goes
+// on while River has no leader.
+func tick(period time.Duration, kind string, timeout time.Duration, do func(context.Context, Config) error) row {
+	return row{kind: kind, timeout: timeout, period: period, tick: do}
+}
+
+func newRow[Args river.JobArgs](args Args, queue string, timeout time.Duration, do func(context.Context, Config, Args) error) row {
+	return row{kind: args.Kind(), queue: queue, timeout: timeout, register: func(workers *river.Workers, c Config) {
+		river.AddWorkerArgs(workers, args, &worker[Args]{timeout: timeout, slow: slowQueues[queue], config: c, do: do})
 	}}
 }
 
-// periodic inserts the job once a period, however many processes take part, and whether or not an earlier one is stuck.
-func (r row) periodic() *river.PeriodicJob {
+// insertion inserts the job once a period, however many processes take part, and whether or not an earlier one is stuck.
+func (r row) insertion() *river.PeriodicJob {
 	return river.NewPeriodicJob(river.PeriodicInterval(r.period), func() (river.JobArgs, *river.InsertOpts) {
-		return r.args, &river.InsertOpts{Queue: r.queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: r.period}}
+		return periodic{r.kind}, &river.InsertOpts{Queue: r.queue, MaxAttempts: 1, UniqueOpts: river.UniqueOpts{ByPeriod: r.period}}
 	}, &river.PeriodicJobOpts{ID: r.kind, RunOnStart: true})
+}
+
+// startTicks runs rows of ticks until stop is called, one run of each at a time. It logs the first failure after a success.
+func (c Config) startTicks(rows []row) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	for _, r := range rows {
+		running.Go(func() {
+			ticker := time.NewTicker(r.period)
+			defer ticker.Stop()
+			for failed := false; ; {
+				err := c.run(ctx, r)
+				if err != nil && !failed && ctx.Err() == nil {
+					c.Logger.ErrorContext(ctx, "a periodic job fails", "kind", r.kind, "error", err)
+				}
+				failed = err != nil
+				select {
+				case <-ctx.Done():
+					return
+				case <-ticker.C:
+				}
+			}
+		})
+	}
+	return func() { cancel(); running.Wait() }
+}
+
+// run runs a tick once. A panic is an error. A run for which there was no database does not count: River runs nothing then either.
+func (c Config) run(ctx context.Context, r row) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	began := time.Now()
+	ctx, end := tracing.Job(ctx, c.Tracer, r.kind, tracing.Carried{})
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+		switch {
+		case err == nil:
+			c.Metrics.Jobs.Done(r.kind, metrics.Completed, time.Since(began))
+		case fault.From(err).Code != fault.ServiceUnavailable && !errors.Is(ctx.Err(), context.Canceled):
+			c.Metrics.Jobs.Done(r.kind, metrics.Discarded, time.Since(began))
+		}
+		end(err)
+	}()
+	return r.tick(ctx, c)
 }
 
 // worker runs one kind of job.

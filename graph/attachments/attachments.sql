@@ -178,6 +178,9 @@ DELETE FROM attachments WHERE id = :id AND lease_id = :lease AND status = 'pendi
 WITH gone AS (DELETE FROM attachments WHERE id = :id AND lease_id = :lease AND status = 'pending' RETURNING id, owner_id)
 INSERT INTO failed_uploads (id, agent_id, failed_at) SELECT id, owner_id, stoa_now() FROM gone;
 
+-- name: uploads_pending()
+SELECT EXISTS (SELECT FROM attachments WHERE status = 'pending');
+
 -- name: requeue_uploads(idle_seconds double precision, batch bigint)
 UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
   SELECT id FROM attachments WHERE status = 'pending' AND queued_at <= stoa_now() - make_interval(secs => :idle_seconds)

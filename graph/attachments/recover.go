@@ -14,13 +14,20 @@ import (
 // again.
 const recoverAfter = 5 * time.Second
 
-var requeueUploads = statements.Named("requeue_uploads")
+var (
+	uploadsPending = statements.Named("uploads_pending")
+	requeueUploads = statements.Named("requeue_uploads")
+)
 
 // Recover finishes work that a crash cut off: it asks again for inspections that no process works on, and
 // returns how many there were; and it deletes the bytes and reservations of uploads whose process has died. Called every few
 // seconds, it does so within a minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	failed := a.releaseExpired(ctx)
+	pending, err := db.Column[bool](ctx, a.DB.SQL, uploadsPending) // the lock of the budgets is a write
+	if err != nil || !pending[0] {
+		return 0, errors.Join(failed, err)
+	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		n = 0
 		if err := lock(ctx, tx); err != nil {

@@ -36,6 +36,7 @@ var (
 	statements    = db.Load(files)
 	presentHead   = statements.Named("present_head")
 	headOf        = statements.Named("head_of")
+	sequenceWaits = statements.Named("sequence_waits")
 	lockHead      = statements.Named("lock_head")
 	waitForHead   = statements.Named("wait_for_head")
 	addHead       = statements.Named("add_head")

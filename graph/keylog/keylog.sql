@@ -10,6 +10,10 @@ SELECT :head FROM log_head WHERE ended_at IS NULL;
 -- name: head_of(epoch integer)
 SELECT :head FROM log_head WHERE epoch = :epoch;
 
+-- name: sequence_waits()
+-- Whether anything waits for the log, or it has not begun: only then its head is locked, which is a write.
+SELECT EXISTS (SELECT FROM log_queue) OR NOT EXISTS (SELECT FROM log_head WHERE ended_at IS NULL);
+
 -- name: lock_head()
 -- The present head, unless another process appends to it.
 SELECT :head FROM log_head WHERE ended_at IS NULL FOR UPDATE SKIP LOCKED;

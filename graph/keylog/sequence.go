@@ -33,6 +33,10 @@ func (a *API) Begin(ctx context.Context) error { return a.DB.Tx(ctx, a.begin) }
 // begun. If another process is appending it does nothing; it appends nothing while this process refuses to sign the head
 // (ErrBehind, ErrForked). Only jobs and the start of a process call it.
 func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
+	waits, err := db.Column[bool](ctx, a.DB.SQL, sequenceWaits)
+	if err != nil || !waits[0] {
+		return 0, err
+	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		appended = 0
 		head, err := db.One[Head](ctx, tx.SQL, lockHead)

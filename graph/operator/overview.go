@@ -85,8 +85,8 @@ func (a *API) activity(ctx context.Context) ([]*Activity, error) {
 	return all, nil
 }
 
-// RecordActivity counts the minutes that are over since the last of them was counted, an hour at a time; the first time for the last 30
-// days. It stops when ctx ends, and the next call goes on from there. A job calls it.
+// RecordActivity counts the minutes that are over since the last of them was counted, an hour at a time; the first time since the oldest
+// agent, for 30 days at most. It stops when ctx ends, and the next call goes on from there. A job calls it.
 func (a *API) RecordActivity(ctx context.Context) error {
 	for {
 		done, err := db.Column[int64](ctx, a.DB.SQL, recordActivity, activityLag.Seconds())

@@ -1,10 +1,10 @@
 -- name: record_activity(lag_seconds double precision)
 -- Counts the next hour of minutes that are over, lag before now so that transactions have ended, and returns how many those were:
--- fewer than 60 once there are no more. The first time it begins 30 days back.
+-- fewer than 60 once there are no more. The first time it begins with the oldest agent, 30 days back at most.
 WITH hour AS (
   SELECT begins, least(begins + interval '1 hour', date_trunc('minute', stoa_now() - make_interval(secs => :lag_seconds))) AS ends
-  FROM (SELECT coalesce((SELECT max(at) + interval '1 minute' FROM activity), date_trunc('minute', stoa_now()) - interval '30 days') AS begins)
-    AS since
+  FROM (SELECT coalesce((SELECT max(at) + interval '1 minute' FROM activity), date_trunc('minute', greatest(
+    stoa_now() - interval '30 days', (SELECT coalesce(min(created_at), stoa_now()) FROM bots)))) AS begins) AS since
 ), recorded AS (
   INSERT INTO activity (at, agents, messages, orders, credits_minor)
   SELECT minute, coalesce(c.agents, 0), coalesce(c.messages, 0), coalesce(c.orders, 0), coalesce(c.credits_minor, 0)
