@@ -44,28 +44,6 @@ func TestBudgetsRefuse(t *testing.T) {
 	}
 }
 
-// The figures of §8 that count: the 101st active file, the 1,001st record.
-func TestHundredFilesAndThousandRecords(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, graphtest.WithQuotas(limits.Defaults()))
-	agent := w.Agent()
-	w.Exec(`INSERT INTO attachments (id, created_at, owner_id, upload_id, purpose, status, file_name, size_bytes, sha256, reserved_bytes,
-		media_type, preview_bytes, queued_at)
-		SELECT gen_random_uuid(), stoa_now(), $1, gen_random_uuid(), 'order', 'ready', 'x', 1, '\x00', 2, 'image/png', 1, stoa_now()
-		FROM generate_series(1, 99)`, agent.ID)
-	w.upload(t, agent, attachments.Order, picture(t, 8, 8))
-	_, err := w.send(agent, newForm(attachments.Order, picture(t, 8, 8)))
-	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
-
-	w.Exec("UPDATE attachments SET reserved_bytes = 0, deleted_at = stoa_now()")
-	require.Equal(t, [3]int64{0, 0, 100}, w.usage(agent.ID))
-	w.Exec(`INSERT INTO attachments (id, created_at, owner_id, upload_id, purpose, status, file_name, size_bytes, sha256, reserved_bytes, queued_at)
-		SELECT gen_random_uuid(), stoa_now(), $1, gen_random_uuid(), 'order', 'rejected', 'x', 1, '\x00', 0, stoa_now() FROM generate_series(1, 899)`, agent.ID)
-	w.upload(t, agent, attachments.Order, picture(t, 8, 8))
-	_, err = w.send(agent, newForm(attachments.Order, picture(t, 8, 8)))
-	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
-}
-
 func TestRejectedUploadCountsAsRecordOnly(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, jobs.InspectFile)

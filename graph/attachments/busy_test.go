@@ -76,34 +76,6 @@ func TestTwoRunEightWaitTheRestIsBusy(t *testing.T) {
 	require.NoError(t, err, "the busy upload may be repeated")
 }
 
-// One agent cannot take all places: four of its uploads wait, whatever the number of places.
-func TestFourOfAnAgentWait(t *testing.T) {
-	t.Parallel()
-	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
-	g := &gate{open: make(chan struct{})}
-	w.folder = w.InspectWith(g.inspect)
-	one, other := w.Agent(), w.Agent()
-	var group sync.WaitGroup
-	send := func(by *graphtest.Agent, n int) {
-		for range n {
-			group.Go(func() { _, err := w.send(by, newForm(attachments.Order, picture(t, 8, 8))); require.NoError(t, err) })
-		}
-	}
-	send(one, 2)
-	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, 10*time.Millisecond)
-	send(one, 4)
-	pending := func() int64 { return w.Count("SELECT count(*) FROM attachments WHERE status = 'pending'") }
-	require.Eventually(t, func() bool { return pending() == 6 }, slack.TestWait, 10*time.Millisecond)
-	records := w.usage(one.ID)[2]
-	_, err := w.send(one, newForm(attachments.Order, picture(t, 8, 8)))
-	require.Positive(t, graphtest.RequireFault(t, err, fault.UploadBusy).Retry())
-	require.Equal(t, records, w.usage(one.ID)[2], "nothing is recorded")
-	send(other, 4)
-	require.Eventually(t, func() bool { return pending() == 10 }, slack.TestWait, 10*time.Millisecond)
-	close(g.open)
-	group.Wait()
-}
-
 // Two processes share the slots of one server.
 func TestSlotsHoldAcrossProcesses(t *testing.T) {
 	t.Parallel()

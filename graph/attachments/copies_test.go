@@ -83,6 +83,7 @@ func TestCopyIsMadeWithTheUpload(t *testing.T) {
 			w := newWorldWith(t, jobs.InspectFile)
 			agent, other := w.Agent(), w.Agent()
 			card := w.upload(t, agent, attachments.Portfolio, c.original)
+			require.Equal(t, c.media == "application/pdf", card.Pages != nil && *card.Pages == 1 && card.Width == nil && card.Height == nil)
 			in := inputOf(card)
 			_, err := w.Attachments.AttachmentDownload(t.Context(), in)
 			graphtest.RequireFault(t, err, fault.NotFound)

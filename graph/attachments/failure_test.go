@@ -108,22 +108,6 @@ func TestFileThatCrashesEveryInspection(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
 }
 
-// An inspection that crashes once is repeated while the client waits.
-func TestInspectionThatCrashesOnce(t *testing.T) {
-	t.Parallel()
-	w := &world{World: graphtest.New(t)}
-	var runs atomic.Int64
-	w.folder = w.InspectWith(func(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
-		if runs.Add(1) < attachments.MaxAttempts {
-			return attachments.Report{}, attachments.ErrCrashed
-		}
-		return inspectHead(ctx, original, purpose)
-	})
-	agent := w.Agent()
-	w.upload(t, agent, attachments.Order, picture(t, 8, 8))
-	require.EqualValues(t, 1, w.usage(agent.ID)[2])
-}
-
 // The database goes away while a file is inspected and comes back: the result is written then, without another inspection, and
 // without waiting for a lease to expire.
 func TestResultOutlivesAnOutage(t *testing.T) {

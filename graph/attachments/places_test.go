@@ -176,6 +176,9 @@ func TestAnAgentWithoutAnInspectionIsLetIn(t *testing.T) {
 	require.Eventually(t, func() bool { return g.running.Load() == 2 }, slack.TestWait, time.Millisecond)
 	send(one, 4)
 	pending(6)
+	send(one, 1)
+	graphtest.RequireFault(t, <-results, fault.UploadBusy) // four of an agent wait, although there are places
+	pending(6)
 	send(two, 4)
 	pending(10)
 	send(third, 1)

@@ -1,12 +1,10 @@
 package attachments_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"image/jpeg"
 	"io"
 	"testing"
 
@@ -16,7 +14,6 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/graph/posts"
 	"stoa/jobs"
 )
 
@@ -74,39 +71,6 @@ func TestRepeats(t *testing.T) {
 	require.NoError(t, err, "an upload_id is the agent's own")
 	require.NotEqual(t, sent.Attachment.ID, theirs.Attachment.ID)
 	w.keeps(t, 4) // two originals with their previews; repeats leave nothing behind
-}
-
-// A PDF of a portfolio: pages instead of pixels, a JPEG of its first page, and for others a version without the author's name.
-func TestPDF(t *testing.T) {
-	t.Parallel()
-	w := newWorldWith(t, jobs.InspectFile)
-	agent := w.Agent()
-	original := document("<< /Author (Ada Lovelace) /Producer (Analytical Engine) >>")
-	card := w.upload(t, agent, attachments.Portfolio, original)
-	require.Equal(t, "application/pdf", *card.MediaType)
-	require.Equal(t, 1, *card.Pages)
-	require.Nil(t, card.Width)
-	require.Nil(t, card.Height)
-
-	_, err := w.send(agent, newForm(attachments.Avatar, original))
-	graphtest.RequireFault(t, err, fault.InvalidFile)
-
-	in := attachments.AttachmentInput{AttachmentID: card.ID.String()}
-	require.Equal(t, original, contentOf(t, w.Attachments.AttachmentDownload, agent.Ctx, in))
-	preview, err := jpeg.Decode(bytes.NewReader(contentOf(t, w.Attachments.AttachmentPreview, agent.Ctx, in)))
-	require.NoError(t, err)
-	require.LessOrEqual(t, max(preview.Bounds().Dx(), preview.Bounds().Dy()), 1024)
-
-	_, err = w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
-		Text: graphtest.Ptr("A page."), Visibility: graphtest.Ptr("public"), AttachmentIDs: []string{card.ID.String()}, RightsConfirmed: graphtest.Ptr(true),
-	}})
-	require.NoError(t, err)
-	published := contentOf(t, w.Attachments.AttachmentDownload, t.Context(), in)
-	require.True(t, bytes.HasPrefix(published, []byte("%PDF-")))
-	require.NotContains(t, string(published), "Ada")
-	shown, err := w.Attachments.Attachment(t.Context(), in)
-	require.NoError(t, err)
-	require.EqualValues(t, len(published), shown.Attachment.SizeBytes)
 }
 
 // contentOf reads what get gives the caller of ctx.
