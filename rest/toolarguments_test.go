@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -39,31 +38,6 @@ func TestToolsRefuseWrongTypes(t *testing.T) {
 	} {
 		require.Equal(t, "invalid_input", m.refused(tool, arguments)["error"].(map[string]any)["code"], tool)
 	}
-}
-
-// act_on_order says which arguments belong to which action, and refuses the others.
-func TestToolsSayWhatBelongsToAnAction(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	m := s.model(s.customer)
-	var act *sdk.Tool
-	for tool, err := range m.session.Tools(t.Context(), nil) {
-		require.NoError(t, err)
-		if tool.Name == "act_on_order" {
-			act = tool
-		}
-	}
-	for _, belongs := range []string{
-		"With accept: confirmed_total_minor.", "With deliver: result_attachment_ids, result_text", "With dispute: reason (required).",
-		"With propose-refund: reason (required).",
-	} {
-		require.Contains(t, act.Description, belongs)
-	}
-	order := s.offer(s.contractor, s.asked())
-	refused := m.refused("act_on_order", map[string]any{
-		"order_id": order["id"], "action": "reject", "expected_version": 1, "confirmed_total_minor": 1100,
-	})["error"].(map[string]any)
-	require.Contains(t, refused["message"], "confirmed_total_minor does not go with action reject")
 }
 
 // A handle is as good as an id wherever an agent is meant, and means exactly that agent.

@@ -141,9 +141,9 @@ func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error
 	if wanted.Body != nil {
 		r.Header.Set("Content-Type", cmp.Or(wanted.ContentType, "application/json"))
 	}
-	w := &recordedAnswer{header: make(http.Header), status: http.StatusOK}
+	w := mcp.NewRecorder()
 	a.routes.ServeHTTP(w, r)
-	return mcp.Answer{Status: w.status, Header: w.header, Body: w.body.Bytes()}, nil
+	return mcp.Answer{Status: w.Status, Header: w.Header(), Body: w.Body.Bytes()}, nil
 }
 
 // Self implements mcp.API.
@@ -160,19 +160,3 @@ func (a localAPI) RequestID(ctx context.Context) string {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	return requestOf(caller.Context()).id
 }
-
-// recordedAnswer keeps an answer of a route.
-type recordedAnswer struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// Header implements http.ResponseWriter.
-func (w *recordedAnswer) Header() http.Header { return w.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (w *recordedAnswer) WriteHeader(status int) { w.status = status }
-
-// Write implements http.ResponseWriter.
-func (w *recordedAnswer) Write(p []byte) (int, error) { return w.body.Write(p) }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,8 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/platform/fault"
-	"stoa/rest"
 )
 
 // model is a program that calls tools as an agent.
@@ -200,30 +197,6 @@ func TestToolsFenceText(t *testing.T) {
 	require.NotEqual(t, first, nonces.FindString(fmt.Sprint(m.call("friends", nil))), "a nonce is of one call")
 }
 
-// The tools say what they take and give, in schemas that answers follow, and in a form that models' programs bear.
-func TestToolsAreDescribed(t *testing.T) {
-	t.Parallel()
-	s := newTrade(t)
-	m := s.model(s.customer)
-	var names []string
-	for tool, err := range m.session.Tools(t.Context(), nil) {
-		require.NoError(t, err)
-		names = append(names, tool.Name)
-		require.NotEmpty(t, tool.Title)
-		require.NotEmpty(t, tool.Description)
-		require.NotNil(t, tool.Annotations.DestructiveHint)
-		input := tool.InputSchema.(map[string]any)
-		require.Equal(t, "object", input["type"])
-		for _, word := range []string{"oneOf", "anyOf", "allOf", "$ref"} {
-			require.NotContains(t, input, word, tool.Name)
-		}
-		require.NotContains(t, input["required"], "operation_id", tool.Name)
-		require.Equal(t, "object", tool.OutputSchema.(map[string]any)["type"])
-	}
-	require.Contains(t, names, "offer_order")
-	require.Len(t, slices.Compact(slices.Sorted(slices.Values(names))), len(names))
-}
-
 // A wrong call is refused with the contract's code, and no incomplete request is sent.
 func TestToolsRefuse(t *testing.T) {
 	t.Parallel()
@@ -238,6 +211,11 @@ func TestToolsRefuse(t *testing.T) {
 		{"ask_friend", "not_found", "", map[string]any{"recipient_id": "01a20005-3279-7101-88e5-f352f236b427"}},
 		{"act_on_order", "invalid_input", "action must be one of accept", map[string]any{"order_id": "x", "action": "pay"}},
 		{"act_on_order", "invalid_input", "order_id is missing", map[string]any{"action": "accept", "expected_version": 1}},
+		{"act_on_order", "invalid_input", "confirmed_total_minor does not go with action reject", map[string]any{
+			"order_id": "x", "action": "reject", "expected_version": 1, "confirmed_total_minor": 1,
+		}},
+		{"wallet", "invalid_input", "limit goes only with show=history", map[string]any{"limit": 2}},
+		{"find_agents", "invalid_input", "kind goes only with bot_id", map[string]any{"q": "fox", "kind": "update"}},
 		{"act_on_order", "invalid_id", "", map[string]any{"order_id": "../me", "action": "accept", "expected_version": 1}},
 		{"find_agents", "invalid_pagination", "", map[string]any{"page": 0}},
 		{"offer_order", "invalid_input", "", map[string]any{"title": "x"}},
@@ -248,35 +226,6 @@ func TestToolsRefuse(t *testing.T) {
 	}
 	_, err := m.session.CallTool(t.Context(), &sdk.CallToolParams{Name: "rm"})
 	require.ErrorContains(t, err, "rm")
-}
-
-// The door is shut with a wrong token, for suspended agents and for pages of other origins, and has no sessions.
-func TestToolsDoor(t *testing.T) {
-	t.Parallel()
-	s := serve(t, shared.World(t), rest.Config{AllowedOrigins: []string{"https://*.friend.example"}})
-	agent := s.Agent()
-	initialize := map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-	accept := []string{"Accept", "application/json, text/event-stream"}
-	s.send("POST", "/mcp", "agent_wrong", initialize, accept...).fault(http.StatusUnauthorized, fault.Unauthorized)
-	for origin, status := range map[string]int{
-		"https://evil.example": http.StatusForbidden, "null": http.StatusForbidden, s.url: http.StatusOK,
-		"https://a.friend.example": http.StatusOK,
-	} {
-		got := s.send("POST", "/mcp", agent.Token, initialize, append(accept, "Origin", origin)...)
-		require.Equal(t, status, got.status, "%s: %s", origin, got.raw)
-		require.Empty(t, got.header.Get("Mcp-Session-Id"))
-	}
-	s.send("GET", "/mcp", agent.Token, nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
-	s.send("GET", "/.well-known/oauth-protected-resource", "", nil).fault(http.StatusNotFound, fault.NotFound)
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/mcp",
-		strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}`))
-	require.NoError(t, err)
-	request.Host = "stoa.example"
-	request.Header = http.Header{"Authorization": {"Bearer " + agent.Token}, "Content-Type": {"application/json"}, "Accept": {accept[1]}}
-	proxied, err := http.DefaultTransport.RoundTrip(request)
-	require.NoError(t, err)
-	require.NoError(t, proxied.Body.Close())
-	require.Equal(t, http.StatusOK, proxied.StatusCode, "a proxy on the same machine names the public host")
 }
 
 // A tool that waits ends together with the request that called it.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -53,31 +52,4 @@ func TestModelsReportRatings(t *testing.T) {
 	ben.call("feedback", map[string]any{
 		"kind": "report", "text": "It does rhyme.", "subject": map[string]any{"type": "rating", "id": rating.(map[string]any)["id"]},
 	})
-}
-
-// Descriptions say what a call must have, and refusals with what an argument goes.
-func TestToolsSayWhatTheyNeed(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	m := s.model(s.Agent())
-	described := make(map[string]*sdk.Tool)
-	for tool, err := range m.session.Tools(t.Context(), nil) {
-		require.NoError(t, err)
-		described[tool.Name] = tool
-	}
-	require.Regexp(t, `With reply: draft_id \(required\), .*verdict \(required\)`, described["drafts"].Description)
-	for name, tool := range described {
-		require.NotContains(t, tool.Description, "operation_id (required)", name)
-	}
-	input := func(tool, name string) any {
-		return described[tool].InputSchema.(map[string]any)["properties"].(map[string]any)[name].(map[string]any)["description"]
-	}
-	require.Contains(t, input("drafts", "attachment_ids"), "purpose order")
-	require.Contains(t, input("publish_post", "attachment_ids"), "purpose portfolio")
-	require.Contains(t, input("find_agents", "q"), "as it is written")
-	complaint := func(tool string, arguments map[string]any) any {
-		return m.refused(tool, arguments)["error"].(map[string]any)["message"]
-	}
-	require.Equal(t, "limit goes only with show=history", complaint("wallet", map[string]any{"limit": 2}))
-	require.Equal(t, "kind goes only with bot_id", complaint("find_agents", map[string]any{"q": "fox", "kind": "update"}))
 }

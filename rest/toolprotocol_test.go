@@ -194,7 +194,9 @@ func TestToolsAndRebinding(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, response.Body.Close())
 		require.Equal(t, status, response.StatusCode, "%s: %s", origin, raw)
+		require.Empty(t, response.Header.Get("Mcp-Session-Id"))
 	}
+	s.send(http.MethodGet, "/.well-known/oauth-protected-resource", "", nil).fault(http.StatusNotFound, fault.NotFound)
 	preflight := s.send(http.MethodOptions, "/mcp", "", nil, "Origin", "https://a.friend.example", "Access-Control-Request-Method", "POST",
 		"Access-Control-Request-Headers", "authorization,content-type,mcp-method,mcp-name,mcp-protocol-version")
 	require.Equal(t, "https://a.friend.example", preflight.header.Get("Access-Control-Allow-Origin"))

@@ -24,18 +24,6 @@ type actionRow struct {
 	choice, when string
 }
 
-// newActions returns actions of local tools that stand for a request.
-func newActions(local []Local) *actions {
-	made := new(actions)
-	for _, tool := range local {
-		if tool.Request != "" {
-			method, path, _ := strings.Cut(tool.Request, " ")
-			made.rows = append(made.rows, actionRow{method: method, path: strings.Split(path, "/"), tool: tool.Name})
-		}
-	}
-	return made
-}
-
 // add adds the requests of a tool.
 func (a *actions) add(b *built) {
 	for _, w := range b.ways {

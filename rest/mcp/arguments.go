@@ -14,6 +14,9 @@ import (
 	"stoa/rest/client"
 )
 
+// operationID is the field that names a request for repeats. Models need not send it (see client.DeriveID).
+const operationID = "operation_id"
+
 // arguments reads the arguments of a call, a number as it was sent. The complaint says what is wrong with them: a value of a wrong type
 // is never left out, since a model that names a record wants that one and not all of them.
 func (b *built) arguments(raw json.RawMessage) (arguments object, complaint string) {
@@ -102,7 +105,7 @@ func (b *built) choose(arguments object) (chosen *builtWay, complaint string) {
 		}
 	}
 	if chosen == nil {
-		return nil, b.row.choice + " must be one of " + strings.Join(b.choices(), ", ")
+		return nil, fmt.Sprintf("%s must be one of %s", b.row.choice, strings.Join(b.choices(), ", "))
 	}
 	with := strings.Join(chosen.inPath, " and ")
 	if given != "" {
@@ -114,7 +117,7 @@ func (b *built) choose(arguments object) (chosen *builtWay, complaint string) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(arguments)) {
-		if _, takes := chosen.schemas[name]; !takes && name != b.row.choice {
+		if !b.takes(chosen, name) {
 			return nil, b.misplaced(name, with)
 		}
 	}
@@ -127,26 +130,35 @@ func (b *built) misplaced(name, with string) string {
 		return fmt.Sprintf("%s does not go with %s", name, with)
 	}
 	for _, w := range b.ways {
-		if _, takes := w.schemas[name]; !takes {
-			continue
-		}
-		if w.when != "" {
+		switch {
+		case !b.takes(&w, name):
+		case w.when != "":
 			return fmt.Sprintf("%s goes only with %s=%s", name, b.row.choice, w.when)
+		default:
+			return fmt.Sprintf("%s goes only with %s", name, strings.Join(append(w.inPath, w.needs...), " and "))
 		}
-		return fmt.Sprintf("%s goes only with %s", name, strings.Join(append(w.inPath, w.needs...), " and "))
 	}
 	return name + " does not go here"
+}
+
+// choices are the values of the choice, in the order of the ways.
+func (b *built) choices() []string {
+	var all []string
+	for _, w := range b.ways {
+		if w.when != "" && !slices.Contains(all, w.when) {
+			all = append(all, w.when)
+		}
+	}
+	return all
 }
 
 // request is the request of a call: the path with its query, and the body, nil for none. An operation id that is not given is derived
 // from the rest.
 func (b *built) request(w *builtWay, arguments object) Request {
-	rest := maps.Clone(arguments)
-	delete(rest, b.row.choice)
-	for argument, name := range b.row.named {
-		if value, ok := rest[argument]; ok {
-			rest[name] = value
-			delete(rest, argument)
+	rest := make(object, len(arguments))
+	for argument, value := range arguments {
+		if argument != b.row.choice {
+			rest[b.parameter(argument)] = value
 		}
 	}
 	return w.operation.request(rest, b.row.defaults)
@@ -177,7 +189,7 @@ func (o *operation) request(rest, defaults object) Request {
 	if o.method == http.MethodGet || o.method == http.MethodDelete {
 		return Request{Method: o.method, Target: target}
 	}
-	if _, takes := o.schemas[operationID]; takes && rest[operationID] == nil {
+	if o.takes[operationID] && rest[operationID] == nil {
 		rest[operationID], _ = client.DeriveID(o.method, target, rest) // what was read can be written
 	}
 	return Request{Method: o.method, Target: target, Body: encode(rest)}

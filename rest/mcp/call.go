@@ -21,6 +21,13 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 	if complaint != "" {
 		return refusal("invalid_input", complaint), nil
 	}
+	if b.row.call != nil {
+		answer, err := b.row.call(o, ctx, encode(arguments))
+		if err != nil {
+			return refusal("invalid_input", err.Error()), nil // the model sees it
+		}
+		return b.result(ctx, o.API, answer)
+	}
 	w, complaint := b.choose(arguments)
 	if complaint != "" {
 		return refusal("invalid_input", complaint), nil

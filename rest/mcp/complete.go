@@ -8,19 +8,11 @@ import (
 	"strconv"
 )
 
-// completedOrder is the schema of the members that an order gets beside those of the API.
-var completedOrder = object{"type": "object", "properties": object{
-	"drafts": object{"type": "object", "properties": object{
-		"count": object{"type": "integer"}, "awaits_reply": object{"type": "boolean"},
-		"newest_id": object{"type": "string", "format": "uuid"},
-	}},
-	"rated": object{"type": "boolean"},
-}}
-
-// completed is the schema of the members that an order gets if it is read alone; completedList has them also for the orders of a list.
+// completed are the members that an order gets beside those of the API if it is read alone; completedList has them also for a list.
 var (
-	completed     = object{"properties": object{"order": completedOrder}}
-	completedList = object{"properties": object{"order": completedOrder, "orders": object{"type": "array", "items": completedOrder}}}
+	completedOrder = object{"properties": object{"drafts": object{"properties": object{"newest_id": object{"format": "uuid"}}}}}
+	completed      = object{"properties": object{"order": completedOrder}}
+	completedList  = object{"properties": object{"order": completedOrder, "orders": object{"items": completedOrder}}}
 )
 
 // listOrders reads orders. Those in progress of a list say how many drafts they have, and whether the newest awaits a reply.
@@ -43,7 +35,7 @@ func listOrders(ctx context.Context, o *Options, r Request) (Answer, error) {
 }
 
 // complete adds to an order how many drafts it has, whether the newest awaits a reply, and, once it is closed, whether the caller has
-// rated it. What cannot be read stays away.
+// rated it. Members that cannot be read are left out.
 func (l *lookups) complete(order object) {
 	id := url.PathEscape(as[string](order["id"]))
 	switch order["state"] {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 )
 
@@ -17,11 +16,10 @@ type description struct {
 // operation is a request of /api/v1.
 type operation struct {
 	method, path string
-	// inPath and inQuery name parameters in the order of the description; fields are the members of the body.
-	inPath, inQuery, fields []string
-	// schemas of all of these by name, and the names of those that must be given.
-	schemas  object
-	required []string
+	// inPath and inQuery name parameters in the order of the description.
+	inPath, inQuery []string
+	// takes holds the names of all parameters and of the members of the body; nullable those that may be null.
+	takes, nullable map[string]bool
 	// answer is the schema of success.
 	answer object
 }
@@ -47,11 +45,26 @@ func parse(text []byte) (*description, error) {
 			if err := json.Unmarshal(raw, &o); err != nil || o.ID == "" {
 				continue // what all methods of a path share
 			}
-			made := &operation{method: strings.ToUpper(method), path: path, schemas: make(object)}
-			for _, parameter := range o.Parameters {
-				made.parameter(d, d.resolve(parameter))
+			made := &operation{
+				method: strings.ToUpper(method), path: path, takes: make(map[string]bool), nullable: make(map[string]bool),
 			}
-			made.body(d, content(o.RequestBody))
+			for _, parameter := range o.Parameters {
+				parameter = d.resolve(parameter)
+				name := as[string](parameter["name"])
+				switch parameter["in"] {
+				case "path":
+					made.inPath = append(made.inPath, name)
+				case "query":
+					made.inQuery = append(made.inQuery, name)
+				default:
+					continue // headers are no arguments
+				}
+				made.takes[name] = true
+			}
+			for name, schema := range as[object](d.resolve(content(o.RequestBody))["properties"]) {
+				made.takes[name] = true
+				made.nullable[name] = d.resolve(as[object](schema))["anyOf"] != nil
+			}
 			for _, status := range []string{"200", "201", "202"} {
 				if found := content(d.resolve(o.Responses[status])); found != nil {
 					made.answer = found
@@ -61,39 +74,6 @@ func parse(text []byte) (*description, error) {
 		}
 	}
 	return d, nil
-}
-
-func (o *operation) parameter(d *description, parameter object) {
-	name := as[string](parameter["name"])
-	switch parameter["in"] {
-	case "path":
-		o.inPath = append(o.inPath, name)
-	case "query":
-		o.inQuery = append(o.inQuery, name)
-	default:
-		return // headers are no arguments
-	}
-	schema := as[object](d.inline(parameter["schema"]))
-	if text, ok := parameter["description"]; ok {
-		schema["description"] = text
-	}
-	o.schemas[name] = schema
-	if parameter["required"] == true {
-		o.required = append(o.required, name)
-	}
-}
-
-func (o *operation) body(d *description, schema object) {
-	if schema == nil {
-		return
-	}
-	schema = as[object](d.inline(schema))
-	properties := as[object](schema["properties"])
-	maps.Copy(o.schemas, properties)
-	o.fields = slices.Sorted(maps.Keys(properties))
-	for _, name := range as[[]any](schema["required"]) {
-		o.required = append(o.required, as[string](name))
-	}
 }
 
 // content is the schema of a JSON body, or nil.
@@ -121,23 +101,4 @@ func (d *description) resolve(value object) object {
 		}
 	}
 	return resolved
-}
-
-// inline is a schema without references, as models' programs want arguments.
-func (d *description) inline(schema any) any {
-	switch schema := schema.(type) {
-	case object:
-		resolved := maps.Clone(d.resolve(schema))
-		for key, value := range resolved {
-			resolved[key] = d.inline(value)
-		}
-		return resolved
-	case []any:
-		inlined := make([]any, len(schema))
-		for i, value := range schema {
-			inlined[i] = d.inline(value)
-		}
-		return inlined
-	}
-	return schema
 }

@@ -7,18 +7,14 @@ import (
 	"strings"
 )
 
-// eventNames are the members that an event gets beside those of the API.
-var eventNames = object{"type": "object", "properties": object{"events": object{"type": "array", "items": object{
-	"type": "object", "properties": object{
-		"who": object{"type": "object", "properties": object{
-			"id": object{"type": "string", "format": "uuid"}, "handle": object{"type": "string", "pattern": "^[a-z][a-z0-9_]{2,31}$"},
-			"display_name": object{"type": "string"},
-		}},
-		"title":  object{"type": "string"},
-		"role":   object{"type": "string", "enum": []any{"customer", "contractor"}},
-		"action": object{"type": "string", "pattern": "^[a-z]+(-[a-z]+)?$"},
-	},
-}}}}
+// eventNames are the members that an event gets beside those of the API. Its title and the name of an agent are other agents' texts.
+var eventNames = object{"properties": object{"events": object{"items": object{"properties": object{
+	"who": object{"properties": object{
+		"id": object{"format": "uuid"}, "handle": object{"pattern": "^[a-z][a-z0-9_]{2,31}$"},
+	}},
+	"role":   object{"enum": []any{"customer", "contractor"}},
+	"action": object{"pattern": "^[a-z]+(-[a-z]+)?$"},
+}}}}}
 
 // pollEvents reads events and says what their ids mean: who acted, what it is about, and which role the caller has in it.
 func pollEvents(ctx context.Context, o *Options, r Request) (Answer, error) {
@@ -130,3 +126,18 @@ func (l *lookups) setPerson(event object, id any) {
 
 // nameOf is an agent as an event names it.
 func nameOf(agent object) object { return pick(agent, []string{"id", "handle", "display_name"}) }
+
+// eventChannel is the path of the WebSocket, which no tool holds open.
+const eventChannel = "/ws/v1/events/"
+
+// nameEvents puts the tool events in the place of the WebSocket in the onboarding.
+func nameEvents(whole object) {
+	for _, step := range as[[]any](as[object](whole["guide"])["steps"]) {
+		step := as[object](step)
+		if as[object](step["action"])["path"] != eventChannel {
+			continue
+		}
+		step["text"] = "Wait for events with the tool events: they tell you of requests, messages and orders."
+		step["action"] = object{"method": http.MethodGet, "path": "/api/v1/events", "body": object{"wait_seconds": 50}}
+	}
+}

@@ -7,18 +7,24 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/text"
 )
 
-func readDescription(t *testing.T) *description {
+func descriptionText(t *testing.T) []byte {
 	t.Helper()
 	written, err := os.ReadFile("../openapi.yaml")
 	require.NoError(t, err)
 	raw, err := yaml.YAMLToJSON(written)
 	require.NoError(t, err)
-	d, err := parse(raw)
+	return raw
+}
+
+func readDescription(t *testing.T) *description {
+	t.Helper()
+	d, err := parse(descriptionText(t))
 	require.NoError(t, err)
 	return d
 }
@@ -51,8 +57,8 @@ func TestFormsRefuseProse(t *testing.T) {
 		look(at+"[]", known.elements)
 		look(at+".*", known.other)
 	}
-	for _, row := range slices.Concat(tools, guestTools, ownerTools) {
-		made, err := row.build(d, &shower{actions: new(actions)})
+	for _, row := range slices.Concat(tools, guestTools) {
+		made, err := row.build(d, new(sdk.Tool), &shower{actions: new(actions)})
 		require.NoError(t, err)
 		if !row.own {
 			look(row.name, made.forms)
@@ -107,7 +113,7 @@ func TestEventsAreFenced(t *testing.T) {
 	t.Parallel()
 	d := readDescription(t)
 	index := slices.IndexFunc(tools, func(row tool) bool { return row.name == "events" })
-	made, err := tools[index].build(d, &shower{actions: new(actions)})
+	made, err := tools[index].build(d, new(sdk.Tool), &shower{actions: new(actions)})
 	require.NoError(t, err)
 	event := as[object](as[object](d.components["schemas"])["QueuedEvent"])
 	kinds := make(map[any]bool)

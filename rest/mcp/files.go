@@ -16,48 +16,9 @@ import (
 // maxUpload is the size in bytes of a file that comes in an argument.
 const maxUpload = 1 << 20
 
-// fileTools are the tools for files: they make requests that are no JSON, and show pictures.
-func (o *Options) fileTools() []Local {
-	return []Local{{
-		Name: "upload_file", Title: "Upload a file", Own: true, Call: o.upload, Request: "POST /api/v1/attachments",
-		Description: "Upload a JPEG, PNG or PDF for a purpose: avatar and character for your profile, portfolio for posts, order for orders. " +
-			"It has at most 1 MiB here. The same file again is the first one until that is used, and then a new one.",
-		Input: object{"type": "object", "required": []any{"purpose", "file_name", "base64"}, "properties": object{
-			"purpose":   object{"type": "string", "enum": []any{"avatar", "character", "portfolio", "order"}},
-			"file_name": object{"type": "string", "description": "Its name for others."},
-			"base64":    object{"type": "string", "description": "Its bytes."},
-			"upload_id": object{"type": "string", "description": "Derived unless sent: a new UUID uploads the same once more."},
-		}},
-		Output: attachmentOutput,
-	}, {
-		Name: "read_file", Title: "Look at a file", ReadOnly: true, Call: o.readFile,
-		Description: "Look at a file of a post, a profile or an order of yours: a JPEG or PNG itself unless it is large, or else a rendering; " +
-			"of a PDF, a page. picture says which.",
-		Input: object{
-			"type": "object", "required": []any{"attachment_id"},
-			"properties": object{
-				"attachment_id": object{"type": "string"},
-				"page":          object{"type": "integer", "minimum": 1},
-			},
-		},
-		Output: attachmentOutput,
-	}}
-}
-
-// attachmentOutput is the schema of a file's record, with the forms of its members.
-var attachmentOutput = object{"type": "object", "required": []any{"attachment"}, "properties": object{
-	"replayed": object{"const": true}, "picture": object{"type": "string", "enum": []any{"original", "rendering"}},
-	"attachment": object{"type": "object", "properties": object{
-		"id": object{"type": "string", "format": "uuid"}, "file_name": object{"type": "string"},
-		"media_type": object{"type": "string", "enum": []any{"image/jpeg", "image/png", "application/pdf"}},
-		"purpose":    object{"type": "string", "enum": []any{"avatar", "character", "portfolio", "order"}},
-		"status":     object{"type": "string", "enum": []any{"ready", "rejected"}},
-	}},
-}}
-
 // upload sends a file. Unless the call names one, upload_id is derived from the file and counted up past uploads that are in use, so that
 // a repeat returns the same file until it is used, and then a new one.
-func (o *Options) upload(ctx context.Context, raw json.RawMessage) (Answer, error) {
+func upload(o *Options, ctx context.Context, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Purpose  string `json:"purpose"`
 		FileName string `json:"file_name"`

@@ -93,15 +93,18 @@ func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []by
 	if name := r.Header.Get(nameHeader); name != "" {
 		r.Header.Set(nameHeader, decodeName(name))
 	}
-	answer := &answerWriter{ResponseWriter: w, header: make(http.Header)}
+	answer := NewRecorder()
 	h.library.ServeHTTP(answer, r)
-	switch text := strings.TrimSpace(answer.refusal.String()); {
-	case !answer.isRefusal():
-		if answer.status == 0 { // nothing was written
-			w.WriteHeader(http.StatusOK)
+	kind, text := answer.Header().Get("Content-Type"), strings.TrimSpace(answer.Body.String())
+	switch {
+	case answer.Status < http.StatusBadRequest || kind == "application/json":
+		if kind != "" {
+			w.Header().Set("Content-Type", kind)
 		}
-	case answer.status == http.StatusBadRequest:
-		writeJSON(w, answer.status, ErrorAnswer(message.ID, protocolError(jsonrpc.CodeInvalidRequest, text)))
+		w.WriteHeader(answer.Status)
+		_, _ = w.Write(answer.Body.Bytes()) //nolint:gosec // a client that has gone away needs no answer
+	case answer.Status == http.StatusBadRequest: // the library refuses in plain text
+		writeJSON(w, answer.Status, ErrorAnswer(message.ID, protocolError(jsonrpc.CodeInvalidRequest, text)))
 	default:
 		h.Fail(w, r, errors.New("the protocol: "+text))
 	}
@@ -137,45 +140,21 @@ func writeJSON(w http.ResponseWriter, status int, raw []byte) {
 	_, _ = w.Write(raw) //nolint:gosec // it is JSON; a client that has gone away needs no answer
 }
 
-// answerWriter passes the library's answer on, and of its headers the type alone. It keeps a refusal in plain text, which is answered in
-// another form.
-type answerWriter struct {
-	http.ResponseWriter
+// Recorder keeps an answer.
+type Recorder struct {
+	Status int
+	Body   bytes.Buffer
 	header http.Header
-	status int
-	// refusal is the text of a refusal in plain text.
-	refusal bytes.Buffer
 }
+
+// NewRecorder returns a recorder of an answer that has the status 200 unless it says another.
+func NewRecorder() *Recorder { return &Recorder{Status: http.StatusOK, header: make(http.Header)} }
 
 // Header implements http.ResponseWriter.
-func (w *answerWriter) Header() http.Header { return w.header }
+func (r *Recorder) Header() http.Header { return r.header }
 
 // WriteHeader implements http.ResponseWriter.
-func (w *answerWriter) WriteHeader(status int) {
-	if w.status != 0 {
-		return
-	}
-	w.status = status
-	if kind := w.header["Content-Type"]; kind != nil {
-		w.ResponseWriter.Header()["Content-Type"] = kind
-	}
-	if !w.isRefusal() {
-		w.ResponseWriter.WriteHeader(status)
-	}
-}
-
-func (w *answerWriter) isRefusal() bool {
-	return w.status >= http.StatusBadRequest && w.header.Get("Content-Type") != "application/json"
-}
+func (r *Recorder) WriteHeader(status int) { r.Status = status }
 
 // Write implements http.ResponseWriter.
-func (w *answerWriter) Write(p []byte) (int, error) {
-	if w.isRefusal() {
-		return w.refusal.Write(p)
-	}
-	w.WriteHeader(http.StatusOK)
-	return w.ResponseWriter.Write(p)
-}
-
-// Unwrap gives http.ResponseController the server's own writer.
-func (w *answerWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+func (r *Recorder) Write(p []byte) (int, error) { return r.Body.Write(p) }

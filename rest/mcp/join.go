@@ -16,7 +16,7 @@ type snippet struct {
 	remote, local string
 }
 
-// snippets are the programs in the order of clientNames.
+// snippets are the programs for which how_to_join has snippets.
 var snippets = []snippet{
 	{
 		client: "claude-code",
@@ -77,31 +77,8 @@ var joinSteps = []string{
 const ownerStep = "This server wants a confirmed owner: before register, call owner_email with the owner's address, let the owner confirm by " +
 	"the link of the mail, and call owner_email with its code. The snippet `local` has the same tool."
 
-// clientNames are the programs for which how_to_join has snippets.
-func clientNames() []any {
-	names := make([]any, len(snippets))
-	for i, s := range snippets {
-		names[i] = s.client
-	}
-	return names
-}
-
-// howToJoin is the tool that says how an agent gets in.
-func (o *Options) howToJoin() Local {
-	return Local{
-		Name: "how_to_join", Title: "How to join", ReadOnly: true, Own: true, Call: o.join,
-		Description: "Read how an agent joins this server and connects with a token: steps and ready snippets for your program.",
-		Input: object{"type": "object", "required": []any{}, "properties": object{
-			"client": object{"type": "string", "enum": clientNames(), "description": "Only the snippets of this program."},
-		}},
-		Output: object{"type": "object", "required": []any{"steps", "snippets", "key_command", "registration"}, "properties": object{
-			"steps": object{"type": "array"}, "snippets": object{"type": "array"}, "key_command": object{"type": "string"},
-			"registration": object{"type": "object"},
-		}},
-	}
-}
-
-func (o *Options) join(ctx context.Context, raw json.RawMessage) (Answer, error) {
+// join says how an agent joins.
+func join(o *Options, ctx context.Context, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Client string `json:"client"`
 	}
@@ -121,7 +98,7 @@ func (o *Options) join(ctx context.Context, raw json.RawMessage) (Answer, error)
 		chosen = append(chosen, one)
 	}
 	if len(chosen) == 0 {
-		return Answer{}, fmt.Errorf("client must be one of %v", clientNames())
+		return Answer{}, fmt.Errorf("there are no snippets for %q: leave client out to read all", in.Client)
 	}
 	registration, needed := o.requirements(ctx)
 	steps := make([]string, len(joinSteps))
@@ -150,9 +127,6 @@ func (o *Options) requirements(ctx context.Context) (registration object, ownerN
 		whole["owner_confirmation_required"] == true
 }
 
-// nextSteps is the member that the answer to register has beside that of the API.
-var nextSteps = object{"type": "object", "properties": object{"next": object{"type": "array"}}}
-
 // register registers an agent, and says what to do with the token.
 func register(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer, err := o.API.Do(ctx, r)
@@ -168,9 +142,6 @@ func register(ctx context.Context, o *Options, r Request) (Answer, error) {
 	answer.Body = encode(whole)
 	return answer, nil
 }
-
-// joining is the member that the answer to me has beside that of the API.
-var joining = object{"type": "object", "properties": object{"another_agent": object{"type": "string"}}}
 
 // me reads the passport, and says how another agent of the same owner joins, or reads the onboarding.
 func me(ctx context.Context, o *Options, r Request) (Answer, error) {

@@ -85,30 +85,33 @@ type Options struct {
 const recordsAtOnce = 60
 
 // NewServer returns a server with the tools of an agent.
-func NewServer(o Options) (*sdk.Server, error) {
-	return o.serve(instructions, tools, append(o.fileTools(), o.howToJoin()))
-}
+func NewServer(o Options) (*sdk.Server, error) { return o.serve(instructions, "agents", tools) }
 
 // NewGuestServer returns a server with the tools of those who have no token.
 func NewGuestServer(o Options) (*sdk.Server, error) {
-	server, err := o.serve(guestInstructions, slices.Concat(guestTools, ownerTools), []Local{o.howToJoin()})
+	server, err := o.serve(guestInstructions, "guests", guestTools)
 	if err == nil {
 		server.AddReceivingMiddleware(o.withoutOwnerTools)
 	}
 	return server, err
 }
 
-func (o Options) serve(instructions string, rows []tool, local []Local) (*sdk.Server, error) {
+// serve returns a server with the tools of a door: rows say how they are carried out, tools.json how clients see them.
+func (o Options) serve(instructions, door string, rows []tool) (*sdk.Server, error) {
 	d, err := parse(o.Description)
+	if err != nil {
+		return nil, err
+	}
+	listed, err := list(door)
 	if err != nil {
 		return nil, err
 	}
 	server := sdk.NewServer(&sdk.Implementation{Name: o.Name, Title: Title, Version: o.Version}, &sdk.ServerOptions{
 		Instructions: instructions, Capabilities: &sdk.ServerCapabilities{Tools: new(sdk.ToolCapabilities)},
 	})
-	turn, show := semaphore.NewWeighted(recordsAtOnce), &shower{actions: newActions(local)}
+	turn, show := semaphore.NewWeighted(recordsAtOnce), &shower{actions: new(actions)}
 	for _, row := range rows {
-		made, err := row.build(d, show)
+		made, err := row.build(d, listed[row.name], show)
 		if err != nil {
 			return nil, err
 		}
@@ -126,9 +129,6 @@ func (o Options) serve(instructions string, rows []tool, local []Local) (*sdk.Se
 			defer func() { turn.Release(held) }()
 			return made.call(ctx, &o, reads, arguments)
 		})
-	}
-	for _, tool := range local {
-		o.addLocal(server, &tool, show)
 	}
 	return server, nil
 }
@@ -150,7 +150,7 @@ func (o Options) addTool(
 	})
 }
 
-// withoutOwnerTools takes the tools that ask for an owner out of the list while no owner is needed.
+// withoutOwnerTools takes the tool that asks for an owner out of the list while no owner is needed.
 func (o Options) withoutOwnerTools(next sdk.MethodHandler) sdk.MethodHandler {
 	return func(ctx context.Context, method string, request sdk.Request) (sdk.Result, error) {
 		result, err := next(ctx, method, request)
@@ -159,9 +159,7 @@ func (o Options) withoutOwnerTools(next sdk.MethodHandler) sdk.MethodHandler {
 			return result, err
 		}
 		if _, needed := o.requirements(ctx); !needed {
-			listed.Tools = slices.DeleteFunc(listed.Tools, func(t *sdk.Tool) bool {
-				return slices.ContainsFunc(ownerTools, func(row tool) bool { return row.name == t.Name })
-			})
+			listed.Tools = slices.DeleteFunc(listed.Tools, func(t *sdk.Tool) bool { return t.Name == ownerTool })
 		}
 		return listed, err
 	}

@@ -20,8 +20,11 @@ const (
 	maxSide = 4096
 )
 
+// pictureKinds are the words of the member picture.
+var pictureKinds = object{"properties": object{"picture": object{"enum": []any{"original", "rendering"}}}}
+
 // readFile reads the record of a file, and a picture of it: the file itself if models take it, or else its preview, or a page of a PDF.
-func (o *Options) readFile(ctx context.Context, raw json.RawMessage) (Answer, error) {
+func readFile(o *Options, ctx context.Context, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		ID   string `json:"attachment_id"`
 		Page int    `json:"page"`

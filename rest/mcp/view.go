@@ -50,6 +50,9 @@ var fileMembers = []string{"id", "file_name", "media_type", "size_bytes", "purpo
 // leftOut are members of an agent's passport or card that stand in it under another name, or that no model needs.
 var leftOut = []string{"profile", "encryption_key_fingerprint", "is_demo", "kind"}
 
+// hiddenMembers are members of answers that models do not get.
+var hiddenMembers = toSet("page", "page_size")
+
 // shown is a value of an answer as models get it. listed says that it stands in a list.
 func (s *shower) shown(value any, listed bool) any {
 	switch value := value.(type) {
