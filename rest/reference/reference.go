@@ -3,12 +3,14 @@
 package reference
 
 import (
+	"bytes"
 	"cmp"
+	_ "embed"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"text/template"
 )
 
 // Limit is the most that the page may have, in bytes.
@@ -17,48 +19,47 @@ const Limit = 30_000
 // prefix begins most paths; the page leaves it out.
 const prefix = "/api/v1"
 
+//go:embed reference.md.tmpl
+var layout string
+
+var page = template.Must(template.New("reference").Parse(layout))
+
+// description is what the page shows of an OpenAPI document. The page calls its methods.
 type description struct {
-	Tags []struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-	} `json:"tags"`
-	Paths      map[string]map[string]*operation `json:"paths"`
-	Components struct {
-		Schemas    map[string]*schema    `json:"schemas"`
-		Responses  map[string]*response  `json:"responses"`
-		Parameters map[string]*parameter `json:"parameters"`
-	} `json:"components"`
+	Tags       []struct{ Name string }
+	Paths      map[string]map[string]*operation
+	Components map[string]map[string]*node
 }
 
 type operation struct {
-	Tags        []string             `json:"tags"`
-	Summary     string               `json:"summary"`
-	Security    *[]any               `json:"security"`
-	Parameters  []*parameter         `json:"parameters"`
-	RequestBody *content             `json:"requestBody"`
-	Responses   map[string]*response `json:"responses"`
+	Tags        []string
+	Summary     string
+	Security    *[]any
+	Parameters  []*node
+	RequestBody *node
+	Responses   map[string]*node
 
-	method, path string
+	Method, Path string `json:"-"`
 }
 
-type parameter struct {
-	Ref      string  `json:"$ref"`
-	Name     string  `json:"name"`
-	In       string  `json:"in"`
-	Required bool    `json:"required"`
-	Schema   *schema `json:"schema"`
-}
-
-type content struct {
-	Content map[string]struct {
-		Schema *schema `json:"schema"`
-	} `json:"content"`
-}
-
-type response struct {
-	content
-
-	Ref string `json:"$ref"`
+// node is a parameter, a body, a response or a schema.
+type node struct {
+	Ref        string `json:"$ref"`
+	Name, In   string
+	Schema     *node
+	Content    map[string]*node
+	Type       any
+	Const      any
+	Enum       []any
+	MaxLength  int
+	Pattern    string
+	MaxItems   int
+	Required   any
+	Properties map[string]*node
+	Items      *node
+	OneOf      []*node
+	AnyOf      []*node
+	AllOf      []*node
 }
 
 // everywhere are the responses that nearly every operation has, which the page explains once.
@@ -69,76 +70,43 @@ var everywhere = []string{
 
 // Page returns the reference of a description in JSON.
 func Page(openapi []byte) ([]byte, error) {
-	var d description
-	if err := json.Unmarshal(openapi, &d); err != nil {
+	d, made := new(description), new(bytes.Buffer)
+	if err := json.Unmarshal(openapi, d); err != nil {
 		return nil, err
 	}
-	var page strings.Builder
-	page.WriteString(head)
-	for _, tag := range d.Tags {
-		operations := d.operations(tag.Name)
-		if len(operations) == 0 {
-			continue
-		}
-		fmt.Fprintf(&page, "\n## %s\n\n", tag.Name)
-		for _, o := range operations {
-			page.WriteString(d.line(o))
-		}
-	}
-	page.WriteString("\n## Records\n\n")
-	for _, name := range slices.Sorted(maps.Keys(d.Components.Schemas)) {
-		switch s := d.resolve(d.Components.Schemas[name]); {
-		case d.isListed(name):
-			fmt.Fprintf(&page, "- %s: %s\n", name, d.members(s, false))
-		case d.isChoice(name):
-			fmt.Fprintf(&page, "- %s: %s\n", name, oneOf(s.Enum))
-		}
-	}
-	page.WriteString("\n## Codes\n\n")
-	codes := d.codes()
-	for _, status := range slices.Sorted(maps.Keys(codes)) {
-		fmt.Fprintf(&page, "- %s: %s\n", status, strings.Join(slices.Sorted(maps.Keys(codes[status])), " "))
-	}
-	return []byte(page.String()), nil
+	err := page.Execute(made, d)
+	return made.Bytes(), err
 }
 
-// operations are those of a tag, by path and method.
-func (d *description) operations(tag string) []*operation {
+// follow returns the component that a node refers to, or the node.
+func (d *description) follow(n *node) *node {
+	for n != nil && n.Ref != "" {
+		kind, name, _ := strings.Cut(strings.TrimPrefix(n.Ref, "#/components/"), "/")
+		n = d.Components[kind][name]
+	}
+	return n
+}
+
+// component is the name of what a node refers to.
+func (n *node) component() string { return n.Ref[strings.LastIndex(n.Ref, "/")+1:] }
+
+// Operations are those of a tag, by path and method.
+func (d *description) Operations(tag string) []*operation {
 	var all []*operation
 	for path, methods := range d.Paths {
 		for method, o := range methods {
 			if slices.Contains(o.Tags, tag) && (strings.HasPrefix(path, prefix) || method != "get") {
-				o.method, o.path = strings.ToUpper(method), strings.TrimPrefix(path, prefix)
+				o.Method, o.Path = strings.ToUpper(method), strings.TrimPrefix(path, prefix)
 				all = append(all, o)
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b *operation) int { return cmp.Or(cmp.Compare(a.path, b.path), cmp.Compare(a.method, b.method)) })
+	slices.SortFunc(all, func(a, b *operation) int { return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Method, b.Method)) })
 	return all
 }
 
-// line describes an operation.
-func (d *description) line(o *operation) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "- `%s %s` %s%s", o.method, o.path+d.query(o), o.access(), o.Summary)
-	if o.RequestBody != nil {
-		for _, body := range o.RequestBody.Content {
-			if s := d.resolve(body.Schema); s != nil && len(s.Properties) > 0 {
-				b.WriteString(". " + d.members(s, true))
-			}
-			break
-		}
-	}
-	b.WriteString(" → " + d.answers(o))
-	if codes := d.own(o); len(codes) > 0 {
-		b.WriteString("; " + strings.Join(codes, " "))
-	}
-	b.WriteString("\n")
-	return b.String()
-}
-
-// access says that an operation needs no token, or nothing if it needs one.
-func (o *operation) access() string {
+// Access says that an operation needs no token, or nothing if it needs one.
+func (o *operation) Access() string {
 	switch {
 	case o.Security == nil:
 		return ""
@@ -149,14 +117,11 @@ func (o *operation) access() string {
 	}
 }
 
-// query lists the parameters of a query.
-func (d *description) query(o *operation) string {
+// Query lists the parameters of a query.
+func (d *description) Query(o *operation) string {
 	var words []string
 	for _, p := range o.Parameters {
-		if p.Ref != "" {
-			p = d.Components.Parameters[strings.TrimPrefix(p.Ref, "#/components/parameters/")]
-		}
-		if p.In != "query" {
+		if p = d.follow(p); p.In != "query" {
 			continue
 		}
 		word := p.Name
@@ -165,14 +130,25 @@ func (d *description) query(o *operation) string {
 		}
 		words = append(words, word)
 	}
-	if len(words) == 0 {
+	if words == nil {
 		return ""
 	}
 	return "?" + strings.Join(words, "&")
 }
 
-// answers are the statuses of success with what they hold; a status that is for repeats holds the same.
-func (d *description) answers(o *operation) string {
+// Body lists the members of a body.
+func (d *description) Body(o *operation) string {
+	if o.RequestBody == nil {
+		return ""
+	}
+	for _, body := range o.RequestBody.Content {
+		return d.members(d.resolve(body.Schema), true)
+	}
+	return ""
+}
+
+// Answer has the statuses of success and what they hold; a status that is for repeats holds the same.
+func (d *description) Answer(o *operation) string {
 	var statuses []string
 	kind := ""
 	for _, status := range slices.Sorted(maps.Keys(o.Responses)) {
@@ -181,12 +157,9 @@ func (d *description) answers(o *operation) string {
 		}
 		statuses = append(statuses, status)
 		for media, body := range o.Responses[status].Content {
-			if body.Schema == nil || !strings.Contains(media, "json") {
-				continue
-			}
-			if s := d.resolve(body.Schema); s != nil && len(s.Properties) > 0 {
+			if s := d.resolve(body.Schema); s != nil && len(s.Properties) > 0 && strings.Contains(media, "json") {
 				kind = "{" + d.members(s, false) + "}"
-				if name := strings.TrimPrefix(body.Schema.Ref, schemas); d.isListed(name) {
+				if name := body.Schema.component(); d.isListed(name) {
 					kind = name
 				}
 			}
@@ -195,50 +168,63 @@ func (d *description) answers(o *operation) string {
 	return strings.TrimSpace(strings.Join(statuses, "/") + " " + kind)
 }
 
-// own are the codes of an operation besides those of every request.
-func (d *description) own(o *operation) []string {
-	codes := map[string]bool{}
+// Codes are the codes of an operation besides those of every request.
+func (d *description) Codes(o *operation) string {
+	codes := make(map[string]bool)
 	for status, r := range o.Responses {
-		name := strings.TrimPrefix(r.Ref, "#/components/responses/")
-		if status < "400" || slices.Contains(everywhere, name) {
-			continue
-		}
-		for _, code := range d.codesOf(r) {
-			codes[code] = true
+		if status >= "400" && !slices.Contains(everywhere, r.component()) {
+			d.addCodes(codes, r)
 		}
 	}
-	return slices.Sorted(maps.Keys(codes))
+	return words(codes)
 }
 
-// codesOf are the error codes of a response.
-func (d *description) codesOf(r *response) []string {
-	if r.Ref != "" {
-		r = d.Components.Responses[strings.TrimPrefix(r.Ref, "#/components/responses/")]
-	}
-	body := r.Content["application/json"].Schema
-	if body == nil || body.Properties["error"] == nil || body.Properties["error"].Properties["code"] == nil {
-		return nil
-	}
-	var codes []string
-	for _, code := range body.Properties["error"].Properties["code"].Enum {
-		codes = append(codes, fmt.Sprint(code))
-	}
-	return codes
-}
-
-// codes are all error codes by their status.
-func (d *description) codes() map[string]map[string]bool {
-	all := map[string]map[string]bool{}
+// AllCodes are all error codes by their status.
+func (d *description) AllCodes() map[string]string {
+	all := make(map[string]map[string]bool)
 	for _, methods := range d.Paths {
 		for _, o := range methods {
 			for status, r := range o.Responses {
-				for _, code := range d.codesOf(r) {
-					if all[status] == nil {
-						all[status] = map[string]bool{}
-					}
-					all[status][code] = true
+				if all[status] == nil {
+					all[status] = make(map[string]bool)
 				}
+				d.addCodes(all[status], r)
 			}
+		}
+	}
+	shown := make(map[string]string)
+	for status, codes := range all {
+		if len(codes) > 0 {
+			shown[status] = words(codes)
+		}
+	}
+	return shown
+}
+
+// addCodes adds the error codes of a response.
+func (d *description) addCodes(codes map[string]bool, r *node) {
+	body := d.follow(r).Content["application/json"]
+	if body == nil || body.Schema == nil || body.Schema.Properties["error"] == nil {
+		return
+	}
+	if code := body.Schema.Properties["error"].Properties["code"]; code != nil {
+		for _, one := range code.Enum {
+			codes[one.(string)] = true //nolint:forcetypeassert // codes are strings
+		}
+	}
+}
+
+func words(codes map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(codes)), " ") }
+
+// Records are the records that several answers share, and the choices that are longer than their names.
+func (d *description) Records() map[string]string {
+	all := make(map[string]string)
+	for name, s := range d.Components["schemas"] {
+		switch {
+		case d.isListed(name):
+			all[name] = d.members(d.resolve(s), false)
+		case d.isChoice(name):
+			all[name] = oneOf(d.resolve(s).Enum)
 		}
 	}
 	return all
@@ -246,10 +232,7 @@ func (d *description) codes() map[string]map[string]bool {
 
 // isListed reports whether a component is a record that several answers share: no request, and no envelope around a record.
 func (d *description) isListed(name string) bool {
-	for _, suffix := range []string{"Input", "Result", "Page", "List", "Form", "Frame", "Detail", "Sent"} {
-		if strings.HasSuffix(name, suffix) {
-			return false
-		}
-	}
-	return d.isRecord(name) && name != "Error"
+	return d.isRecord(name) && name != "Error" && !slices.ContainsFunc(
+		[]string{"Input", "Result", "Page", "List", "Form", "Frame", "Detail", "Sent"},
+		func(suffix string) bool { return strings.HasSuffix(name, suffix) })
 }

@@ -10,68 +10,51 @@ import (
 	"strings"
 )
 
-// schema is the part of a JSON schema that the reference shows.
-type schema struct {
-	Ref        string             `json:"$ref"`
-	Type       any                `json:"type"`
-	Format     string             `json:"format"`
-	Const      any                `json:"const"`
-	Enum       []any              `json:"enum"`
-	MaxLength  int                `json:"maxLength"`
-	Pattern    string             `json:"pattern"`
-	MaxItems   int                `json:"maxItems"`
-	Required   []string           `json:"required"`
-	Properties map[string]*schema `json:"properties"`
-	Items      *schema            `json:"items"`
-	OneOf      []*schema          `json:"oneOf"`
-	AnyOf      []*schema          `json:"anyOf"`
-	AllOf      []*schema          `json:"allOf"`
-}
-
-const schemas = "#/components/schemas/"
-
 // short are the names of types that records and requests are made of, as the page explains them.
 var short = map[string]string{"Id": "id", "SentId": "id", "Time": "time", "SentTime": "time", "SentFiles": "[id]..10", "Minor": "int", "SentAmount": "int"}
 
 // resolve follows references and merges the parts of allOf.
-func (d *description) resolve(s *schema) *schema {
-	for s != nil && s.Ref != "" {
-		s = d.Components.Schemas[strings.TrimPrefix(s.Ref, schemas)]
-	}
-	if s == nil || len(s.AllOf) == 0 {
+func (d *description) resolve(s *node) *node {
+	if s = d.follow(s); s == nil || s.AllOf == nil {
 		return s
 	}
 	whole := *s
-	whole.AllOf, whole.Properties = nil, maps.Clone(s.Properties)
-	if whole.Properties == nil {
-		whole.Properties = map[string]*schema{}
-	}
+	whole.Properties = maps.Clone(s.Properties)
+	required := s.required()
 	for _, part := range s.AllOf {
 		part = d.resolve(part)
-		maps.Copy(whole.Properties, part.Properties)
-		whole.Required = append(slices.Clone(whole.Required), part.Required...)
-		if whole.Type == nil {
-			whole.Type = part.Type
+		if whole.Properties == nil {
+			whole.Properties = make(map[string]*node)
 		}
+		maps.Copy(whole.Properties, part.Properties)
+		required = append(slices.Clone(required), part.required()...)
+		whole.Type = cmp.Or(whole.Type, part.Type)
 	}
+	whole.AllOf, whole.Required = nil, required
 	return &whole
+}
+
+// required are the names of the members that must be there.
+func (n *node) required() []any {
+	names, _ := n.Required.([]any)
+	return names
 }
 
 // isRecord reports whether a component is an object with members, which the page lists by its name.
 func (d *description) isRecord(name string) bool {
-	s := d.resolve(d.Components.Schemas[name])
+	s := d.resolve(d.Components["schemas"][name])
 	return s != nil && len(s.Properties) > 0
 }
 
 // isChoice reports whether a component is a set of words that is longer than its name.
 func (d *description) isChoice(name string) bool {
-	s := d.Components.Schemas[name]
+	s := d.Components["schemas"][name]
 	return s != nil && name != "ErrorCode" && len(s.Enum) > 0 && len(oneOf(s.Enum)) > len(name)
 }
 
 // kind is the type of a value in a word; empty for a string that is only bounded by its use.
-func (d *description) kind(s *schema) string {
-	name := strings.TrimPrefix(s.Ref, schemas)
+func (d *description) kind(s *node) string {
+	name := s.component()
 	if known, ok := short[name]; ok {
 		return known
 	}
@@ -81,7 +64,7 @@ func (d *description) kind(s *schema) string {
 	if len(s.AllOf) == 1 && s.AllOf[0].Ref != "" {
 		return d.kind(s.AllOf[0])
 	}
-	for _, choices := range [][]*schema{s.OneOf, s.AnyOf} {
+	for _, choices := range [][]*node{s.OneOf, s.AnyOf} {
 		if s.Ref == "" && len(choices) > 0 && len(s.Properties) == 0 {
 			return d.choice(choices)
 		}
@@ -102,7 +85,7 @@ func (d *description) kind(s *schema) string {
 	return plain(whole)
 }
 
-func (d *description) choice(choices []*schema) string {
+func (d *description) choice(choices []*node) string {
 	var kinds []string
 	for _, one := range choices {
 		if kind := d.kind(one); kind != "" && !slices.Contains(kinds, kind) {
@@ -124,7 +107,7 @@ func oneOf(values []any) string {
 }
 
 // plain is the type of a value without members.
-func plain(s *schema) string {
+func plain(s *node) string {
 	name, _ := s.Type.(string)
 	if kinds, ok := s.Type.([]any); ok {
 		name = fmt.Sprint(kinds[0])
@@ -162,27 +145,25 @@ func atMost(most int) string {
 }
 
 // members lists the members of an object, required ones first; marked puts an asterisk behind those.
-func (d *description) members(s *schema, marked bool) string {
-	names := slices.Sorted(maps.Keys(s.Properties))
-	slices.SortStableFunc(names, func(a, b string) int {
-		return boolOrder(slices.Contains(s.Required, b)) - boolOrder(slices.Contains(s.Required, a))
-	})
-	words := make([]string, len(names))
-	for i, name := range names {
-		words[i] = name
-		if marked && slices.Contains(s.Required, name) {
-			words[i] += "*"
+func (d *description) members(s *node, marked bool) string {
+	if s == nil {
+		return ""
+	}
+	var first, others []string
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		isRequired := slices.Contains(s.required(), any(name))
+		word := name
+		if marked && isRequired {
+			word += "*"
 		}
 		if kind := d.kind(s.Properties[name]); kind != "" {
-			words[i] += ":" + kind
+			word += ":" + kind
+		}
+		if isRequired {
+			first = append(first, word)
+		} else {
+			others = append(others, word)
 		}
 	}
-	return strings.Join(words, " ")
-}
-
-func boolOrder(yes bool) int {
-	if yes {
-		return 1
-	}
-	return 0
+	return strings.Join(append(first, others...), " ")
 }
