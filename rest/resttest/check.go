@@ -1,12 +1,17 @@
 package resttest
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // carried are headers of HTTP itself and of CORS, which no route describes.
@@ -23,127 +28,150 @@ type Exchange struct {
 	Body []byte
 }
 
-// Find returns the operation that a request asks for, and whether its path is described at all. HEAD is GET.
-func (d *Description) Find(method, path string) (operation *Operation, known bool) {
-	if method == http.MethodHead {
-		method = http.MethodGet
-	}
-	var found *Operation
-	segments := strings.Split(path, "/")
-	for _, o := range d.Operations {
-		if !o.matches(segments) || (found != nil && found.literals() > o.literals()) {
-			continue
-		}
-		if found == nil || found.literals() < o.literals() {
-			found, operation = o, nil
-		}
-		if o.Method == method {
-			operation = o
-		}
-	}
-	return operation, found != nil
-}
-
-func (o *Operation) matches(segments []string) bool {
-	return slices.EqualFunc(o.segments, segments, func(own, sent string) bool {
-		return own == sent || (strings.HasPrefix(own, "{") && sent != "")
-	})
-}
-
-// literals counts the segments that are not parameters: the path with more of them is meant.
-func (o *Operation) literals() int {
-	return len(o.segments) - strings.Count(o.Path, "{")
-}
-
 // Check returns the parts of an exchange that are not described; the error names route, status and JSON pointer.
 func (d *Description) Check(e Exchange) error {
-	route := e.Request.URL.Path
-	operation, _ := d.Find(e.Request.Method, route)
-	responses := d.everyPath
-	if operation != nil {
-		route, responses = operation.Path, operation.responses
+	operation, _ := d.Find(e.Request.Method, e.Request.URL.Path)
+	if operation == nil {
+		return e.named(e.Request.URL.Path, d.CheckMissing(e))
 	}
-	err := e.check(responses)
-	if err == nil && operation != nil && e.Status < http.StatusMultipleChoices {
+	err := e.check(operation.find("responses"))
+	if err == nil && e.Status < http.StatusMultipleChoices {
 		err = operation.checkAccepted(e)
 	}
-	if err != nil {
-		return fmt.Errorf("not as described: %s %s answered %d: %w", e.Request.Method, route, e.Status, err)
-	}
-	return nil
+	return e.named(operation.Path, err)
 }
 
 // CheckMissing is Check for a path that the answering process does not serve, described or not.
-func (d *Description) CheckMissing(e Exchange) error { return e.check(d.everyPath) }
-
-func (e Exchange) check(responses map[int]*response) error {
-	described, ok := responses[e.Status]
-	if !ok {
-		return fmt.Errorf("the status is not described; the body was %.300s", e.Body)
-	}
-	if err := described.checkHeaders(e.Header); err != nil {
-		return err
-	}
-	return described.checkBody(e)
+func (d *Description) CheckMissing(e Exchange) error {
+	return e.check(d.find("x-every-path", "responses"))
 }
 
-func (r *response) checkHeaders(sent http.Header) error {
-	for name, described := range r.headers {
-		text := strings.Join(sent.Values(name), ", ")
-		if text == "" && !described.required {
+func (e Exchange) named(route string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("not as described: %s %s answered %d: %w", e.Request.Method, route, e.Status, err)
+}
+
+// check holds the answer against the response of its status.
+func (e Exchange) check(responses place) error {
+	described := responses.find(strconv.Itoa(e.Status))
+	if described.value == nil {
+		return fmt.Errorf("the status is not described; the body was %.300s", e.Body)
+	}
+	known := slices.Clone(carried)
+	for name := range object(described.value["headers"]) {
+		header := described.find("headers", name)
+		known = append(known, http.CanonicalHeaderKey(name))
+		text := strings.Join(e.Header.Values(name), ", ")
+		if text == "" && header.value["required"] != true {
 			continue
 		}
-		if err := described.schema.checkText(text); err != nil {
-			return fmt.Errorf("header %s is %q: %w", name, text, err)
+		if err := header.checkText(text); err != nil {
+			return fmt.Errorf("header %s is %q: %w", http.CanonicalHeaderKey(name), text, err)
 		}
 	}
-	for name := range sent {
-		if r.headers[name] == nil && !slices.Contains(carried, name) && !strings.HasPrefix(name, "Access-Control-") {
+	for name := range e.Header {
+		if !slices.Contains(known, name) && !strings.HasPrefix(name, "Access-Control-") {
 			return fmt.Errorf("header %s is not described", name)
 		}
 	}
-	return nil
-}
-
-func (r *response) checkBody(e Exchange) error {
+	content := object(described.value["content"])
 	mediaType, _, err := mime.ParseMediaType(e.Header.Get("Content-Type"))
-	if len(r.content) == 0 {
-		if len(e.Body) > 0 {
-			return errors.New("a body is not described")
-		}
+	switch {
+	case len(content) == 0 && len(e.Body) > 0:
+		return errors.New("a body is not described")
+	case len(content) == 0:
 		return nil
-	}
-	shape, ok := r.content[mediaType]
-	if err != nil || !ok {
+	case err != nil || content[mediaType] == nil:
 		return fmt.Errorf("Content-Type %q is not described", e.Header.Get("Content-Type"))
-	}
-	if e.Request.Method == http.MethodHead || shape == nil || mediaType != jsonType {
+	case mediaType != jsonType || described.json().value == nil || e.Request.Method == http.MethodHead:
 		return nil
 	}
-	return shape.checkJSON(e.Body)
+	return described.json().checkJSON(e.Body)
 }
 
 // checkAccepted holds what the server took against what the description says it takes.
 func (o *Operation) checkAccepted(e Exchange) error {
-	query := e.Request.URL.Query()
-	for name, shape := range o.query {
-		for _, text := range query[name] {
-			if err := shape.checkText(text); err != nil {
+	for name, texts := range e.Request.URL.Query() {
+		for _, text := range texts {
+			if err := o.query(name).checkText(text); err != nil {
 				return fmt.Errorf("although the parameter %s was %q: %w", name, text, err)
 			}
 		}
 	}
-	shape := o.body[jsonType]
-	if shape == nil || len(e.Sent) == 0 {
-		return nil
-	}
-	if err := shape.checkJSON(e.Sent); err != nil {
-		return fmt.Errorf("although the request was %.300s: %w", e.Sent, err)
+	if body := o.find("requestBody").json(); body.value != nil && len(e.Sent) > 0 {
+		if err := body.checkJSON(e.Sent); err != nil {
+			return fmt.Errorf("although the request was %.300s: %w", e.Sent, err)
+		}
 	}
 	return nil
 }
 
 // Accepts returns an error if a body does not follow the operation's schema.
-func (o *Operation) Accepts(body []byte) error { return o.body[jsonType].checkJSON(body) }
+func (o *Operation) Accepts(body []byte) error { return o.find("requestBody").json().checkJSON(body) }
 
-const jsonType = "application/json"
+// Frame returns the parts of a text frame from the event channel that are not described (§6).
+func Frame(raw []byte) error {
+	d, err := Load()
+	if err != nil {
+		return err
+	}
+	frame, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	kind := object(frame)["type"]
+	shape, ok := map[any]string{"event": "EventFrame", "acked": "AckedFrame"}[kind]
+	if !ok {
+		return fmt.Errorf("a frame of type %q is not described", kind)
+	}
+	if err := d.check("/components/schemas/"+shape, frame); err != nil {
+		return fmt.Errorf("not as described: %.300s: %w", raw, err)
+	}
+	return nil
+}
+
+// Handshake returns the parts of the answer to a handshake of the event channel that are not described; WebSocket clients do not
+// use the transport that Main checks.
+func Handshake(address string, answer *http.Response) error {
+	d, err := Load()
+	if err != nil {
+		return err
+	}
+	at, err := url.Parse(address)
+	if err != nil {
+		return err
+	}
+	return d.Check(Exchange{Request: &http.Request{Method: http.MethodGet, URL: at}, Status: answer.StatusCode, Header: answer.Header})
+}
+
+// Example is a value that the description shows.
+type Example struct {
+	// Value is nil if there should be one.
+	Value any
+
+	place place
+}
+
+// Check holds the example against the schema that it stands beside.
+func (e Example) Check() error { return e.place.check(e.Value) }
+
+// Examples are those of the request, under "request", and of the answers, under their status. An answer that repeats another one's
+// shape needs none, nor does a failure, a body without members or the description itself.
+func (o *Operation) Examples() map[string]Example {
+	all := make(map[string]Example)
+	add := func(name string, at place, needed bool) {
+		if value, shown := at.value["example"]; at.value != nil && (shown || needed) {
+			all[name] = Example{value, at}
+		}
+	}
+	body := o.find("requestBody")
+	add("request", body.json(), body.value["required"] == true)
+	responses := object(o.value["responses"])
+	for status := range responses {
+		repeats := status == "200" && responses["201"] != nil
+		add(status, o.find("responses", status).json(), status < "300" && !repeats && o.Path != "/api/v1/openapi.json")
+	}
+	return all
+}

@@ -2,8 +2,10 @@ package resttest
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -13,17 +15,21 @@ import (
 	"stoa/rest"
 )
 
-// Description is the compiled OpenAPI document.
+// address names the document among the compiler's resources.
+const address = "stoa:openapi.json"
+
+const jsonType = "application/json"
+
+// Description is the OpenAPI document. Schemas are compiled when they are first needed; their dialect is JSON Schema 2020-12.
 type Description struct {
 	// Document is the whole of it as plain JSON values; numbers are json.Number.
 	Document map[string]any
 	// Operations are those of paths, in no order.
 	Operations []*Operation
 
-	everyPath map[int]*response
-	// frames of the event channel by their type.
-	frames  map[string]*schema
-	schemas *compiler
+	mu       sync.Mutex
+	compiler *jsonschema.Compiler
+	compiled map[string]*jsonschema.Schema
 }
 
 // Operation is one method of one path.
@@ -31,28 +37,19 @@ type Operation struct {
 	// ID is the operationId, Method in capitals, Path the template.
 	ID, Method, Path string
 
-	described map[string]any
-	segments  []string
-	query     map[string]*schema
-	body      map[string]*schema
-	responses map[int]*response
+	place
 }
 
-// response describes the headers and the body of one status.
-type response struct {
-	headers map[string]*header
-	content map[string]*schema
+// place is an object of the document.
+type place struct {
+	d     *Description
+	value map[string]any
+	// at is its JSON pointer.
+	at string
 }
 
-type header struct {
-	required bool
-	schema   *schema
-}
-
-// Load compiles the description that the server serves; the same one is returned every time.
-var Load = sync.OnceValues(load)
-
-func load() (*Description, error) {
+// Load reads the description that the server serves; the same one is returned every time.
+var Load = sync.OnceValues(func() (*Description, error) {
 	raw, err := rest.OpenAPI("")
 	if err != nil {
 		return nil, err
@@ -61,121 +58,155 @@ func load() (*Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Description{Document: object(value), frames: map[string]*schema{}}
-	if d.schemas, err = newCompiler(d.Document); err != nil {
+	d := &Description{Document: object(value), compiler: jsonschema.NewCompiler(), compiled: make(map[string]*jsonschema.Schema)}
+	d.compiler.DefaultDraft(jsonschema.Draft2020)
+	d.compiler.AssertFormat()
+	if err := d.compiler.AddResource(address, value); err != nil {
 		return nil, err
 	}
 	for path, item := range object(d.Document["paths"]) {
-		for method, member := range object(item) {
-			operation, err := d.operation(path, method, object(member))
-			if err != nil {
-				return nil, fmt.Errorf("%s %s: %w", method, path, err)
-			}
-			d.Operations = append(d.Operations, operation)
+		for method := range object(item) {
+			found := d.find("paths", path, method)
+			id, _ := found.value["operationId"].(string)
+			d.Operations = append(d.Operations, &Operation{id, strings.ToUpper(method), path, found})
 		}
 	}
-	for name, shape := range map[string]string{"event": "EventFrame", "acked": "AckedFrame"} {
-		if d.frames[name], err = d.schemas.compile(pointer("components", "schemas", shape)); err != nil {
-			return nil, err
-		}
-	}
-	every := object(d.Document["x-every-path"])
-	d.everyPath, err = d.responses("/x-every-path/responses", object(every["responses"]))
-	return d, err
+	return d, nil
+})
+
+// find follows names from the root of the document.
+func (d *Description) find(names ...string) place {
+	return place{d: d, value: d.Document}.find(names...)
 }
 
-func (d *Description) operation(path, method string, described map[string]any) (*Operation, error) {
-	at := pointer("paths", path, method)
-	id, _ := described["operationId"].(string)
-	o := &Operation{ID: id, Method: strings.ToUpper(method), Path: path, described: described, segments: strings.Split(path, "/"), query: map[string]*schema{}}
-	var err error
-	if o.responses, err = d.responses(at+"/responses", object(described["responses"])); err != nil {
-		return nil, err
-	}
-	if body := object(described["requestBody"]); body != nil {
-		if o.body, err = d.content(at+"/requestBody/content", object(body["content"])); err != nil {
-			return nil, err
+// find follows names, and references to components on the way. The value of a place that is not there is nil.
+func (p place) find(names ...string) place {
+	for _, name := range names {
+		p = place{p.d, object(p.value[name]), p.at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)}
+		if target, ok := p.value["$ref"].(string); ok {
+			p = p.d.find(strings.Split(strings.TrimPrefix(target, "#/"), "/")...)
 		}
 	}
-	parameters, _ := described["parameters"].([]any)
+	return p
+}
+
+// query is the place of a parameter of the operation's query.
+func (o *Operation) query(name string) place {
+	parameters, _ := o.value["parameters"].([]any)
 	for i, member := range parameters {
-		parameter, at := d.follow(member, at+"/parameters/"+strconv.Itoa(i))
-		name, _ := parameter["name"].(string)
-		if parameter["in"] != "query" {
-			continue
-		}
-		if o.query[name], err = d.schemas.compile(at + "/schema"); err != nil {
-			return nil, err
+		one := place{o.d, map[string]any{"parameter": member}, o.at + "/parameters/" + strconv.Itoa(i)}.find("parameter")
+		one.at = strings.TrimSuffix(one.at, "/parameter")
+		if one.value["in"] == "query" && one.value["name"] == name {
+			return one
 		}
 	}
-	return o, nil
+	return place{}
 }
 
-func (d *Description) responses(at string, described map[string]any) (map[int]*response, error) {
-	all := make(map[int]*response, len(described))
-	for name, member := range described {
-		status, err := strconv.Atoi(name)
+// json is the place of the JSON of a body or a response; its value is nil if it has no schema.
+func (p place) json() place {
+	found := p.find("content", jsonType)
+	if found.value["schema"] == nil {
+		return place{}
+	}
+	return found
+}
+
+// check returns what the schema of a place does not allow of a value. A place without one allows anything.
+func (p place) check(value any) error {
+	if p.value == nil {
+		return nil
+	}
+	return p.d.check(p.at+"/schema", value)
+}
+
+// checkText is check for the text of a header or a parameter, which is a number or a boolean if the schema wants one.
+func (p place) checkText(text string) error {
+	if p.value == nil {
+		return nil
+	}
+	schema, err := p.d.schema(p.at + "/schema")
+	if err != nil {
+		return err
+	}
+	var value any = text
+	wants := func(kind string) bool { return schema.Types != nil && strings.Contains(schema.Types.String(), kind) }
+	switch {
+	case wants("integer") && json.Valid([]byte(text)):
+		value = json.Number(text)
+	case wants("boolean") && (text == "true" || text == "false"):
+		value = text == "true"
+	}
+	return p.check(value)
+}
+
+// checkJSON is check for a JSON text.
+func (p place) checkJSON(raw []byte) error {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	return p.check(value)
+}
+
+// check returns what the schema at a pointer does not allow of a value, with pointers to it.
+func (d *Description) check(at string, value any) error {
+	schema, err := d.schema(at)
+	if err != nil {
+		return err
+	}
+	if err = schema.Validate(value); err == nil {
+		return nil
+	}
+	_, said, _ := strings.Cut(err.Error(), "\n") // the first line only names the schema
+	return fmt.Errorf("%s (%s)", strings.Join(strings.Fields(said), " "), at)
+}
+
+// schema compiles the schema at a pointer, once.
+func (d *Description) schema(at string) (*jsonschema.Schema, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.compiled[at] == nil {
+		made, err := d.compiler.Compile(address + "#" + at)
 		if err != nil {
 			return nil, err
 		}
-		found, at := d.follow(member, at+"/"+name)
-		r := &response{headers: map[string]*header{}}
-		for name, member := range object(found["headers"]) {
-			described, at := d.follow(member, at+"/headers/"+name)
-			h := &header{required: described["required"] == true}
-			if h.schema, err = d.schemas.compile(at + "/schema"); err != nil {
-				return nil, err
-			}
-			r.headers[http.CanonicalHeaderKey(name)] = h
-		}
-		if r.content, err = d.content(at+"/content", object(found["content"])); err != nil {
-			return nil, err
-		}
-		all[status] = r
+		d.compiled[at] = made
 	}
-	return all, nil
+	return d.compiled[at], nil
 }
 
-func (d *Description) content(at string, described map[string]any) (map[string]*schema, error) {
-	all := make(map[string]*schema, len(described))
-	for mediaType, member := range described {
-		all[mediaType] = nil
-		if _, shaped := object(member)["schema"]; !shaped {
+// Find returns the operation that a request asks for, and whether its path is described at all. HEAD is GET.
+func (d *Description) Find(method, path string) (operation *Operation, known bool) {
+	if method == http.MethodHead {
+		method = http.MethodGet
+	}
+	var found *Operation
+	segments := strings.Split(path, "/")
+	for _, o := range d.Operations {
+		if !o.matches(segments) || (found != nil && found.literals() > o.literals()) {
 			continue
 		}
-		var err error
-		if all[mediaType], err = d.schemas.compile(at + pointer(mediaType) + "/schema"); err != nil {
-			return nil, err
+		if found == nil || found.literals() < o.literals() {
+			found, operation = o, nil
+		}
+		if o.Method == method {
+			operation = o
 		}
 	}
-	return all, nil
+	return operation, found != nil
 }
 
-// follow resolves a reference to a component.
-func (d *Description) follow(member any, at string) (found map[string]any, pointed string) {
-	found = object(member)
-	target, ok := found["$ref"].(string)
-	if !ok {
-		return found, at
-	}
-	at = strings.TrimPrefix(target, "#")
-	found = d.Document
-	for _, name := range strings.Split(at, "/")[1:] {
-		found = object(found[name])
-	}
-	return found, at
+func (o *Operation) matches(segments []string) bool {
+	return slices.EqualFunc(strings.Split(o.Path, "/"), segments, func(own, sent string) bool {
+		return own == sent || (strings.HasPrefix(own, "{") && sent != "")
+	})
 }
+
+// literals counts the segments that are not parameters: the path with more of them is meant.
+func (o *Operation) literals() int { return strings.Count(o.Path, "/") - strings.Count(o.Path, "{") }
 
 func object(value any) map[string]any {
 	m, _ := value.(map[string]any)
 	return m
-}
-
-// pointer is a JSON pointer of these names.
-func pointer(names ...string) string {
-	var p strings.Builder
-	for _, name := range names {
-		p.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name))
-	}
-	return p.String()
 }

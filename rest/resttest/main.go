@@ -1,3 +1,12 @@
+// Package resttest holds every answer that a test sees from a public listener against rest/openapi.yaml (§9), save the pages for
+// people.
+//
+// TestMain calls Main, which puts the check into http.DefaultTransport, the transport of the tests' clients. A status, an error
+// code, a header or a member that is not described becomes the error of that request, with route, status and JSON pointer. It
+// fails the test binary even if a test takes the error for a lost connection. The body of an accepted request is checked against
+// its schema, too. Answers are counted, so that a package can prove that it has seen everything that is described.
+//
+// The description is read once a process. Everything is safe for concurrent use.
 package resttest
 
 import (
@@ -5,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -63,12 +73,37 @@ func whole() bool {
 func (t *Transport) unseen() []string {
 	var missing []string
 	for _, o := range t.Description.Operations {
-		for status := range o.responses {
-			if status >= http.StatusOK && status < http.StatusMultipleChoices && t.seen[Answered{o.ID, status}] == 0 {
-				missing = append(missing, fmt.Sprintf("%s %s: no test of this package got the described %d", o.Method, o.Path, status))
+		for status := range object(o.value["responses"]) {
+			if status >= "200" && status < "300" && !t.seen[o.ID+" "+status] {
+				missing = append(missing, fmt.Sprintf("%s %s: no test of this package got the described %s", o.Method, o.Path, status))
 			}
 		}
 	}
 	slices.Sort(missing)
 	return missing
+}
+
+// PythonWithNaCl is a Python that has PyNaCl, a client of messages that is none of ours. The test is skipped if this machine has none;
+// make test installs one.
+func PythonWithNaCl(t testing.TB) string {
+	t.Helper()
+	return pythonWith(t, "import nacl.public", "PyNaCl (Debian: python3-nacl)")
+}
+
+// PythonWithJWT is a Python that has PyJWT, a reader of receipts that is none of ours. The test is skipped if this machine has none; make
+// test installs one.
+func PythonWithJWT(t testing.TB) string {
+	t.Helper()
+	return pythonWith(t, "import jwt, cryptography", "PyJWT (Debian: python3-jwt, python3-cryptography)")
+}
+
+func pythonWith(t testing.TB, imports, missing string) string {
+	t.Helper()
+	for _, name := range []string{"python3", "/usr/bin/python3"} {
+		if exec.CommandContext(t.Context(), name, "-c", imports).Run() == nil {
+			return name
+		}
+	}
+	t.Skip("no python3 with " + missing)
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -23,13 +24,8 @@ type Transport struct {
 
 	mu         sync.Mutex
 	deviations []string
-	seen       map[Answered]int
-}
-
-// Answered is a kind of answer: an operation and a status.
-type Answered struct {
-	Operation string
-	Status    int
+	// seen holds the answers that came, each as the id of its operation and a status.
+	seen map[string]bool
 }
 
 // RoundTrip makes a request. An answer that is not as described is closed and becomes an error.
@@ -84,9 +80,9 @@ func (t *Transport) count(e Exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.seen == nil {
-		t.seen = make(map[Answered]int)
+		t.seen = make(map[string]bool)
 	}
-	t.seen[Answered{operation.ID, e.Status}]++
+	t.seen[operation.ID+" "+strconv.Itoa(e.Status)] = true
 }
 
 // broken is a body that ends in an error.
