@@ -2,6 +2,7 @@ package owner
 
 import (
 	"context"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strings"
@@ -15,38 +16,74 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// wishForm is the form that asks for a link, for an archive or an erasure.
-type wishForm struct {
-	restoreRequest
-
+// linkForm is a form that asks for a link by mail: of a restore, an archive or an erasure.
+type linkForm struct {
+	Handle, Email string
+	// Wrong is why a field is not valid, by its name.
+	Wrong map[string]string
+	// Purpose is empty for a restore.
 	Purpose owners.Purpose
+
+	// template is the form's, done the answer's, with its status.
+	template, done *template.Template
+	status         int
 }
 
-// wishPage shows the form of a purpose. Faults: lifecycle_setup_pending.
-func (s *site) wishPage(purpose owners.Purpose) page {
-	return func(context.Context, *http.Request, url.Values) (*view, error) {
-		if err := s.owners.RequireRequests(); err != nil {
+var restoreForm = linkForm{template: requestTemplate, done: requestedTemplate, status: http.StatusOK}
+
+func wishForm(purpose owners.Purpose) linkForm {
+	return linkForm{Purpose: purpose, template: wishTemplate, done: wishedTemplate, status: http.StatusAccepted}
+}
+
+// ask are the methods of a page with a form that asks for a link. The answer is the same whether or not agent and address belong
+// together. Faults: lifecycle_setup_pending.
+func (s *site) ask(
+	form linkForm, require func(context.Context) error, request func(context.Context, owners.RestoreInput) error,
+) map[string]Handler {
+	return s.both(func(ctx context.Context, _ *http.Request, _ url.Values) (*view, error) {
+		if err := require(ctx); err != nil {
 			return nil, err
 		}
-		return &view{template: wishTemplate, status: http.StatusOK, Data: wishForm{Purpose: purpose}}, nil
-	}
-}
-
-// requestWish asks for the link of a purpose. The answer is the same whether or not agent and address belong together. Faults:
-// lifecycle_setup_pending.
-func (s *site) requestWish(purpose owners.Purpose) page {
-	return func(ctx context.Context, _ *http.Request, form url.Values) (*view, error) {
-		sent := restoreRequest{Handle: strings.TrimSpace(form.Get("handle")), Email: strings.TrimSpace(form.Get("email"))}
-		err := s.owners.Request(ctx, purpose, owners.RestoreInput{Handle: given(sent.Handle), Email: given(sent.Email)})
+		return &view{template: form.template, status: http.StatusOK, Data: form}, nil
+	}, func(ctx context.Context, _ *http.Request, values url.Values) (*view, error) {
+		sent := form
+		sent.Handle, sent.Email = strings.TrimSpace(values.Get("handle")), strings.TrimSpace(values.Get("email"))
+		err := request(ctx, owners.RestoreInput{Handle: given(sent.Handle), Email: given(sent.Email)})
 		if err == nil {
-			return &view{template: wishedTemplate, status: http.StatusAccepted, Data: wishForm{Purpose: purpose}}, nil
+			return &view{template: form.done, status: form.status, Data: form}, nil
 		}
 		known := fault.From(err)
 		if len(known.Fields) == 0 {
 			return nil, known
 		}
 		sent.Wrong = known.Fields
-		return &view{template: wishTemplate, status: known.Status(), Data: wishForm{sent, purpose}}, nil
+		return &view{template: form.template, status: known.Status(), Data: sent}, nil
+	})
+}
+
+// given returns nil for a field that was left empty.
+func given(field string) *string {
+	if field == "" {
+		return nil
+	}
+	return &field
+}
+
+func (s *site) requestRestore(ctx context.Context, in owners.RestoreInput) error {
+	_, err := s.owners.RequestRestore(ctx, in)
+	return err
+}
+
+func (s *site) requestWish(purpose owners.Purpose) func(context.Context, owners.RestoreInput) error {
+	return func(ctx context.Context, in owners.RestoreInput) error { return s.owners.Request(ctx, purpose, in) }
+}
+
+func (s *site) requireRequests(context.Context) error { return s.owners.RequireRequests() }
+
+// wish reads what the link of a purpose is about.
+func (s *site) wish(purpose owners.Purpose) func(context.Context, uuid.UUID, string) (*owners.Wish, error) {
+	return func(ctx context.Context, id uuid.UUID, token string) (*owners.Wish, error) {
+		return s.owners.Wish(ctx, purpose, id, token)
 	}
 }
 
@@ -120,16 +157,6 @@ type erasureView struct {
 	Keeps bool
 }
 
-// erasure shows what the link of an erasure does.
-func (s *site) erasure(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
-	id, token := linkOf(r)
-	found, err := s.owners.Wish(ctx, owners.ForErasure, id, token)
-	if err != nil {
-		return nil, err
-	}
-	return s.erasureView(found, time.Time{}), nil
-}
-
 // erase begins an erasure.
 func (s *site) erase(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
 	id, token := linkOf(r)
@@ -141,10 +168,13 @@ func (s *site) erase(ctx context.Context, r *http.Request, _ url.Values) (*view,
 	if err != nil {
 		return nil, err
 	}
-	return s.erasureView(found, due), nil
+	return shownErasureDue(found, due), nil
 }
 
-func (s *site) erasureView(found *owners.Wish, due time.Time) *view {
+// shownErasure shows what the link of an erasure does.
+func shownErasure(found *owners.Wish) *view { return shownErasureDue(found, time.Time{}) }
+
+func shownErasureDue(found *owners.Wish, due time.Time) *view {
 	switch found.State {
 	case owners.LinkOpen:
 		return &view{template: eraseTemplate, status: http.StatusOK, Data: erasureView{Handle: found.Handle}}
@@ -152,39 +182,5 @@ func (s *site) erasureView(found *owners.Wish, due time.Time) *view {
 		return &view{template: erasingTemplate, status: http.StatusOK, Data: erasureView{Handle: found.Handle, DueAt: due}}
 	default:
 		return closedLink{State: found.State, Restores: true, Handle: found.Handle, Form: "/owner/erase"}.view()
-	}
-}
-
-// keeping shows what the link that cancels an erasure does.
-func (s *site) keeping(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
-	id, token := linkOf(r)
-	found, err := s.lifecycle.Keeping(ctx, id, token)
-	if err != nil {
-		return nil, err
-	}
-	return keepView(found.Handle, found.State, found.DueAt), nil
-}
-
-// keep cancels an erasure.
-func (s *site) keep(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
-	id, token := linkOf(r)
-	found, err := s.lifecycle.Keep(ctx, id, token)
-	if err != nil {
-		return nil, err
-	}
-	return keepView(found.Handle, found.State, found.DueAt), nil
-}
-
-func keepView(handle, state string, due time.Time) *view {
-	switch state {
-	case "open", "cancelled":
-		return &view{
-			template: keepTemplate, status: http.StatusOK,
-			Data: erasureView{Handle: handle, DueAt: due, Cancelled: state == "cancelled", Keeps: true},
-		}
-	case "due":
-		return &view{template: keepTemplate, status: http.StatusGone, Data: erasureView{Handle: handle, Keeps: true}}
-	default:
-		return closedLink{State: owners.LinkUnknown}.view()
 	}
 }

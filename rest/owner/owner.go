@@ -55,20 +55,25 @@ type SendFile func(w http.ResponseWriter, r *http.Request, file *attachments.Fil
 func Handlers(o *owners.API, e *exports.API, l *lifecycle.API, send SendFile) map[string]map[string]Handler {
 	s := &site{o, e, l, send}
 	return map[string]map[string]Handler{
-		prefix + "confirm/{id}/{token}": {http.MethodGet: s.serve(s.confirmation), http.MethodPost: s.serveForm(s.confirm)},
-		prefix + "restore":              {http.MethodGet: s.serve(s.restoreForm), http.MethodPost: s.serveForm(s.requestRestore)},
-		prefix + "restore/{id}/{token}": {http.MethodGet: s.serve(s.restoration), http.MethodPost: s.serveForm(s.restore)},
-		prefix + "export":               {http.MethodGet: s.serve(s.wishPage(owners.ForExport)), http.MethodPost: s.serveForm(s.requestWish(owners.ForExport))},
-		prefix + "export/{id}/{token}":  {http.MethodGet: s.serve(s.export), http.MethodPost: s.serveForm(s.makeExport)},
+		prefix + "confirm/{id}/{token}": s.both(linked(o.Confirmation, shownConfirmation), s.confirm),
+		prefix + "restore":              s.ask(restoreForm, o.RequireRestore, s.requestRestore),
+		prefix + "restore/{id}/{token}": s.both(linked(o.Restoration, shownRestoration), linked(o.Restore, shownRestoration)),
+		prefix + "export":               s.ask(wishForm(owners.ForExport), s.requireRequests, s.requestWish(owners.ForExport)),
+		prefix + "export/{id}/{token}":  s.both(s.export, s.makeExport),
 
 		prefix + "export/{id}/{token}/parts/{n}": {http.MethodGet: s.serve(s.exportPart)},
 
-		prefix + "erase":              {http.MethodGet: s.serve(s.wishPage(owners.ForErasure)), http.MethodPost: s.serveForm(s.requestWish(owners.ForErasure))},
-		prefix + "erase/{id}/{token}": {http.MethodGet: s.serve(s.erasure), http.MethodPost: s.serveForm(s.erase)},
-		prefix + "keep/{id}/{token}":  {http.MethodGet: s.serve(s.keeping), http.MethodPost: s.serveForm(s.keep)},
+		prefix + "erase":              s.ask(wishForm(owners.ForErasure), s.requireRequests, s.requestWish(owners.ForErasure)),
+		prefix + "erase/{id}/{token}": s.both(linked(s.wish(owners.ForErasure), shownErasure), s.erase),
+		prefix + "keep/{id}/{token}":  s.both(linked(l.Keeping, shownKeeping), linked(l.Keep, shownKeeping)),
 		prefix + "documents/{id}":     {http.MethodGet: s.serve(s.document)},
 		prefix + "documents/{id}.txt": {http.MethodGet: s.serve(s.documentText)},
 	}
+}
+
+// both are the two methods of a page with a form: what it shows, and what its form does.
+func (s *site) both(show, do page) map[string]Handler {
+	return map[string]Handler{http.MethodGet: s.serve(show), http.MethodPost: s.serveForm(do)}
 }
 
 // site answers from the methods of these packages.

@@ -1,0 +1,136 @@
+package owner
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+
+	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
+
+	"stoa/graph/email"
+	"stoa/graph/lifecycle"
+	"stoa/graph/owners"
+	"stoa/graph/platform/text"
+)
+
+// linkOf reads the id and the token of a link's path. It returns the zero id, which no link has, if the id is not a UUID.
+func linkOf(r *http.Request) (id uuid.UUID, token string) {
+	id, err := text.UUID(chi.URLParam(r, "id"))
+	if err != nil {
+		return uuid.Nil, ""
+	}
+	return id, chi.URLParam(r, "token")
+}
+
+// linked is a page of a link: find reads what the link is about, or does it, and show shows the result.
+func linked[T any](find func(context.Context, uuid.UUID, string) (T, error), show func(T) *view) page {
+	return func(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
+		id, token := linkOf(r)
+		found, err := find(ctx, id, token)
+		if err != nil {
+			return nil, err
+		}
+		return show(found), nil
+	}
+}
+
+// closedStatus is the status of a page for a link that nothing can be done with.
+var closedStatus = map[owners.LinkState]int{
+	owners.LinkExpired:  http.StatusGone,
+	owners.LinkReplaced: http.StatusGone,
+	owners.LinkSpent:    http.StatusGone,
+	owners.LinkRefused:  http.StatusForbidden,
+	owners.LinkUnknown:  http.StatusNotFound,
+}
+
+// closedLink is a link that nothing can be done with, and why.
+type closedLink struct {
+	State owners.LinkState
+	// Restores: it is the link of a restore; otherwise that of a confirmation.
+	Restores bool
+	// Handle of the agent; empty for an unknown link.
+	Handle string
+	// Form is where a new link can be asked for; empty: that of a restore.
+	Form string
+}
+
+func (l closedLink) view() *view {
+	return &view{template: closedTemplate, status: closedStatus[l.State], Data: l}
+}
+
+// confirm confirms what the page showed: its form holds the ids of the documents. A form that names none confirms those in force.
+func (s *site) confirm(ctx context.Context, r *http.Request, form url.Values) (*view, error) {
+	id, token := linkOf(r)
+	var shown []uuid.UUID
+	for _, sent := range form["document"] {
+		document, _ := text.UUID(sent) // what is no id becomes uuid.Nil, which no document has
+		shown = append(shown, document)
+	}
+	found, confirmed, err := s.owners.Confirm(ctx, id, token, shown)
+	if err != nil {
+		return nil, err
+	}
+	return confirmationData{Confirmation: found, Before: !confirmed, Changed: !confirmed}.view(), nil
+}
+
+// confirmationData holds the data of the confirmation pages.
+type confirmationData struct {
+	*owners.Confirmation
+	// Before: if it is confirmed, that was done before this request.
+	Before bool
+	// Changed: if it is still open, the form held other documents than those in force.
+	Changed bool
+}
+
+func shownConfirmation(found *owners.Confirmation) *view {
+	return confirmationData{Confirmation: found, Before: true}.view()
+}
+
+func (d confirmationData) view() *view {
+	switch {
+	case d.State == owners.LinkOpen && d.Changed:
+		return &view{template: confirmTemplate, status: http.StatusConflict, Data: d}
+	case d.State == owners.LinkOpen:
+		return &view{template: confirmTemplate, status: http.StatusOK, Data: d}
+	case d.State == owners.LinkDone:
+		return &view{template: confirmedTemplate, status: http.StatusOK, Data: d}
+	default:
+		return closedLink{State: d.State, Handle: d.Handle}.view()
+	}
+}
+
+// Hint is the owner's address as far as others who see the page may read it.
+func (d confirmationData) Hint() (string, error) {
+	address, err := email.Parse(d.Address)
+	if err != nil {
+		return "", err
+	}
+	return address.Hint(), nil
+}
+
+// shownRestoration offers to restore the access, or shows the new token.
+func shownRestoration(found *owners.Restoration) *view {
+	switch found.State {
+	case owners.LinkOpen, owners.LinkRepeat:
+		return &view{template: restoreTemplate, status: http.StatusOK, Data: found}
+	case owners.LinkDone:
+		return &view{template: restoredTemplate, status: http.StatusOK, Data: found}
+	default:
+		return closedLink{State: found.State, Restores: true, Handle: found.Handle}.view()
+	}
+}
+
+// shownKeeping offers to cancel an erasure, or says that it is cancelled.
+func shownKeeping(found *lifecycle.Keeping) *view {
+	switch found.State {
+	case "open", "cancelled":
+		return &view{template: keepTemplate, status: http.StatusOK, Data: erasureView{
+			Handle: found.Handle, DueAt: found.DueAt, Cancelled: found.State == "cancelled", Keeps: true,
+		}}
+	case "due":
+		return &view{template: keepTemplate, status: http.StatusGone, Data: erasureView{Handle: found.Handle, Keeps: true}}
+	default:
+		return closedLink{State: owners.LinkUnknown}.view()
+	}
+}
