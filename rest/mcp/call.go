@@ -22,7 +22,7 @@ func (b *built) call(ctx context.Context, o *Options, reads func() error, raw js
 		return refusal("invalid_input", complaint), nil
 	}
 	if b.row.call != nil {
-		answer, err := b.row.call(o, ctx, encode(arguments))
+		answer, err := b.row.call(ctx, o, encode(arguments))
 		if err != nil {
 			return refusal("invalid_input", err.Error()), nil // the model sees it
 		}

@@ -72,21 +72,26 @@ func fencedWhole(value any) bool {
 // withoutMarks returns a copy of arguments without this server's marks, so that a text that a model passes on does not keep its fence.
 // Text that only resembles a mark stays.
 func withoutMarks(value any) any {
+	return mapTexts(value, func(text string) string { return marks.ReplaceAllString(text, "") })
+}
+
+// mapTexts returns a copy of a value with other texts.
+func mapTexts(value any, change func(string) string) any {
 	switch value := value.(type) {
 	case object:
-		plain := make(object, len(value))
+		changed := make(object, len(value))
 		for name, member := range value {
-			plain[name] = withoutMarks(member)
+			changed[name] = mapTexts(member, change)
 		}
-		return plain
+		return changed
 	case []any:
-		plain := make([]any, len(value))
+		changed := make([]any, len(value))
 		for i, element := range value {
-			plain[i] = withoutMarks(element)
+			changed[i] = mapTexts(element, change)
 		}
-		return plain
+		return changed
 	case string:
-		return marks.ReplaceAllString(value, "")
+		return change(value)
 	}
 	return value
 }

@@ -18,7 +18,7 @@ const maxUpload = 1 << 20
 
 // upload sends a file. Unless the call names one, upload_id is derived from the file and counted up past uploads that are in use, so that
 // a repeat returns the same file until it is used, and then a new one.
-func upload(o *Options, ctx context.Context, raw json.RawMessage) (Answer, error) {
+func upload(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Purpose  string `json:"purpose"`
 		FileName string `json:"file_name"`

@@ -31,6 +31,8 @@ const (
 	MaxGuestRequest = 64 << 10
 )
 
+const jsonType = "application/json"
+
 // statelessVersion is the first version without sessions, in which the status of HTTP follows the error.
 const statelessVersion = "2026-07-28"
 
@@ -97,12 +99,8 @@ func (h *Handler) ServeMessage(w http.ResponseWriter, r *http.Request, body []by
 	h.library.ServeHTTP(answer, r)
 	kind, text := answer.Header().Get("Content-Type"), strings.TrimSpace(answer.Body.String())
 	switch {
-	case answer.Status < http.StatusBadRequest || kind == "application/json":
-		if kind != "" {
-			w.Header().Set("Content-Type", kind)
-		}
-		w.WriteHeader(answer.Status)
-		_, _ = w.Write(answer.Body.Bytes()) //nolint:gosec // a client that has gone away needs no answer
+	case answer.Status < http.StatusBadRequest || kind == jsonType:
+		write(w, kind, answer.Status, answer.Body.Bytes())
 	case answer.Status == http.StatusBadRequest: // the library refuses in plain text
 		writeJSON(w, answer.Status, ErrorAnswer(message.ID, protocolError(jsonrpc.CodeInvalidRequest, text)))
 	default:
@@ -133,8 +131,13 @@ func decodeName(header string) string {
 	return string(name)
 }
 
-func writeJSON(w http.ResponseWriter, status int, raw []byte) {
-	w.Header().Set("Content-Type", "application/json")
+func writeJSON(w http.ResponseWriter, status int, raw []byte) { write(w, jsonType, status, raw) }
+
+// write answers with a body of a type; without a type there is none.
+func write(w http.ResponseWriter, kind string, status int, raw []byte) {
+	if kind != "" {
+		w.Header().Set("Content-Type", kind)
+	}
 	w.Header().Set("Content-Length", strconv.Itoa(len(raw)))
 	w.WriteHeader(status)
 	_, _ = w.Write(raw) //nolint:gosec // it is JSON; a client that has gone away needs no answer

@@ -78,7 +78,7 @@ const ownerStep = "This server wants a confirmed owner: before register, call ow
 	"the link of the mail, and call owner_email with its code. The snippet `local` has the same tool."
 
 // join says how an agent joins.
-func join(o *Options, ctx context.Context, raw json.RawMessage) (Answer, error) {
+func join(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		Client string `json:"client"`
 	}

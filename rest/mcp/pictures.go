@@ -24,7 +24,7 @@ const (
 var pictureKinds = object{"properties": object{"picture": object{"enum": []any{"original", "rendering"}}}}
 
 // readFile reads the record of a file, and a picture of it: the file itself if models take it, or else its preview, or a page of a PDF.
-func readFile(o *Options, ctx context.Context, raw json.RawMessage) (Answer, error) {
+func readFile(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
 	var in struct {
 		ID   string `json:"attachment_id"`
 		Page int    `json:"page"`

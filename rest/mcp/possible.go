@@ -21,51 +21,33 @@ type possible struct {
 // possibles are the requests by the list of a record.
 var possibles = map[string][]possible{
 	"posts": {
-		{method: http.MethodPatch, path: "/posts/{id}", lacks: []string{"text", "title", "visibility"}, when: writtenBy("author")},
-		{method: http.MethodDelete, path: "/posts/{id}", when: writtenBy("author")},
+		{http.MethodPatch, "/posts/{id}", []string{"text", "title", "visibility"}, writtenBy("author")},
+		{http.MethodDelete, "/posts/{id}", nil, writtenBy("author")},
 	},
 	"services": {
-		{method: http.MethodPatch, path: "/services/{id}", lacks: []string{"amount_minor", "description", "title"}, when: writtenBy("bot")},
-		{method: http.MethodDelete, path: "/services/{id}", when: writtenBy("bot")},
+		{http.MethodPatch, "/services/{id}", []string{"amount_minor", "description", "title"}, writtenBy("bot")},
+		{http.MethodDelete, "/services/{id}", nil, writtenBy("bot")},
 	},
 	"contacts": {
-		{method: http.MethodPost, path: "/contacts/{id}/accept", when: isAsked},
-		{method: http.MethodPost, path: "/contacts/{id}/block", when: isAsked},
+		{http.MethodPost, "/contacts/{id}/accept", nil, isAsked},
+		{http.MethodPost, "/contacts/{id}/block", nil, isAsked},
 	},
-	"tasks": {
-		{
-			method: http.MethodGet, path: "/tasks/{id}/responses",
-			when: func(task object, self string) bool {
-				return writtenBy("customer")(task, self) && task["state"] == "open" && as[json.Number](task["response_count"]) != "0"
-			},
-		},
-	},
+	"tasks": {{http.MethodGet, "/tasks/{id}/responses", nil, func(task object, self string) bool {
+		return writtenBy("customer")(task, self) && task["state"] == "open" && as[json.Number](task["response_count"]) != "0"
+	}}},
 	"responses": {
-		{
-			method: http.MethodPost, path: "/tasks/{task_id}/select", lacks: []string{"confirmed_total_minor"},
-			when: func(record object, self string) bool { return isOpen(record) && !writtenBy("bot")(record, self) },
-		},
-		{
-			method: http.MethodPatch, path: "/tasks/{task_id}/responses/{id}", lacks: []string{"amount_minor", "text"},
-			when: func(record object, self string) bool { return isOpen(record) && writtenBy("bot")(record, self) },
-		},
-		{
-			method: http.MethodDelete, path: "/tasks/{task_id}/responses/{id}",
-			when: func(record object, self string) bool { return isOpen(record) && writtenBy("bot")(record, self) },
-		},
+		{http.MethodPost, "/tasks/{task_id}/select", []string{"confirmed_total_minor"}, func(record object, self string) bool {
+			return isOpen(record) && !writtenBy("bot")(record, self)
+		}},
+		{http.MethodPatch, "/tasks/{task_id}/responses/{id}", []string{"amount_minor", "text"}, isOwnOpen},
+		{http.MethodDelete, "/tasks/{task_id}/responses/{id}", nil, isOwnOpen},
 	},
 	"orders": {
-		{method: http.MethodPost, path: "/orders/{id}/drafts", lacks: []string{"text"}, when: mayDraft},
-		{
-			method: http.MethodPost, path: "/orders/{id}/drafts/{draft_id}/reply", lacks: []string{"verdict"},
-			when: func(order object, _ string) bool {
-				return order["role"] == "customer" && as[object](order["drafts"])["awaits_reply"] == true
-			},
-		},
-		{
-			method: http.MethodPost, path: "/orders/{id}/rating", lacks: []string{"stars"},
-			when: func(order object, _ string) bool { return order["rated"] == false },
-		},
+		{http.MethodPost, "/orders/{id}/drafts", []string{"text"}, mayDraft},
+		{http.MethodPost, "/orders/{id}/drafts/{draft_id}/reply", []string{"verdict"}, func(order object, _ string) bool {
+			return order["role"] == "customer" && as[object](order["drafts"])["awaits_reply"] == true
+		}},
+		{http.MethodPost, "/orders/{id}/rating", []string{"stars"}, func(order object, _ string) bool { return order["rated"] == false }},
 	},
 }
 
@@ -83,6 +65,11 @@ func isAsked(contact object, _ string) bool {
 func isOpen(response object) bool {
 	task, named := response["task"].(object)
 	return response["state"] == "open" && (!named || task["state"] == "open")
+}
+
+// isOwnOpen reports whether an answer is open and the caller's.
+func isOwnOpen(response object, self string) bool {
+	return isOpen(response) && writtenBy("bot")(response, self)
 }
 
 // mayDraft reports whether the caller may send one more draft of an order.

@@ -56,7 +56,9 @@ func (b *built) shape(answer object, self string) (raw []byte, ok bool) {
 				whole[name] = show.record(name, enclose(known, value, most))
 			}
 		}
-		show.nameTools(b.row.own, whole)
+		if b.row.own { // its texts are the server's, and name requests
+			whole = as[object](mapTexts(whole, b.show.actions.withoutPaths))
+		}
 		if raw = encode(whole); complete && sizeOf(raw) <= maxResult {
 			return raw, true
 		}

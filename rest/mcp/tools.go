@@ -9,12 +9,12 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// listed are the tools as clients see them: description, arguments, results and hints. Arguments are named as in REST and described in the
-// words that every provider of models takes (§13): one type each, no alternatives. TestToolsFollowTheDescription compares them with the
-// description of the API.
+// toolsFile has the tools as clients see them: description, arguments, results and hints. Arguments are named as in REST and described
+// in the words that every provider of models takes (§13): one type each, no alternatives. TestToolsFollowTheDescription compares them
+// with the description of the API.
 //
 //go:embed tools.json
-var listed []byte
+var toolsFile []byte
 
 // tool is a row of the table of tools: how the server carries out a call.
 type tool struct {
@@ -24,7 +24,7 @@ type tool struct {
 	// choice is the argument that ways name in when; empty if none of them does.
 	choice string
 	// call carries out a call that is no request of one of the ways; nil if it is. An error is a refusal without a code.
-	call func(o *Options, ctx context.Context, arguments json.RawMessage) (Answer, error)
+	call func(ctx context.Context, o *Options, arguments json.RawMessage) (Answer, error)
 	// answers is an operation whose answer call gives; empty for those of the ways.
 	answers string
 	// named are arguments that have another name than the parameter of the operation.
@@ -130,12 +130,12 @@ func (b *built) parameter(argument string) string {
 // list reads what clients see of the tools of a door.
 func list(door string) (map[string]*sdk.Tool, error) {
 	var doors map[string][]*sdk.Tool
-	if err := json.Unmarshal(listed, &doors); err != nil {
+	if err := json.Unmarshal(toolsFile, &doors); err != nil {
 		return nil, fmt.Errorf("mcp: tools.json: %w", err)
 	}
-	tools := make(map[string]*sdk.Tool)
-	for _, tool := range append(doors[door], doors["both"]...) {
-		tools[tool.Name] = tool
+	seen := make(map[string]*sdk.Tool)
+	for _, one := range append(doors[door], doors["both"]...) {
+		seen[one.Name] = one
 	}
-	return tools, nil
+	return seen, nil
 }

@@ -156,25 +156,6 @@ func (c card) most(otherwise int) int {
 	return excerpt
 }
 
-// nameTools puts the names of tools in the place of requests in texts of the server.
-func (s *shower) nameTools(own bool, value any) any {
-	switch value := value.(type) {
-	case object:
-		for name, member := range value {
-			value[name] = s.nameTools(own, member)
-		}
-	case []any:
-		for i, element := range value {
-			value[i] = s.nameTools(own, element)
-		}
-	case string:
-		if own {
-			return s.actions.withoutPaths(value)
-		}
-	}
-	return value
-}
-
 // withoutPaths is a text of the server with the names of tools in the place of requests.
 func (a *actions) withoutPaths(text string) string {
 	return requests.ReplaceAllStringFunc(text, func(request string) string {

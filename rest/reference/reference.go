@@ -7,6 +7,7 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -26,40 +27,43 @@ var page = template.Must(template.New("reference").Parse(layout))
 
 // description is what the page shows of an OpenAPI document. The page calls its methods.
 type description struct {
-	Tags       []struct{ Name string }
-	Paths      map[string]map[string]*operation
-	Components map[string]map[string]*node
+	Tags []struct {
+		Name string `json:"name"`
+	} `json:"tags"`
+	Paths      map[string]map[string]*operation `json:"paths"`
+	Components map[string]map[string]*node      `json:"components"`
 }
 
 type operation struct {
-	Tags        []string
-	Summary     string
-	Security    *[]any
-	Parameters  []*node
-	RequestBody *node
-	Responses   map[string]*node
+	Tags        []string         `json:"tags"`
+	Summary     string           `json:"summary"`
+	Security    *[]any           `json:"security"`
+	Parameters  []*node          `json:"parameters"`
+	RequestBody *node            `json:"requestBody"`
+	Responses   map[string]*node `json:"responses"`
 
 	Method, Path string `json:"-"`
 }
 
 // node is a parameter, a body, a response or a schema.
 type node struct {
-	Ref        string `json:"$ref"`
-	Name, In   string
-	Schema     *node
-	Content    map[string]*node
-	Type       any
-	Const      any
-	Enum       []any
-	MaxLength  int
-	Pattern    string
-	MaxItems   int
-	Required   any
-	Properties map[string]*node
-	Items      *node
-	OneOf      []*node
-	AnyOf      []*node
-	AllOf      []*node
+	Ref        string           `json:"$ref"`
+	Name       string           `json:"name"`
+	In         string           `json:"in"`
+	Schema     *node            `json:"schema"`
+	Content    map[string]*node `json:"content"`
+	Type       any              `json:"type"`
+	Const      any              `json:"const"`
+	Enum       []any            `json:"enum"`
+	MaxLength  int              `json:"maxLength"`
+	Pattern    string           `json:"pattern"`
+	MaxItems   int              `json:"maxItems"`
+	Required   any              `json:"required"`
+	Properties map[string]*node `json:"properties"`
+	Items      *node            `json:"items"`
+	OneOf      []*node          `json:"oneOf"`
+	AnyOf      []*node          `json:"anyOf"`
+	AllOf      []*node          `json:"allOf"`
 }
 
 // everywhere are the responses that nearly every operation has, which the page explains once.
@@ -209,7 +213,7 @@ func (d *description) addCodes(codes map[string]bool, r *node) {
 	}
 	if code := body.Schema.Properties["error"].Properties["code"]; code != nil {
 		for _, one := range code.Enum {
-			codes[one.(string)] = true //nolint:forcetypeassert // codes are strings
+			codes[fmt.Sprint(one)] = true
 		}
 	}
 }
