@@ -9,17 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/jobs"
-	"stoa/rest"
 )
 
 // An export has the drafts of an order with their replies, for both participants, is announced when it is ready, and names only
 // pages that anyone can read.
 func TestAnExportHasDraftsAndIsAnnounced(t *testing.T) {
 	t.Parallel()
-	world := graphtest.New(t)
-	world.InspectWith(jobs.InspectFile)
-	s := tradeOn(serve(t, world, rest.Config{}))
+	s := tradeOn(newFileSite(t))
 	order := s.started()
 	first := s.draft(s.contractor, order, nil).ok(http.StatusCreated)["draft"].(map[string]any)
 	s.reply(s.customer, order, of(first), nil).ok(http.StatusOK)

@@ -25,8 +25,6 @@ import (
 	"stoa/graph/exports"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/fault"
-	"stoa/jobs"
-	"stoa/rest"
 )
 
 // exported asks for an export, has it made and returns its id.
@@ -124,9 +122,7 @@ func crowd(s *trade, files, messages int) {
 // An export of 100 files and 5,000 messages is whole; a download that broke off goes on; another agent gets nothing of it.
 func TestAnExportIsWhole(t *testing.T) {
 	t.Parallel()
-	world := graphtest.New(t)
-	world.InspectWith(jobs.InspectFile)
-	s := tradeOn(serve(t, world, rest.Config{}))
+	s := tradeOn(newFileSite(t))
 	agent, peer := s.customer, s.contractor
 	files := 100
 	if testing.Short() {
@@ -202,7 +198,7 @@ func TestAnExportIsWhole(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n)
 	require.Zero(t, s.Count("SELECT count(*) FROM export_parts"))
-	objects := world.Attachments.Store.List(nil)
+	objects := s.Attachments.Store.List(nil)
 	for {
 		object, err := objects.Next(t.Context())
 		if errors.Is(err, io.EOF) {
@@ -216,9 +212,7 @@ func TestAnExportIsWhole(t *testing.T) {
 // One a day, one at a time; a repeat is the same; what all exports take is bounded.
 func TestExportsAreLimited(t *testing.T) {
 	t.Parallel()
-	world := graphtest.New(t)
-	world.InspectWith(jobs.InspectFile)
-	s := tradeOn(serve(t, world, rest.Config{}))
+	s := tradeOn(newFileSite(t))
 	agent := s.customer
 	sent := map[string]any{"operation_id": uuid.NewString(), "include_files": false}
 	first := s.send("POST", "/api/v1/exports", agent.Token, sent).ok(http.StatusAccepted)
@@ -245,10 +239,8 @@ func lastJob[T any](all []T) any { return all[len(all)-1] }
 // An archive that is full says where it ended, and what is in it is whole.
 func TestAFullExportSaysWhereItEnds(t *testing.T) {
 	t.Parallel()
-	world := graphtest.New(t)
-	world.InspectWith(jobs.InspectFile)
-	world.Exports.MaxBytes = 1 << 20
-	s := tradeOn(serve(t, world, rest.Config{}))
+	s := tradeOn(newFileSite(t))
+	s.Exports.MaxBytes = 1 << 20
 	crowd(s, 0, 5000)
 	parts, card := s.archives(s.customer, exported(s, s.customer))
 	require.Len(t, parts, 1)
@@ -269,9 +261,7 @@ func TestAFullExportSaysWhereItEnds(t *testing.T) {
 // What an erased agent has exported goes with it.
 func TestAnErasedAgentHasNoExports(t *testing.T) {
 	t.Parallel()
-	world := graphtest.New(t)
-	world.InspectWith(jobs.InspectFile)
-	s := tradeOn(serve(t, world, rest.Config{}))
+	s := tradeOn(newFileSite(t))
 	_, sent := erasure(s, s.customer)
 	s.send("POST", erasurePath, s.customer.Token, sent).ok(http.StatusAccepted)
 	s.Shift(7 * 24 * time.Hour)

@@ -1,9 +1,7 @@
 package rest_test
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,45 +12,10 @@ import (
 
 const onboardingPath = "/api/v1/bots/me/onboarding"
 
-func TestOnboardingOverREST(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	agent := s.Agent()
-	ledger := func() int64 { return s.Count("SELECT count(*) FROM ledger_entries") }
-	before := ledger()
-	told := s.send("GET", onboardingPath, agent.Token, nil)
-	told.ok(http.StatusOK)
-	require.Equal(t, "no-store", told.header.Get("Cache-Control"))
-	require.Equal(t, []string{"email_verification", "guide", "lifecycle", "recommendations", "rewards"}, slices.Sorted(maps.Keys(told.body)))
-	require.Equal(t, map[string]any{"status": "disabled", "email_hint": nil, "verified_at": nil, "restricted": false, "restricted_from": nil},
-		told.body["email_verification"])
-	require.Equal(t, before, ledger())
-
-	s.Exec("UPDATE settings SET rewards_enabled = true")
-	s.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID)
-	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{
-		"avatar_attachment_id": s.File(agent, attachments.Avatar), "rights_confirmed": true,
-	}).ok(http.StatusOK)
-	ground := func() map[string]any {
-		return s.send("GET", onboardingPath, agent.Token, nil).ok(http.StatusOK)["rewards"].(map[string]any)["grounds"].([]any)[1].(map[string]any)
-	}
-	require.Equal(t, map[string]any{
-		"ground": "avatar", "amount_minor": 100000.0, "status": "available", "blocked_reasons": []any{}, "missing": []any{},
-	}, ground())
-	require.Equal(t, before, ledger())
-	n, err := s.Wallet.GrantReward(t.Context(), agent.ID)
-	require.NoError(t, err)
-	require.EqualValues(t, 1, n)
-	granted := ground()
-	require.Equal(t, "granted", granted["status"])
-	require.EqualValues(t, 100000, granted["granted_amount_minor"])
-	require.NotEmpty(t, granted["granted_at"])
-}
-
 // Each recommendation names a request, which the agent fills in and which then is no longer recommended.
 func TestRecommendationsAreFollowed(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	s.Show(agent, false)
 	values := map[string]any{

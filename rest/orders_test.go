@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/platform/fault"
 )
 
 // trade is a site with two friends.
@@ -128,86 +126,5 @@ func TestOrderFromQuoteToPayment(t *testing.T) {
 	require.Equal(t, map[string]any{"orders": []any{card}, "page": 1.0, "page_size": 20.0, "next_page": nil}, list)
 	for _, kind := range []string{"reserve", "payment"} {
 		require.Contains(t, string(s.send("GET", "/api/v1/wallet/history", s.customer.Token, nil).raw), `"kind":"`+kind+`"`)
-	}
-}
-
-// The codes of §4.7 that no story of graph/server meets.
-func TestOrderFaults(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		status int
-		code   fault.Code
-		send   func(s *trade) *answer
-	}{
-		"an unknown file": {http.StatusNotFound, fault.InvalidAttachment, func(s *trade) *answer {
-			return s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": []uuid.UUID{uuid.New()}}))
-		}},
-		"the wrong role": {http.StatusForbidden, fault.Forbidden, func(s *trade) *answer {
-			return s.act(s.contractor, s.delivered(), "complete", nil)
-		}},
-		"the wrong state": {http.StatusConflict, fault.StateConflict, func(s *trade) *answer {
-			return s.act(s.contractor, s.delivered(), "start", nil)
-		}},
-		"files after the offer": {http.StatusConflict, fault.ImmutableAttachments, func(s *trade) *answer {
-			return s.act(s.customer, s.delivered(), "complete", map[string]any{"input_attachment_ids": []string{}})
-		}},
-		"too little money": {http.StatusConflict, fault.InsufficientFunds, func(s *trade) *answer {
-			terms := s.terms(map[string]any{"amount_minor": 500_000, "confirmed_total_minor": 550_000})
-			return s.act(s.contractor, s.offer(s.customer, terms), "accept", nil)
-		}},
-		"books that contradict the order": {http.StatusConflict, fault.LedgerConflict, func(s *trade) *answer {
-			card := s.delivered()
-			s.Exec("UPDATE accounts SET reserved_minor = 0 WHERE bot_id = $1", s.customer.ID)
-			return s.act(s.customer, card, "complete", nil)
-		}},
-		"a friendship ended": {http.StatusForbidden, fault.FriendshipRequired, func(s *trade) *answer {
-			card := s.offer(s.customer, s.terms(nil))
-			s.Block(s.customer, s.contact)
-			return s.act(s.contractor, card, "accept", nil)
-		}},
-		"no proposal": {http.StatusConflict, fault.RefundNotProposed, func(s *trade) *answer {
-			return s.act(s.contractor, s.delivered(), "approve-refund", nil)
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newTrade(t)
-			c.send(s).fault(c.status, c.code)
-		})
-	}
-}
-
-func TestAnOfferIsNotAcceptedAfterItsDeadline(t *testing.T) {
-	t.Parallel()
-	s := tradeOn(newSite(t))
-	card := s.offer(s.customer, s.terms(map[string]any{"deadline": s.Now().Add(time.Hour)}))
-	s.Shift(2 * time.Hour)
-	s.act(s.contractor, card, "accept", nil).fault(http.StatusConflict, fault.DeadlinePassed)
-}
-
-func TestOrderFiles(t *testing.T) {
-	t.Parallel()
-	s := tradeOn(sharedFileSite(t))
-	input, result := s.attach(s.customer, "order", pngOf(t, 8, 6)), s.attach(s.contractor, "order", jpegOf(t, 8, 6))
-	terms := s.terms(map[string]any{"input_attachment_ids": []any{input["id"]}})
-	card := s.offer(s.customer, terms)
-	require.Equal(t, []any{input}, card["input_attachments"])
-	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": []any{input["id"]}})).
-		fault(http.StatusConflict, fault.AttachmentAlreadyBound)
-	s.send("POST", "/api/v1/orders", s.customer.Token, s.terms(map[string]any{"input_attachment_ids": []any{result["id"]}})).
-		fault(http.StatusNotFound, fault.InvalidAttachment)
-
-	card = s.step(s.contractor, s.step(s.contractor, card, "accept", nil), "start", nil)
-	s.act(s.contractor, card, "deliver", map[string]any{"result_attachment_ids": []any{input["id"]}}).fault(http.StatusNotFound, fault.InvalidAttachment)
-	card = s.step(s.contractor, card, "deliver", map[string]any{"result_attachment_ids": []any{result["id"]}})
-	require.Equal(t, []any{result}, card["result_attachments"])
-	require.Nil(t, card["result_text"])
-	read := s.send("GET", "/api/v1/orders/"+card["id"].(string), s.customer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
-	require.Equal(t, []any{input}, read["input_attachments"])
-	require.Equal(t, []any{result}, read["result_attachments"])
-	for agent, status := range map[*graphtest.Agent]int{s.customer: http.StatusOK, s.contractor: http.StatusOK, s.Agent(): http.StatusNotFound} {
-		for _, file := range []map[string]any{input, result} {
-			require.Equal(t, status, s.fetch("GET", file["download_url"].(string), agent.Token).status)
-		}
 	}
 }

@@ -18,6 +18,12 @@ import (
 	"stoa/rest"
 )
 
+const contactRequests = "/api/v1/contacts/requests"
+
+func asked(agent *graphtest.Agent) map[string]any {
+	return map[string]any{"recipient_id": agent.ID.String()}
+}
+
 // processes are two server processes with the limits of §8 over one database. Proxies at 127.0.0.1 are trusted.
 func processes(t *testing.T, world *graphtest.World) [2]*site {
 	t.Helper()

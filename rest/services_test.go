@@ -2,10 +2,8 @@ package rest_test
 
 import (
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -22,102 +20,6 @@ func (s *site) offered(by *graphtest.Agent, title, description string) map[strin
 	made := s.send("POST", servicesPath, by.Token, map[string]any{"title": title, "description": description}).ok(http.StatusCreated)
 	require.Equal(s.t, []string{"service"}, keys(made))
 	return made["service"].(map[string]any)
-}
-
-func TestServiceOverREST(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	ada, reader := s.Agent(), s.Agent()
-	made := s.offered(ada, " Translation ", "From French.\nTo Latin.")
-	require.Equal(t, []string{
-		"actions", "amount_minor", "bot", "created_at", "description", "fee_minor", "id", "orders", "title", "total_minor", "updated_at",
-	}, keys(made))
-	require.Equal(t, []string{"avatar_url", "display_name", "encryption_key_fingerprint", "encryption_public_key", "handle", "id"}, keys(made["bot"]))
-	require.Equal(t, ada.ID.String(), made["bot"].(map[string]any)["id"])
-	require.Equal(t, "Translation", made["title"])
-	require.Regexp(t, `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$`, made["created_at"])
-	path := servicesPath + "/" + made["id"].(string)
-
-	for _, token := range []string{"", ada.Token} {
-		require.Equal(t, map[string]any{"service": made}, s.send("GET", path, token, nil).ok(http.StatusOK))
-		require.Equal(t, map[string]any{"services": []any{made}, "page": 1.0, "page_size": 20.0, "next_page": nil},
-			s.send("GET", servicesPath, token, nil).ok(http.StatusOK))
-	}
-	require.Equal(t, map[string]any{"service": made}, s.send("GET", servicesPath+"/"+strings.ToUpper(made["id"].(string)), "", nil).ok(http.StatusOK))
-
-	s.Shift(time.Minute)
-	changed := s.send("PATCH", path, ada.Token, `{"title":"Interpretation"}`).ok(http.StatusOK)["service"].(map[string]any)
-	require.Equal(t, "Interpretation", changed["title"])
-	require.Equal(t, made["description"], changed["description"])
-	require.NotEqual(t, made["updated_at"], changed["updated_at"])
-	changed = s.send("PATCH", path, ada.Token, `{"description":"By ear."}`).ok(http.StatusOK)["service"].(map[string]any)
-	require.Equal(t, map[string]any{"service": changed}, s.send("GET", path, "", nil).ok(http.StatusOK))
-
-	s.send("PATCH", path, reader.Token, `{"title":"x"}`).fault(http.StatusNotFound, fault.NotFound)
-	s.send("DELETE", path, reader.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	require.Equal(t, map[string]any{"deleted": true, "id": made["id"]}, s.send("DELETE", path, ada.Token, nil).ok(http.StatusOK))
-	s.send("DELETE", path, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", path, ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("PATCH", path, ada.Token, `{"title":"x"}`).fault(http.StatusNotFound, fault.NotFound)
-	require.Equal(t, []any{}, s.send("GET", servicesPath, "", nil).ok(http.StatusOK)["services"])
-}
-
-func TestCatalogueOverREST(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	ada, other := s.Agent(), s.Agent()
-	s.offered(ada, "First", "100% sure")
-	s.offered(other, "Second", "Зубчатые колёса")
-	third := s.offered(ada, "Third", "a_b")
-	list := func(query string) (titles []string, body map[string]any) {
-		body = s.send("GET", servicesPath+query, "", nil).ok(http.StatusOK)
-		require.Equal(t, []string{"next_page", "page", "page_size", "services"}, keys(body))
-		for _, service := range body["services"].([]any) {
-			titles = append(titles, service.(map[string]any)["title"].(string))
-		}
-		return titles, body
-	}
-	titles, body := list("")
-	require.Equal(t, []string{"Third", "Second", "First"}, titles, "newest first")
-	require.Nil(t, body["next_page"])
-	titles, body = list("?page_size=2")
-	require.Equal(t, []string{"Third", "Second"}, titles)
-	require.EqualValues(t, 2, body["next_page"])
-	titles, _ = list("?page=2&page_size=2")
-	require.Equal(t, []string{"First"}, titles)
-	titles, body = list("?page=1000&page_size=50&sort=title")
-	require.Empty(t, titles)
-	require.Equal(t, []any{}, body["services"])
-	for query, want := range map[string][]string{
-		"?q=": {"Third", "Second", "First"}, "?q=IR": {"Third", "First"}, "?q=third": {"Third"}, "?q=" + url.QueryEscape("КОЛЁСА"): {"Second"},
-		"?q=100%25": {"First"}, "?q=a_b": {"Third"}, "?q=_": {"Third"}, "?q=nothing": nil, "?q=agent": nil,
-	} {
-		titles, _ := list(query)
-		require.Equal(t, want, titles, query)
-	}
-
-	hide := map[string]string{
-		`UPDATE bots SET profile_public = false WHERE id = $1`:    `UPDATE bots SET profile_public = true WHERE id = $1`,
-		`UPDATE bots SET state = 'trash' WHERE id = $1`:           `UPDATE bots SET state = 'active' WHERE id = $1`,
-		`UPDATE bots SET suspended_at = stoa_now() WHERE id = $1`: `UPDATE bots SET suspended_at = NULL WHERE id = $1`,
-	}
-	for hidden, shown := range hide {
-		s.Exec(hidden, ada.ID)
-		for _, query := range []string{"", "?q=ir", "?q=third"} {
-			titles, _ := list(query)
-			require.NotContains(t, titles, "Third", hidden)
-		}
-		s.send("GET", servicesPath+"/"+third["id"].(string), "", nil).fault(http.StatusNotFound, fault.NotFound)
-		s.Exec(shown, ada.ID)
-		titles, _ := list("")
-		require.Equal(t, []string{"Third", "Second", "First"}, titles)
-	}
-
-	s.send("PATCH", "/api/v1/bots/me", ada.Token, `{"profile_public":false}`).ok(http.StatusOK)
-	s.send("GET", servicesPath+"/"+third["id"].(string), ada.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	changed := s.send("PATCH", servicesPath+"/"+third["id"].(string), ada.Token, `{"title":"Fourth"}`).ok(http.StatusOK)
-	require.Nil(t, changed["service"].(map[string]any)["bot"].(map[string]any)["avatar_url"])
-	s.send("DELETE", servicesPath+"/"+third["id"].(string), ada.Token, nil).ok(http.StatusOK)
 }
 
 // A price is shown with today's fee; null takes it away; it may be too large with the fee.
@@ -148,7 +50,7 @@ func TestPricesOfServices(t *testing.T) {
 // The catalogue of one agent, with and without a text.
 func TestServicesOfOneAgent(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	ada, ben := s.Agent(), s.Agent()
 	odes, sonnets := s.offered(ada, "Odes", "d"), s.offered(ada, "Sonnets", "d")
 	s.offered(ben, "Sonnets", "d")

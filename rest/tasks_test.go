@@ -1,7 +1,6 @@
 package rest_test
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -11,19 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 )
 
 // board is a site with a customer and two agents, none of them friends.
 type board struct {
 	*site
 	customer, one, other *graphtest.Agent
-}
-
-func newBoard(t *testing.T) *board {
-	t.Helper()
-	return boardOn(sharedSite(t))
 }
 
 func boardOn(s *site) *board {
@@ -56,12 +48,6 @@ func choice(response map[string]any, total int) map[string]any {
 	return map[string]any{"operation_id": uuid.NewString(), "response_id": response["id"], "confirmed_total_minor": total}
 }
 
-// choose sends a selection for the customer.
-func (s *board) choose(task, body map[string]any) *answer {
-	s.t.Helper()
-	return s.send("POST", pathOf(task)+"/select", s.customer.Token, body)
-}
-
 // see reads a task, anonymously if there is no agent.
 func (s *board) see(by *graphtest.Agent, task map[string]any) map[string]any {
 	s.t.Helper()
@@ -78,22 +64,6 @@ func (s *board) wallet(of *graphtest.Agent) map[string]any {
 	return s.send("GET", "/api/v1/wallet", of.Token, nil).ok(http.StatusOK)["wallet"].(map[string]any)
 }
 
-// remove takes a task off the board as operators do.
-func (s *board) remove(task map[string]any) {
-	s.t.Helper()
-	require.NoError(s.t, s.DB.Tx(s.t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		return s.Tasks.Remove(ctx, tx, uuid.MustParse(task["id"].(string)))
-	}))
-}
-
-func actionNames(card map[string]any) []string {
-	names := []string{}
-	for _, a := range card["actions"].([]any) {
-		names = append(names, a.(map[string]any)["name"].(string))
-	}
-	return names
-}
-
 // contains requires members of a card.
 func contains(t *testing.T, card, want map[string]any) {
 	t.Helper()
@@ -104,7 +74,7 @@ func contains(t *testing.T, card, want map[string]any) {
 
 func TestTaskOnTheBoard(t *testing.T) {
 	t.Parallel()
-	s := boardOn(newSite(t))
+	s := boardOn(sharedSite(t))
 	task := s.task(map[string]any{"title": " A sonnet "})
 	members := []string{
 		"actions", "amount_minor", "created_at", "customer", "deadline", "description", "fee_bps", "fee_minor", "id", "order_id",
@@ -128,57 +98,4 @@ func TestTaskOnTheBoard(t *testing.T) {
 	require.Equal(t, []any{map[string]any{
 		"name": "respond", "method": "POST", "path": pathOf(task) + "/responses", "body": map[string]any{"text": nil},
 	}}, s.see(s.one, task)["actions"])
-}
-
-func TestTaskResponses(t *testing.T) {
-	t.Parallel()
-	s := newBoard(t)
-	task := s.task(nil)
-	responses := func(by *graphtest.Agent) map[string]any {
-		return s.send("GET", pathOf(task)+"/responses", by.Token, nil).ok(http.StatusOK)
-	}
-	require.Equal(t, map[string]any{"responses": []any{}, "next_before": nil}, responses(s.customer))
-	one := s.respond(s.one, task, map[string]any{"text": "I scan.\nAlways.", "amount_minor": 1005})
-	require.Equal(t, []string{"amount_minor", "bot", "created_at", "fee_minor", "id", "state", "task_id", "text", "total_minor", "updated_at"},
-		slices.Sorted(maps.Keys(one)))
-	contains(t, one, map[string]any{"amount_minor": 1005.0, "state": "open", "task_id": task["id"], "text": "I scan.\nAlways."})
-	require.Equal(t, s.one.ID.String(), one["bot"].(map[string]any)["id"])
-	require.Equal(t, []any{}, s.see(s.one, task)["actions"], "one response a task")
-
-	other := s.respond(s.other, task, map[string]any{"text": "Me too."})
-	require.EqualValues(t, 1000, other["amount_minor"], "the task's reward where none is asked")
-	require.EqualValues(t, 2, s.see(nil, task)["response_count"])
-	require.Equal(t, map[string]any{"responses": []any{other, one}, "next_before": nil}, responses(s.customer))
-	require.Equal(t, []any{one}, responses(s.one)["responses"])
-	require.Equal(t, []any{other}, responses(s.other)["responses"])
-	s.send("GET", pathOf(task)+"/responses", s.Agent().Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	s.send("GET", pathOf(task)+"/responses?before="+other["id"].(string), s.one.Token, nil).fault(http.StatusNotFound, fault.NotFound)
-	older := s.send("GET", pathOf(task)+"/responses?before="+other["id"].(string), s.customer.Token, nil).ok(http.StatusOK)
-	require.Equal(t, map[string]any{"responses": []any{one}, "next_before": nil}, older)
-
-	require.Equal(t, []string{"select", "close"}, actionNames(s.see(s.customer, task)))
-	require.Equal(t, map[string]any{
-		"name": "select", "method": "POST", "path": pathOf(task) + "/select",
-		"body": map[string]any{"operation_id": nil, "response_id": nil, "confirmed_total_minor": nil},
-	}, s.see(s.customer, task)["actions"].([]any)[0])
-}
-
-func TestTaskClosing(t *testing.T) {
-	t.Parallel()
-	s := newBoard(t)
-	for _, body := range []any{nil, "", `{}`} {
-		task := s.task(nil)
-		s.respond(s.one, task, map[string]any{"text": "I"})
-		s.send("POST", pathOf(task)+"/close", s.one.Token, body).fault(http.StatusNotFound, fault.NotFound)
-		closed := s.send("POST", pathOf(task)+"/close", s.customer.Token, body).ok(http.StatusOK)["task"].(map[string]any)
-		contains(t, closed, map[string]any{"state": "closed", "actions": []any{}, "order_id": nil})
-		require.Equal(t, closed, s.send("POST", pathOf(task)+"/close", s.customer.Token, body).ok(http.StatusOK)["task"], "closing again changes nothing")
-		s.send("POST", pathOf(task)+"/responses", s.other.Token, `{"text":"I"}`).fault(http.StatusConflict, fault.StateConflict)
-		responses := s.send("GET", pathOf(task)+"/responses", s.one.Token, nil).ok(http.StatusOK)["responses"].([]any)
-		require.Equal(t, "declined", responses[0].(map[string]any)["state"])
-	}
-	task := s.task(nil)
-	s.send("POST", pathOf(task)+"/close", s.customer.Token, `{"reason":"x"}`).fault(http.StatusBadRequest, fault.InvalidInput)
-	s.choose(task, choice(s.respond(s.one, task, map[string]any{"text": "I"}), 1100)).ok(http.StatusCreated)
-	s.send("POST", pathOf(task)+"/close", s.customer.Token, nil).fault(http.StatusConflict, fault.StateConflict)
 }

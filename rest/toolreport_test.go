@@ -9,7 +9,7 @@ import (
 // A model reports an agent by its handle, and a post by its id; the same report again is the one that is open.
 func TestModelsReport(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	reporter, bad := s.Agent(), s.Agent()
 	s.Show(bad, true)
 	m := s.model(reporter)

@@ -9,7 +9,7 @@ import (
 // What an operator answers stands without a fence; what agents write has one.
 func TestToolsFenceNoOperator(t *testing.T) {
 	t.Parallel()
-	s := newSite(t)
+	s := sharedSite(t)
 	agent := s.Agent()
 	m := s.model(agent)
 	m.call("feedback", map[string]any{"kind": "idea", "text": "More sonnets."})

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
@@ -52,33 +51,6 @@ func TestBindingImages(t *testing.T) {
 	require.Nil(t, visuals(removed)["character"])
 	s.patchMe(agent, map[string]any{"avatar_attachment_id": nil}).ok(http.StatusOK)
 	s.patchMe(agent, map[string]any{"avatar_attachment_id": avatar["id"], "rights_confirmed": true}).ok(http.StatusOK)
-}
-
-func TestImagesThatCannotBeBound(t *testing.T) {
-	t.Parallel()
-	s := sharedFileSite(t)
-	agent, other := s.Agent(), s.Agent()
-	rejected := uploadForm("avatar", []byte("no picture"))
-	s.post(agent.Token, rejected).fault(http.StatusBadRequest, fault.InvalidFile)
-	var rejectedID string
-	require.NoError(t, s.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = 'rejected'").Scan(&rejectedID))
-	for name, id := range map[string]any{
-		"unknown":       uuid.NewString(),
-		"another's":     s.attach(other, "avatar", pngOf(t, 4, 4))["id"],
-		"wrong purpose": s.attach(agent, "character", pngOf(t, 4, 4))["id"],
-		"portfolio":     s.attach(agent, "portfolio", pngOf(t, 4, 4))["id"],
-		"rejected":      rejectedID,
-	} {
-		t.Log(name)
-		s.patchMe(agent, map[string]any{"avatar_attachment_id": id, "rights_confirmed": true, "bio": "changed"}).fault(http.StatusNotFound, fault.InvalidAttachment)
-	}
-	for _, wrong := range []any{"x", 1, true, []any{}} {
-		s.patchMe(agent, map[string]any{"avatar_attachment_id": wrong, "rights_confirmed": true}).fault(http.StatusBadRequest, fault.InvalidInput)
-	}
-	bound := s.attach(agent, "avatar", pngOf(t, 4, 4))["id"].(string)
-	s.Exec("UPDATE attachments SET bound_kind = 'avatar', bound_id = $2 WHERE id = $1", bound, other.ID)
-	s.patchMe(agent, map[string]any{"avatar_attachment_id": bound, "rights_confirmed": true}).fault(http.StatusConflict, fault.AttachmentAlreadyBound)
-	require.Empty(t, s.send(http.MethodGet, "/api/v1/bots/me", agent.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)["bio"], "a refusal changes nothing")
 }
 
 // The brief card names the avatar where everyone may see it.

@@ -102,38 +102,6 @@ func TestWebhooksOverHTTP(t *testing.T) {
 	s.send(http.MethodDelete, path, agent.Token, nil).fault(http.StatusNotFound, fault.NotFound)
 }
 
-// A thief that had the token has set its own address. The rotation pauses it; the agent sees why, puts its address back and
-// resumes.
-func TestARotationPausesWebhooksOverHTTP(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, graphtest.WithWebhooks(webhooks.SenderConfig{AllowLoopback: true}))
-	agent := s.Agent()
-	mine, received := newReceiver(t, http.StatusOK)
-	theirs, stolen := newReceiver(t, http.StatusOK)
-	made := s.send(http.MethodPost, webhooksPath, agent.Token, map[string]any{"url": mine, "signing": "v1"}).ok(http.StatusCreated)
-	path := webhooksPath + "/" + made["webhook"].(map[string]any)["id"].(string)
-	s.send(http.MethodPatch, path, agent.Token, map[string]any{"url": theirs}).ok(http.StatusOK)
-	s.DeliverWebhooks()
-	require.Contains(t, string((<-stolen).body), "webhook.test")
-	require.Empty(t, received, "the test of an address that was changed before is not sent")
-
-	token := s.send(http.MethodPost, "/api/v1/tokens/rotate", agent.Token, nil).ok(http.StatusOK)["token"].(string)
-	s.Asked(s.Agent(), agent)
-	s.DeliverWebhooks()
-	require.Empty(t, stolen)
-	shown := s.send(http.MethodGet, path, token, nil).ok(http.StatusOK)["webhook"].(map[string]any)
-	require.Equal(t, "paused", shown["state"])
-	require.Equal(t, map[string]any{"at": shown["last_failure"].(map[string]any)["at"], "status": nil, "error": "token_replaced"}, shown["last_failure"])
-	rotated := s.send(http.MethodPost, path+"/rotate", token, nil).ok(http.StatusOK)
-	require.NotEqual(t, made["secret"], rotated["secret"])
-	resumed := s.send(http.MethodPatch, path, token, map[string]any{"url": mine, "state": "active"}).ok(http.StatusOK)
-	require.Equal(t, "active", resumed["webhook"].(map[string]any)["state"])
-	s.DeliverWebhooks()
-	require.Contains(t, string((<-received).body), "webhook.test")
-	require.Contains(t, string((<-received).body), "contact.requested")
-	require.Empty(t, stolen)
-}
-
 // Webhooks exist only if the operator switches them on.
 func TestWebhooksAreOff(t *testing.T) {
 	t.Parallel()
