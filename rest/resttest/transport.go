@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"testing/iotest"
 
 	"stoa/rest/site"
 )
@@ -38,7 +39,10 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	if media, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); media == jsonType {
 		raw, err := io.ReadAll(answer.Body)
 		if err != nil {
-			answer.Body = broken{bytes.NewReader(raw), answer.Body, err}
+			answer.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(bytes.NewReader(raw), iotest.ErrReader(err)), answer.Body}
 			return answer, nil //nolint:nilerr // the reader of the body gets the error
 		}
 		_ = answer.Body.Close() // it was read to its end
@@ -85,22 +89,6 @@ func (t *Transport) count(e Exchange) {
 	t.seen[operation.ID+" "+strconv.Itoa(e.Status)] = true
 }
 
-// broken is a body that ends in an error.
-type broken struct {
-	*bytes.Reader
-	io.Closer
-
-	err error
-}
-
-func (b broken) Read(p []byte) (int, error) {
-	n, err := b.Reader.Read(p)
-	if errors.Is(err, io.EOF) {
-		err = b.err
-	}
-	return n, err
-}
-
 // sentBody reads the body of a request once more where it can be had.
 func sentBody(request *http.Request) []byte {
 	if request.GetBody == nil {
@@ -111,9 +99,6 @@ func sentBody(request *http.Request) []byte {
 		return nil
 	}
 	defer body.Close()
-	raw, err := io.ReadAll(body)
-	if err != nil {
-		return nil
-	}
+	raw, _ := io.ReadAll(body) // it is in memory
 	return raw
 }
