@@ -36,38 +36,10 @@ func swapped() []byte {
 	text := append([]byte("text"), 0, 0, 0, 0, 'x', 0, 0, 0)
 	description := append([]byte("desc"), 0, 0, 0, 0, 0, 0, 0, 2, 'x', 0)
 	description = append(description, make([]byte, 4+4+2+1+67+1)...)
-	tags := []struct {
-		name string
-		data []byte
-	}{
-		{"desc", description},
-		{"cprt", text},
-		{"wtpt", xyz(0.9642, 1, 0.8249)},
-		{"bXYZ", xyz(0.4361, 0.2225, 0.0139)},
-		{"gXYZ", xyz(0.3851, 0.7169, 0.0971)},
-		{"rXYZ", xyz(0.1431, 0.0606, 0.7141)},
-		{"rTRC", gamma},
-		{"gTRC", gamma},
-		{"bTRC", gamma},
-	}
-	profile := make([]byte, 128)
-	copy(profile[8:], []byte{2, 0x10, 0, 0})
-	copy(profile[12:], "mntrRGB XYZ ")
-	copy(profile[24:], []byte{7, 0xD0, 0, 1, 0, 1})
-	copy(profile[36:], "acsp")
-	copy(profile[68:], append(append(fixed(0.9642), fixed(1)...), fixed(0.8249)...))
-	profile = binary.BigEndian.AppendUint32(profile, uint32(len(tags)))
-	var data []byte
-	for _, tag := range tags {
-		profile = append(profile, tag.name...)
-		profile = binary.BigEndian.AppendUint32(profile, uint32(128+4+12*len(tags)+len(data)))
-		profile = binary.BigEndian.AppendUint32(profile, uint32(len(tag.data)))
-		data = append(data, tag.data...)
-		for len(data)%4 != 0 {
-			data = append(data, 0)
-		}
-	}
-	profile = append(profile, data...)
-	binary.BigEndian.PutUint32(profile, uint32(len(profile)))
+	names := []string{"desc", "cprt", "wtpt", "bXYZ", "gXYZ", "rXYZ", "rTRC", "gTRC", "bTRC"}
+	profile := profileOf(names, map[string][]byte{
+		"desc": description, "cprt": text, "wtpt": xyz(0.9642, 1, 0.8249), "bXYZ": xyz(0.4361, 0.2225, 0.0139),
+		"gXYZ": xyz(0.3851, 0.7169, 0.0971), "rXYZ": xyz(0.1431, 0.0606, 0.7141), "rTRC": gamma, "gTRC": gamma, "bTRC": gamma,
+	})
 	return appSegment(0xE2, append([]byte("ICC_PROFILE\x00\x01\x01"), profile...))
 }

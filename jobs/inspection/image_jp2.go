@@ -62,20 +62,11 @@ func stripBoxes(b []byte, depth int) error {
 			clear(b)
 			return nil
 		}
-		if len(b) < boxHead || depth > maxNesting {
+		kind, head, length := readBox(b)
+		if length == 0 || depth > maxNesting {
 			return refusedMalformed
 		}
-		length, head := uint64(binary.BigEndian.Uint32(b)), boxHead
-		switch {
-		case length == 0: // to the end
-			length = uint64(len(b))
-		case length == 1 && len(b) >= boxLongHead:
-			length, head = binary.BigEndian.Uint64(b[boxHead:]), boxLongHead
-		}
-		if length < uint64(head) || length > uint64(len(b)) {
-			return refusedMalformed
-		}
-		kind, body := string(b[4:boxHead]), b[head:length]
+		body := b[head:length]
 		nested, needed := neededBoxes[kind]
 		var err error
 		switch {
@@ -94,6 +85,25 @@ func stripBoxes(b []byte, depth int) error {
 		b = b[length:]
 	}
 	return nil
+}
+
+// readBox reads the head of a box, here or of an MP4: its type, and the bytes of the head and of the whole. length is 0 if b does not
+// hold the box.
+func readBox(b []byte) (kind string, head, length int) {
+	if len(b) < boxHead {
+		return "", 0, 0
+	}
+	whole, head := uint64(binary.BigEndian.Uint32(b)), boxHead
+	switch {
+	case whole == 0: // to the end
+		whole = uint64(len(b))
+	case whole == 1 && len(b) >= boxLongHead:
+		whole, head = binary.BigEndian.Uint64(b[boxHead:]), boxLongHead
+	}
+	if whole < uint64(head) || whole > uint64(len(b)) {
+		return "", 0, 0
+	}
+	return string(b[4:boxHead]), head, int(whole)
 }
 
 // beginsBox reports whether bytes begin a box that they hold: a length, and a type of printable letters.

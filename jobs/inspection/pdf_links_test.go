@@ -86,7 +86,8 @@ func TestStrayingLinks(t *testing.T) {
 			if name == unread {
 				want = refusedMalformed
 			}
-			require.Equal(t, string(want), inspected(t, pdfOf("", indirect...), Order).Reason)
+			_, err := inspection{}.file(pdfOf("", indirect...), request{Purpose: Order})
+			require.Equal(t, want, err)
 			packed := "4 0 " + fmt.Sprintf(action, value)
 			packed = stream("/Type/ObjStm/N 1/First 4/Filter/FlateDecode", deflate([]byte(packed)))
 			require.Equal(t, refusedLink, scanPDF(pdfOf("", append(page("", ""), packed)...)), "in an object stream")

@@ -31,7 +31,7 @@ func leaves(n, count int) []byte {
 	return tree(objects...)
 }
 
-// TestPDF judges small PDFs, each with one peculiarity, through the whole child.
+// TestPDF judges small PDFs, each with one peculiarity: through the whole child those that are accepted or expand.
 func TestPDF(t *testing.T) {
 	t.Parallel()
 	const plainPage = "<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]>>"
@@ -108,6 +108,11 @@ func TestPDF(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			if row.want != "" && row.want != "?" && row.want != refusedExpansion {
+				_, err := inspection{}.file(row.file, request{Purpose: Portfolio}) // refused before anything is rendered
+				require.Equal(t, row.want, err)
+				return
+			}
 			report := inspected(t, row.file, Portfolio)
 			if row.want == "?" {
 				require.Equal(t, report.Accepted, report.Reason == "")

@@ -1,9 +1,6 @@
 package inspection
 
-import (
-	"bytes"
-	"encoding/binary"
-)
+import "bytes"
 
 // maxJPEGTail bounds what follows a JPEG's end, in bytes.
 const maxJPEGTail = 10 * mebibyte
@@ -79,22 +76,12 @@ var filmBoxes = map[string]bool{
 // filmLength is how many bytes of b are an MP4 at its beginning, with a moov box; 0 if b begins with none.
 func filmLength(b []byte) int {
 	at, moov := 0, false
-	for at+boxHead <= len(b) {
-		kind := string(b[at+4 : at+boxHead])
+	for {
+		kind, _, length := readBox(b[at:])
 		if !filmBoxes[kind] || at == 0 && kind != "ftyp" {
 			break
 		}
-		length := uint64(binary.BigEndian.Uint32(b[at:]))
-		if length == 1 && at+boxLongHead <= len(b) {
-			length = binary.BigEndian.Uint64(b[at+boxHead:])
-		}
-		if length == 0 {
-			length = uint64(len(b) - at)
-		}
-		if length < boxHead || length > uint64(len(b)-at) {
-			break
-		}
-		at += int(length)
+		at += length
 		moov = moov || kind == "moov"
 	}
 	if !moov {
