@@ -1,6 +1,9 @@
 package console
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // section is a kind of entity: a list and a page for each.
 type section struct {
@@ -267,3 +270,15 @@ var relations = map[string][]relation{
 	"Task":    {{"/responses", "taskID", "Responses"}},
 	"Webhook": {{"/deliveries", "webhookID", "Deliveries"}},
 }
+
+// Section is a list of the console. The operators' command line shares it, and how both read the schema's names.
+type Section = section
+
+// Sections returns the lists in the order of the navigation.
+func Sections() []Section { return slices.Clone(sections) }
+
+// Human returns a name of the schema as people read it.
+func Human(name string) string { return human(name) }
+
+// Searched returns the conditions of which a row meets one if a search for the text finds it.
+func Searched(listed Section, text string) []map[string]any { return searched(&listed, text) }

@@ -1,10 +1,12 @@
 package console
 
 import (
-	"encoding/json"
+	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
+	"strconv"
 
 	"stoa/graph/platform/fault"
 )
@@ -15,10 +17,8 @@ const (
 	transactionsPath = booksPath + "/transactions/"
 )
 
-const statementQuery = `query ($id: ID!, $before: Int64) {
-	node(id: $id) { __typename ... on Bot { id handle } }
-	statement(botId: $id, before: $before) { id number at kind accountKind deltaMinor transactionId orderId availableMinor reservedMinor }
-}`
+// statementField asks for lines before one.
+const statementField = `statement(botId: $id, before: %d) { id number at kind accountKind deltaMinor transactionId orderId availableMinor reservedMinor }`
 
 // transaction leads to the lines of a transaction, together.
 func (s *console) transaction(w http.ResponseWriter, r *http.Request) error {
@@ -29,27 +29,27 @@ func (s *console) transaction(w http.ResponseWriter, r *http.Request) error {
 	return seeOther(w, "/ledger?"+url.Values{"transactionID": {id}}.Encode())
 }
 
-// statement shows an agent's ledger with the balances after each line. Faults: not_found.
+// lines reads a page of an agent's ledger before a line, and the agent. Faults: not_found.
+func (s *console) lines(ctx context.Context, agent string, before int64) (bot map[string]any, lines []map[string]any, err error) {
+	_, bot, answer, err := s.node(ctx, byType("Bot"), agent, `{ id handle }`, fmt.Sprintf(statementField, before))
+	return bot, objects(answer, "statement"), err
+}
+
+// statement shows an agent's ledger with the balances after each line. Faults: not_found, invalid_pagination.
 func (s *console) statement(w http.ResponseWriter, r *http.Request) error {
-	id, ok := parseID(r.PathValue("id"))
-	if !ok {
-		return fault.New(fault.NotFound)
+	before, sent := int64(math.MaxInt64), r.URL.Query().Get("before")
+	if n, err := strconv.ParseInt(sent, 10, 64); err == nil {
+		before = n
+	} else if sent != "" {
+		return fault.New(fault.InvalidPagination)
 	}
-	variables := map[string]any{"id": id}
-	if before := r.URL.Query().Get("before"); before != "" {
-		variables["before"] = json.Number(before)
-	}
-	answer, err := s.ask(r.Context(), statementQuery, variables)
+	bot, lines, err := s.lines(r.Context(), r.PathValue("id"), before)
 	if err != nil {
 		return err
 	}
-	bot, lines := object(answer, "node"), objects(answer, "statement")
-	if bot["__typename"] != "Bot" {
-		return fault.New(fault.NotFound)
-	}
-	handle := textOf(bot, "handle")
+	id, handle := textOf(bot, "id"), textOf(bot, "handle")
 	if r.URL.Query().Get("format") == "csv" {
-		return s.statementCSV(w, r, handle, variables, lines)
+		return s.statementCSV(w, r, id, handle, lines)
 	}
 	older := ""
 	if last := len(lines) - 1; last >= 0 && whole(lines[last]["number"]) > 1 {
@@ -66,21 +66,16 @@ var statementFields = []string{
 }
 
 // statementCSV writes lines from the newest on, a page at a time, at most maxExport.
-func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, handle string, variables map[string]any, lines []map[string]any) error {
+func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handle string, lines []map[string]any) (err error) {
 	out := startCSV(w, "statement-"+handle, statementFields)
-	for rows := 0; len(lines) > 0 && rows < maxExport; rows += len(lines) {
+	for rows := 0; len(lines) > 0 && rows < maxExport && err == nil; rows += len(lines) {
 		for _, one := range lines {
-			if err := out.Write(cellsOf(one, statementFields)); err != nil {
-				return nil //nolint:nilerr // the client has gone away
-			}
+			_ = out.Write(cellsOf(one, statementFields)) // Error returns it
 		}
-		out.Flush()
-		variables["before"] = lines[len(lines)-1]["number"]
-		answer, err := s.ask(r.Context(), statementQuery, variables)
-		if err != nil {
-			return err
+		if out.Flush(); out.Error() != nil {
+			return nil // the client has gone away
 		}
-		lines = objects(answer, "statement")
+		_, lines, err = s.lines(r.Context(), id, whole(lines[len(lines)-1]["number"]))
 	}
-	return nil
+	return err
 }

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
+	"stoa/graph/platform/wire"
 )
 
 // AcceptContact makes friends of the two agents of a pending contact (§3.2, §4.4). Only the agent that was asked may call it; a
@@ -45,14 +46,8 @@ func (a *API) act(ctx context.Context, op operation, in ActInput) (*ContactResul
 		if err != nil {
 			return err
 		}
-		next := transitions[attempt{c.State, op, roleOf(v.BotID, c)}]
-		if next.refusal != "" {
-			return fault.New(next.refusal)
-		}
-		if next.to != none {
-			if c, err = a.apply(ctx, tx, v.BotID, c, next); err != nil {
-				return err
-			}
+		if c, _, err = a.apply(ctx, tx, v.BotID, c, op); err != nil {
+			return err
 		}
 		other, err := bots.ReadBrief(ctx, tx.SQL, otherThan(v.BotID, c))
 		if err != nil {
@@ -67,16 +62,23 @@ func (a *API) act(ctx context.Context, op operation, in ActInput) (*ContactResul
 	return &ContactResult{Contact: card}, nil
 }
 
-// apply brings a locked contact into its next state and writes what follows from it.
-func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.Contact, next transition) (*ent.Contact, error) {
+// apply brings a locked contact into the state that an operation leads to, and writes what follows from it; a repeat changes nothing.
+func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.Contact, op operation) (_ *ent.Contact, repeated bool, err error) {
+	next := transitions[attempt{c.State, op, roleOf(callerID, c)}]
+	switch {
+	case next.refusal != "":
+		return nil, false, fault.New(next.refusal)
+	case next.to == none:
+		return c, true, nil
+	}
 	if next.requiresActive {
 		if err := bots.RequireActive(ctx, tx, c.RequesterID, c.RecipientID); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
 	now, err := tx.Now(ctx)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	change := tx.Ent.Contact.UpdateOne(c).SetState(next.to).SetUpdatedAt(now)
 	switch next.to {
@@ -86,20 +88,20 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 		change.SetBlockedBy(callerID)
 	}
 	if c, err = change.Save(ctx); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if next.to == contact.StateBlocked {
 		_, err := tx.SQL.ExecContext(ctx, deleteAnnouncements.Text, c.ID, c.RequesterID, c.RecipientID,
 			string(events.MessageCreated))
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		tx.AfterCommit(func() { a.Events.Withdrawn([]uuid.UUID{c.RequesterID, c.RecipientID}) })
 		if err := a.Blocked(ctx, tx, c.RequesterID, c.RecipientID); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 	}
-	return c, a.notify(ctx, tx, callerID, c, next.event)
+	return c, false, a.notify(ctx, tx, callerID, c, next.event)
 }
 
 // notify writes an event for the other agent, with the friendship status as that agent sees it.
@@ -108,4 +110,38 @@ func (a *API) notify(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.
 	return a.Events.Add(ctx, tx, events.Event{Recipient: otherID, Kind: kind, Payload: events.ContactPayload{
 		ContactID: c.ID, BotID: callerID, FriendshipStatus: Status(otherID, c),
 	}})
+}
+
+// BlockBot blocks an agent permanently, whether or not the two have a contact (§4.4). A contact that they have is blocked as
+// BlockContact does it; between strangers a blocked contact is made, which only the caller requested and which is announced to
+// neither. Open responses of the two to each other's tasks are declined. Any agent may call it, also one that may not take on
+// obligations; a repeat returns the blocked contact. Faults in this order: invalid_id, self_contact, not_found (the agent is unknown or deleted).
+func (a *API) BlockBot(ctx context.Context, in BlockInput) (*ContactResult, error) {
+	return a.toward(ctx, "bot_id", in.Check, a.blockPair)
+}
+
+// blockPair blocks the contact of two agents, or makes a blocked one. Faults: not_found (the other is deleted).
+func (a *API) blockPair(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error) {
+	if other.Deleted {
+		return nil, fault.New(fault.NotFound)
+	}
+	made, err := insert(ctx, tx, callerID, other.ID, transitions[attempt{none, block, requester}].to)
+	if err != nil {
+		return nil, err
+	}
+	if made != nil {
+		if err := a.Blocked(ctx, tx, callerID, other.ID); err != nil {
+			return nil, err
+		}
+		return &ContactResult{Contact: newCard(callerID, made, other.Card())}, nil
+	}
+	c, err := tx.Ent.Contact.Query().Where(ofPair(callerID, other.ID)).ForUpdate().Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	c, repeated, err := a.apply(ctx, tx, callerID, c, block)
+	if err != nil {
+		return nil, err
+	}
+	return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: newCard(callerID, c, other.Card())}, nil
 }

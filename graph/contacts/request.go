@@ -20,16 +20,29 @@ import (
 // not_found (the recipient is unknown, or not active, or suspended), contact_blocked, inactive_bot (the caller may not take on
 // obligations), rate_limited (10 new requests a minute).
 func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResult, error) {
+	return a.toward(ctx, "recipient_id", in.Check, func(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error) {
+		c, repeated, err := a.findOrCreate(ctx, tx, callerID, other)
+		if err != nil {
+			return nil, err
+		}
+		return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: newCard(callerID, c, other.Card())}, nil
+	})
+}
+
+// toward runs an operation on the agent that a field names, whether or not the caller has a contact with it. Faults in this order: those of
+// check, self_contact, not_found (there is no such agent), those of do.
+func (a *API) toward(ctx context.Context, field string, check func() (uuid.UUID, error),
+	do func(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error)) (*ContactResult, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	otherID, err := in.Check()
+	otherID, err := check()
 	if err != nil {
 		return nil, err
 	}
 	if otherID == v.BotID {
-		return nil, fault.Field(fault.SelfContact, "recipient_id", "is the caller")
+		return nil, fault.Field(fault.SelfContact, field, "is the caller")
 	}
 	var result *ContactResult
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -37,12 +50,8 @@ func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResu
 		if err != nil {
 			return err
 		}
-		c, repeated, err := a.findOrCreate(ctx, tx, v.BotID, other)
-		if err != nil {
-			return err
-		}
-		result = &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: newCard(v.BotID, c, other.Card())}
-		return nil
+		result, err = do(ctx, tx, v.BotID, other)
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -2,14 +2,11 @@ package operator
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/text"
-	"stoa/graph/platform/viewer"
 	"stoa/graph/ratings"
 )
 
@@ -40,16 +37,11 @@ type standing struct {
 // Dossier reads it; nil if there is no such agent. It costs the same however much the agent has done, except for its ratings, files and
 // content, which are counted. Faults: unauthorized.
 func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
-	if _, err := viewer.RequireOperator(ctx); err != nil {
+	rows, err := read[standing](ctx, a, selectStanding, botID)
+	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
-	found, err := db.One[standing](ctx, a.DB.SQL, selectStanding, botID)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil //nolint:nilnil // the schema's null
-	}
-	if err != nil {
-		return nil, err
-	}
+	found := rows[0]
 	d := &Dossier{
 		State: found.State, Public: found.Public, AvailableMinor: found.AvailableMinor, ReservedMinor: found.ReservedMinor,
 		Reputation: &found.Reputation, Owned: found.Owned, Mailable: found.Owned && a.Owners.SendsMail, Sessions: found.Sessions, Connections: found.Connections,

@@ -28,6 +28,7 @@ import (
 	"stoa/graph/lifecycle"
 	"stoa/graph/owners"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/viewer"
 	"stoa/graph/wallet"
 )
 
@@ -73,4 +74,12 @@ type API struct {
 	Keys *keylog.API
 	// BackUp makes a backup now.
 	BackUp func(context.Context) (*Backup, error)
+}
+
+// read runs a statement for the operator who calls, and returns its rows. Faults: unauthorized.
+func read[T any](ctx context.Context, a *API, s *db.Statement, args ...any) ([]*T, error) {
+	if _, err := viewer.RequireOperator(ctx); err != nil {
+		return nil, err
+	}
+	return db.All[T](ctx, a.DB.SQL, s, args...)
 }

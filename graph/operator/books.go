@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/viewer"
 )
 
 var (
@@ -22,13 +21,11 @@ const statementPage = 100
 // Books reads the sums in one statement, so that they are of one moment. It reads every wallet and every line of the platform's own
 // sides. Faults: unauthorized.
 func (a *API) Books(ctx context.Context) (*Books, error) {
-	if _, err := viewer.RequireOperator(ctx); err != nil {
-		return nil, err
-	}
-	books, err := db.One[Books](ctx, a.DB.SQL, readBooks)
+	rows, err := read[Books](ctx, a, readBooks)
 	if err != nil {
 		return nil, err
 	}
+	books := rows[0]
 	books.DifferenceMinor = books.IssuedMinor - books.AvailableMinor - books.ReservedMinor - books.FeesMinor
 	books.Checks, err = db.All[LedgerBook](ctx, a.DB.SQL, readChecks)
 	return books, err
@@ -37,16 +34,9 @@ func (a *API) Books(ctx context.Context) (*Books, error) {
 // Statement returns up to 100 lines of an agent's ledger before a number, the newest first; the newest lines if before is nil. Faults:
 // unauthorized.
 func (a *API) Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]*StatementLine, error) {
-	if _, err := viewer.RequireOperator(ctx); err != nil {
-		return nil, err
-	}
 	from := int64(math.MaxInt64)
 	if before != nil {
 		from = *before
 	}
-	lines, err := db.All[StatementLine](ctx, a.DB.SQL, readStatement, botID, from, statementPage)
-	if lines == nil {
-		lines = []*StatementLine{}
-	}
-	return lines, err
+	return read[StatementLine](ctx, a, readStatement, botID, from, statementPage)
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/viewer"
 )
 
 var (
@@ -22,16 +21,11 @@ const (
 
 // Now reads it, off indexes and within bounds. Faults: unauthorized.
 func (a *API) Now(ctx context.Context) (*Now, error) {
-	if _, err := viewer.RequireOperator(ctx); err != nil {
+	stream, err := read[Happening](ctx, a, listHappenings, nowWindow.Seconds(), nowMost+1)
+	if err != nil {
 		return nil, err
 	}
-	var (
-		n   = new(Now)
-		err error
-	)
-	if n.Stream, err = db.All[Happening](ctx, a.DB.SQL, listHappenings, nowWindow.Seconds(), nowMost+1); err != nil {
-		return nil, err
-	}
+	n := &Now{Stream: stream}
 	if n.More = len(n.Stream) > nowMost; n.More {
 		n.Stream = n.Stream[:nowMost]
 	}

@@ -2,8 +2,6 @@ package operator
 
 import (
 	"context"
-	"maps"
-	"time"
 
 	"stoa/ent"
 	"stoa/ent/setting"
@@ -59,13 +57,14 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 		if err != nil {
 			return nil, err
 		}
-		if in.EmailGateEnabled != nil && *in.EmailGateEnabled {
-			if err := a.ready(ctx, tx, emailGate); err != nil {
-				return nil, err
+		for _, one := range []struct {
+			sent *bool
+			sw   setupSwitch
+		}{{in.EmailGateEnabled, emailGate}, {in.RestoreEnabled, restoreByEmail}} {
+			if one.sent == nil || !*one.sent {
+				continue
 			}
-		}
-		if in.RestoreEnabled != nil && *in.RestoreEnabled {
-			if err := a.ready(ctx, tx, restoreByEmail); err != nil {
+			if err := a.ready(ctx, tx, one.sw); err != nil {
 				return nil, err
 			}
 		}
@@ -79,52 +78,31 @@ func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason strin
 // ActivateLifecycle begins the lifecycle of §3.4. A repeat keeps the first time, until DeactivateLifecycle. Faults:
 // lifecycle_setup_pending while mail cannot be sent.
 func (a *API) ActivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error) {
-	return a.changeSettings(ctx, activateLifecycle, reason,
-		func(ctx context.Context, tx *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, now time.Time) (map[string]any, error) {
-			if s.LifecycleActivatedAt == nil {
-				u.SetLifecycleActivatedAt(now)
-			}
-			return nil, a.ready(ctx, tx, agentLifecycle)
-		})
+	return a.turn(ctx, agentLifecycle, true, reason)
 }
 
 // DeactivateLifecycle undoes ActivateLifecycle; the audit entry holds the time of activation. Agents in the trash stay there.
 func (a *API) DeactivateLifecycle(ctx context.Context, reason string) (*ent.Setting, error) {
-	return a.changeSettings(ctx, deactivateLifecycle, reason,
-		func(_ context.Context, _ *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, _ time.Time) (map[string]any, error) {
-			u.ClearLifecycleActivatedAt()
-			return map[string]any{"activatedAt": s.LifecycleActivatedAt}, nil
-		})
+	return a.turn(ctx, agentLifecycle, false, reason)
 }
 
 // ActivateEmailRequirement begins the restriction of agents without a verified email (§3.4). A repeat keeps the first time, until
 // DeactivateEmailRequirement. Faults: verification_setup_pending while an address cannot be verified.
 func (a *API) ActivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error) {
-	return a.changeSettings(ctx, activateEmailRequirement, reason,
-		func(ctx context.Context, tx *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, now time.Time) (map[string]any, error) {
-			if s.EmailRequirementActivatedAt == nil {
-				u.SetEmailRequirementActivatedAt(now)
-			}
-			return nil, a.ready(ctx, tx, emailRequirement)
-		})
+	return a.turn(ctx, emailRequirement, true, reason)
 }
 
 // DeactivateEmailRequirement undoes ActivateEmailRequirement at once; the audit entry holds the time of activation.
 func (a *API) DeactivateEmailRequirement(ctx context.Context, reason string) (*ent.Setting, error) {
-	return a.changeSettings(ctx, deactivateEmailRequirement, reason,
-		func(_ context.Context, _ *db.Tx, s *ent.Setting, u *ent.SettingUpdateOne, _ time.Time) (map[string]any, error) {
-			u.ClearEmailRequirementActivatedAt()
-			return map[string]any{"activatedAt": s.EmailRequirementActivatedAt}, nil
-		})
+	return a.turn(ctx, emailRequirement, false, reason)
 }
 
-// settingsChange fills in an update of the settings, and returns what the audit entry says of it.
-type settingsChange func(ctx context.Context, tx *db.Tx, current *ent.Setting, update *ent.SettingUpdateOne,
-	now time.Time) (details map[string]any, err error)
-
-// changeSettings runs a procedure that changes the row of settings and takes nothing but a reason.
-func (a *API) changeSettings(ctx context.Context, p Procedure, reason string, change settingsChange) (*ent.Setting, error) {
-	details := map[string]any{}
+// turn runs the procedure that switches a switch with a time on or off.
+func (a *API) turn(ctx context.Context, sw setupSwitch, on bool, reason string) (*ent.Setting, error) {
+	details, p := map[string]any{}, sw.deactivate
+	if on {
+		p = sw.activate
+	}
 	return audited(ctx, a, entry{p, "", reason, details, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
@@ -135,11 +113,16 @@ func (a *API) changeSettings(ctx context.Context, p Procedure, reason string, ch
 			return nil, err
 		}
 		update := current.Update().SetUpdatedAt(now)
-		said, err := change(ctx, tx, current, update, now)
-		if err != nil {
+		if !on {
+			details["activatedAt"] = sw.since(current)
+			return sw.end(update).Save(ctx)
+		}
+		if sw.since(current) == nil {
+			sw.begin(update, now)
+		}
+		if err := a.ready(ctx, tx, sw); err != nil {
 			return nil, err
 		}
-		maps.Copy(details, said)
 		return update.Save(ctx)
 	})
 }

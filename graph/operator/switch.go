@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"strings"
+	"time"
 
 	"stoa/ent"
 	"stoa/graph/platform/db"
@@ -22,25 +23,33 @@ type setupSwitch struct {
 	on func(s *ent.Setting) bool
 	// activate and deactivate are the procedures that switch it.
 	activate, deactivate Procedure
+	// since is when a switch with a time was switched on, nil while it is off; begin and end switch it.
+	since func(*ent.Setting) *time.Time
+	begin func(*ent.SettingUpdateOne, time.Time) *ent.SettingUpdateOne
+	end   func(*ent.SettingUpdateOne) *ent.SettingUpdateOne
 }
 
 // The switches that need something.
 var (
 	emailGate = setupSwitch{
-		"The email gate", fault.VerificationSetupPending, missingForGate,
-		func(s *ent.Setting) bool { return s.EmailGateEnabled }, updateSettings, updateSettings,
+		name: "The email gate", pending: fault.VerificationSetupPending, missing: missingForGate,
+		on: func(s *ent.Setting) bool { return s.EmailGateEnabled }, activate: updateSettings, deactivate: updateSettings,
 	}
 	emailRequirement = setupSwitch{
-		"The email requirement", fault.VerificationSetupPending, missingForGate,
-		func(s *ent.Setting) bool { return s.EmailRequirementActivatedAt != nil }, activateEmailRequirement, deactivateEmailRequirement,
+		name: "The email requirement", pending: fault.VerificationSetupPending, missing: missingForGate,
+		on: func(s *ent.Setting) bool { return s.EmailRequirementActivatedAt != nil }, activate: activateEmailRequirement, deactivate: deactivateEmailRequirement,
+		since: func(s *ent.Setting) *time.Time { return s.EmailRequirementActivatedAt },
+		begin: (*ent.SettingUpdateOne).SetEmailRequirementActivatedAt, end: (*ent.SettingUpdateOne).ClearEmailRequirementActivatedAt,
 	}
 	restoreByEmail = setupSwitch{
-		"Restoring access by email", fault.LifecycleSetupPending, missingForMail,
-		func(s *ent.Setting) bool { return s.RestoreEnabled }, updateSettings, updateSettings,
+		name: "Restoring access by email", pending: fault.LifecycleSetupPending, missing: missingForMail,
+		on: func(s *ent.Setting) bool { return s.RestoreEnabled }, activate: updateSettings, deactivate: updateSettings,
 	}
 	agentLifecycle = setupSwitch{
-		"The lifecycle", fault.LifecycleSetupPending, missingForMail,
-		func(s *ent.Setting) bool { return s.LifecycleActivatedAt != nil }, activateLifecycle, deactivateLifecycle,
+		name: "The lifecycle", pending: fault.LifecycleSetupPending, missing: missingForMail,
+		on: func(s *ent.Setting) bool { return s.LifecycleActivatedAt != nil }, activate: activateLifecycle, deactivate: deactivateLifecycle,
+		since: func(s *ent.Setting) *time.Time { return s.LifecycleActivatedAt },
+		begin: (*ent.SettingUpdateOne).SetLifecycleActivatedAt, end: (*ent.SettingUpdateOne).ClearLifecycleActivatedAt,
 	}
 )
 
