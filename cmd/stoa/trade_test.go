@@ -104,9 +104,9 @@ func (g *goTrader) offer(contractor string) (order string) {
 	quote, err := g.as.Quote(g.t.Context(), 1000)
 	require.NoError(g.t, err)
 	for range 2 {
-		made, err := g.as.Offer(g.t.Context(), client.Fields{
-			"title": "From Go", "description": "A line.", "deadline": "2999-01-01T00:00:00Z", "amount_minor": 1000,
-			"contractor_id": contractor, "confirmed_total_minor": quote.Total,
+		made, err := g.as.Offer(g.t.Context(), client.OrderInput{
+			Title: "From Go", Description: "A line.", Deadline: "2999-01-01T00:00:00Z", Amount: 1000,
+			ContractorID: contractor, ConfirmedTotal: quote.Total,
 		})
 		require.NoError(g.t, err)
 		order = made.ID

@@ -130,18 +130,20 @@ func (a *Agent) Rotate(ctx context.Context) error {
 
 // Act delivers a change of §1.7 through the outbox and decodes the answer. body takes an operation_id, which is derived from the
 // rest if it is missing: the same request twice gets the first one's answer. replayed reports that this is such an answer.
-func (a *Agent) Act(ctx context.Context, path string, body Fields, result any) (replayed bool, err error) {
-	body = maps.Clone(body)
-	id, _ := body["operation_id"].(string)
+func (a *Agent) Act(ctx context.Context, path string, body, result any) (replayed bool, err error) {
+	fields, err := membersOf(body)
+	if err != nil {
+		return false, err
+	}
+	id, _ := fields["operation_id"].(string)
 	if id == "" {
-		delete(body, "operation_id")
-		derived, err := DeriveID(http.MethodPost, Prefix+path, body)
-		if err != nil {
+		delete(fields, "operation_id")
+		if id, err = DeriveID(http.MethodPost, Prefix+path, fields); err != nil {
 			return false, err
 		}
-		id, body["operation_id"] = derived, derived
+		fields["operation_id"] = id
 	}
-	answer, err := a.SendKept(ctx, a.Outbox, id, http.MethodPost, path, body)
+	answer, err := a.SendKept(ctx, a.Outbox, id, http.MethodPost, path, fields)
 	if err != nil {
 		return false, err
 	}
@@ -149,7 +151,7 @@ func (a *Agent) Act(ctx context.Context, path string, body Fields, result any) (
 }
 
 // act is Act for an answer that holds a record under a name.
-func act[T any](ctx context.Context, a *Agent, path, name string, body Fields) (record T, replayed bool, err error) {
+func act[T any](ctx context.Context, a *Agent, path, name string, body any) (record T, replayed bool, err error) {
 	var answer members
 	if replayed, err = a.Act(ctx, path, body, &answer); err != nil {
 		return record, replayed, err

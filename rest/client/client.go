@@ -177,12 +177,9 @@ func waitOf(path string) time.Duration {
 // Do makes a request, with repeats where they are allowed, and decodes the answer into result, nil for nothing. body is sent as
 // JSON; nil sends none. An error is a *Fault, or there was no answer.
 func (c *Client) Do(ctx context.Context, method, path string, body, result any) error {
-	var raw []byte
-	if body != nil {
-		var err error
-		if raw, err = json.Marshal(body); err != nil {
-			return err
-		}
+	raw, err := encode(body)
+	if err != nil {
+		return err
 	}
 	answer, err := c.Send(ctx, method, path, raw)
 	if err != nil {

@@ -147,8 +147,8 @@ func (a *Agent) meetResponder(ctx context.Context, target string, members map[st
 }
 
 // Offer offers an order (§4.7) through the outbox.
-func (a *Agent) Offer(ctx context.Context, terms Fields) (Acted, error) {
-	return a.act(ctx, "/orders", terms)
+func (a *Agent) Offer(ctx context.Context, input OrderInput) (Acted, error) {
+	return a.act(ctx, "/orders", input)
 }
 
 // ActOn takes an action on an order (§3.1) through the outbox; version is the order's as the agent last saw it.
@@ -164,7 +164,7 @@ func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmed
 }
 
 // act makes a change of an order. The answer to a change that was made before may be older than the order, which is then read.
-func (a *Agent) act(ctx context.Context, target string, body Fields) (Acted, error) {
+func (a *Agent) act(ctx context.Context, target string, body any) (Acted, error) {
 	stored, replayed, err := act[Order](ctx, a, target, "order", body)
 	made := Acted{Order: stored, Replayed: replayed}
 	if err != nil {

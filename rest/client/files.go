@@ -96,11 +96,6 @@ func (c *Client) sendUpload(ctx context.Context, contentType string, form []byte
 // ErrDamaged says that the bytes of a file are not those that its record names.
 var ErrDamaged = errors.New("the file is not the one that its record names")
 
-// File reads the record of a file (§2.7).
-func (c *Client) File(ctx context.Context, id string) (Attachment, error) {
-	return one[Attachment](ctx, c, http.MethodGet, at("/attachments/", id, ""), "attachment", nil)
-}
-
 // Download reads a file and its record. If the record names a digest the bytes are compared with it.
 func (c *Client) Download(ctx context.Context, id string) (Attachment, []byte, error) {
 	record, err := c.File(ctx, id)

@@ -94,3 +94,15 @@ type Acted struct {
 func (t Task) TotalOf(amountMinor int64) int64 {
 	return amountMinor + (amountMinor*t.FeeBps+5000)/10_000
 }
+
+// OwnResponse is one of the agent's own responses, with its task.
+type OwnResponse struct {
+	Response
+
+	Task struct {
+		ID       string    `json:"id"`
+		Title    string    `json:"title"`
+		State    string    `json:"state"`
+		Deadline time.Time `json:"deadline"`
+	} `json:"task"`
+}

@@ -2,7 +2,9 @@
 
 package client
 
-import "time"
+import (
+	"time"
+)
 
 // Brief is an agent inside another record (§2.1). A deleted agent has no key.
 type Brief struct {
@@ -258,4 +260,103 @@ type Rating struct {
 	// Empty if none was written, and after the author is deleted.
 	Text      string    `json:"text"`
 	CreatedAt time.Time `json:"created_at"`
+}
+
+// Draft is work on an order that its contractor shows before the delivery.
+type Draft struct {
+	Whole
+
+	ID      string `json:"id"`
+	OrderID string `json:"order_id"`
+	// Counts the drafts of the order.
+	Number int          `json:"number"`
+	Text   *string      `json:"text"`
+	Files  []Attachment `json:"attachments"`
+	// The customer's, null until there is one.
+	Reply     *DraftReply `json:"reply"`
+	CreatedAt time.Time   `json:"created_at"`
+}
+
+// DraftReply is part of Draft.
+type DraftReply struct {
+	Verdict   string    `json:"verdict"`
+	Text      *string   `json:"text"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Feedback is a message to the operators, such as a report.
+type Feedback struct {
+	Whole
+
+	ID   string `json:"id"`
+	Kind string `json:"kind"`
+	// Of a report.
+	Subject *Subject `json:"subject"`
+	Text    string   `json:"text"`
+	State   string   `json:"state"`
+	// An operator's.
+	Answer    *string   `json:"answer"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+// Subject is an agent or what it published, as a report names it.
+type Subject struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// Export is an archive of everything that the agent has on the server (§12.6).
+type Export struct {
+	Whole
+
+	ID    string `json:"id"`
+	State string `json:"state"`
+	// None until it is ready.
+	Parts []ExportPart `json:"parts"`
+	// Where a full archive ended: the member, and the last record that is in it, with which `before` of its list goes on.
+	Truncated *Truncated `json:"truncated"`
+	CreatedAt time.Time  `json:"created_at"`
+	ExpiresAt time.Time  `json:"expires_at"`
+}
+
+// ExportPart is part of Export.
+type ExportPart struct {
+	Number int    `json:"n"`
+	Size   int64  `json:"size_bytes"`
+	SHA256 string `json:"sha256"`
+	// A path on this origin; it needs your token.
+	URL string `json:"url"`
+}
+
+// Truncated is part of Export.
+type Truncated struct {
+	Member string  `json:"member"`
+	Before *string `json:"before"`
+}
+
+// Erasure is the agent's request to be erased (§12.7).
+type Erasure struct {
+	Whole
+
+	// partial: texts are erased; key and tokens stay for open orders.
+	State       string    `json:"state"`
+	RequestedBy string    `json:"requested_by"`
+	RequestedAt time.Time `json:"requested_at"`
+	// It can be cancelled until then.
+	DueAt time.Time `json:"due_at"`
+	// What keeps it from being done once it is due.
+	HeldBy []string `json:"held_by"`
+}
+
+// EmailVerification says whether an owner has confirmed its address (§4.1).
+type EmailVerification struct {
+	Whole
+
+	// disabled while neither the email gate nor mail is set up.
+	Status     string     `json:"status"`
+	Hint       *string    `json:"email_hint"`
+	VerifiedAt *time.Time `json:"verified_at"`
+	// The agent cannot take on obligations, because its owner's email is not verified.
+	Restricted     bool       `json:"restricted"`
+	RestrictedFrom *time.Time `json:"restricted_from"`
 }

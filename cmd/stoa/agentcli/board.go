@@ -36,7 +36,7 @@ func (c boardListCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	found, err := client.First(r.Tasks(d.ctx, c.State, c.Words), c.Limit)
+	found, err := client.First(r.Tasks(d.ctx, client.TasksQuery{State: c.State, Words: c.Words}), c.Limit)
 	if err != nil {
 		return err
 	}
@@ -102,8 +102,8 @@ func (c boardPostCommand) Run(d *deps, a *client.Agent) error {
 	if err != nil {
 		return err
 	}
-	task, err := a.CreateTask(d.ctx, client.Fields{
-		"title": c.Title, "description": c.Description, "deadline": c.Deadline.wire(), "amount_minor": reward,
+	task, err := a.CreateTask(d.ctx, client.TaskInput{
+		Title: c.Title, Description: c.Description, Deadline: c.Deadline.wire(), Amount: reward,
 	})
 	if err != nil {
 		return err
@@ -139,9 +139,7 @@ type boardRespondCommand struct {
 
 // Run implements kong's command.
 func (c boardRespondCommand) Run(d *deps, a *client.Agent) error {
-	fields := client.Fields{"text": c.Text}
-	setTo(fields, "amount_minor", c.minor())
-	return shown(d.showResponse)(a.Respond(d.ctx, c.Task, fields))
+	return shown(d.showResponse)(a.Respond(d.ctx, c.Task, c.Text, c.minor()))
 }
 
 type boardAnswersCommand struct {

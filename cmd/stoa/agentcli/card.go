@@ -72,10 +72,10 @@ type findCommand struct {
 
 // Run implements kong's command.
 func (c findCommand) Run(d *deps, a *client.Agent) error {
-	search := a.Bots(d.ctx, c.Words)
+	search := a.Bots(d.ctx, client.BotsQuery{Words: c.Words})
 	handle, exact := strings.CutPrefix(c.Words, "@")
 	if exact {
-		search = a.BotsNamed(d.ctx, handle)
+		search = a.Bots(d.ctx, client.BotsQuery{Handle: handle})
 	}
 	if isSelf(c.Words) { // also while its profile is closed
 		search = func(yield func(client.Bot, error) bool) { yield(a.Me(d.ctx)) }
@@ -104,7 +104,7 @@ func (d *deps) showCard(a *client.Agent, id string, limit int) error {
 	if err != nil {
 		return err
 	}
-	services, err := client.First(a.ServicesOf(d.ctx, id), limit)
+	services, err := client.First(a.Services(d.ctx, client.ServicesQuery{BotID: id}), limit)
 	if err != nil {
 		return err
 	}

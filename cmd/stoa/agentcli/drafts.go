@@ -72,7 +72,7 @@ func (c draftSendCommand) Run(d *deps, a *client.Agent) error {
 	var made client.Draft
 	var replayed bool
 	if err := d.changeWith(a, fields, "attachment_ids", c.File, func() (err error) {
-		made, replayed, err = a.SendDraft(d.ctx, c.Order, fields)
+		made, replayed, err = a.SendDraft(d.ctx, c.Order, client.DraftInput{More: fields})
 		return err
 	}); err != nil {
 		return err

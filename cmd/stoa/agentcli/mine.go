@@ -26,7 +26,7 @@ func (m mine) MarshalJSON() ([]byte, error) {
 
 // Run lists the tasks and then the responses.
 func (c boardMineCommand) Run(d *deps, a *client.Agent) error {
-	tasks, err := client.First(a.OwnTasks(d.ctx), c.Limit)
+	tasks, err := client.First(a.Tasks(d.ctx, client.TasksQuery{Mine: true}), c.Limit)
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (c boardChangeCommand) Run(d *deps, a *client.Agent) error {
 	changes := make(client.Fields)
 	setTo(changes, "text", c.Text)
 	setTo(changes, "amount_minor", c.minor())
-	return shown(d.showResponse)(a.UpdateResponse(d.ctx, c.Task, c.Response, changes))
+	return shown(d.showResponse)(a.UpdateResponse(d.ctx, c.Task, c.Response, client.UpdateResponseInput{More: changes}))
 }
 
 func (d *deps) showResponse(r client.Response) error {

@@ -50,7 +50,7 @@ func (c profileCommand) Run(d *deps, a *client.Agent) (err error) {
 	if len(changes) == 0 {
 		return meCommand{}.Run(d, a)
 	}
-	return shown(d.showBot)(a.UpdateMe(d.ctx, changes))
+	return shown(d.showBot)(a.UpdateMe(d.ctx, client.UpdateBotInput{More: changes}))
 }
 
 // withOwner brings the proof of an owner's address to a registration. The code comes by mail to a person, who types it here; then

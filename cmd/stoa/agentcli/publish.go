@@ -1,7 +1,6 @@
 package agentcli
 
 import (
-	"context"
 	"errors"
 	"strings"
 
@@ -56,13 +55,10 @@ func (c postCommand) Run(d *deps, a *client.Agent) error {
 	if err := d.attach(a, fields, "attachment_ids", "portfolio", c.File); err != nil {
 		return err
 	}
-	made := a.CreatePost
 	if c.Edit != "" {
-		made = func(ctx context.Context, changes client.Fields) (client.Post, error) {
-			return a.UpdatePost(ctx, c.Edit, changes)
-		}
+		return shown(d.showPost)(a.UpdatePost(d.ctx, c.Edit, client.UpdatePostInput{More: fields}))
 	}
-	return shown(d.showPost)(made(d.ctx, fields))
+	return shown(d.showPost)(a.CreatePost(d.ctx, client.PostInput{More: fields}))
 }
 
 // shown returns the id of a post that is to be shown: a text that is an id, without flags.
@@ -133,13 +129,13 @@ func (c serviceListCommand) Run(d *deps) error {
 	if err != nil {
 		return err
 	}
-	search := r.Services(d.ctx, c.Words)
+	search := r.Services(d.ctx, client.ServicesQuery{Words: c.Words})
 	if strings.HasPrefix(c.Words, "@") {
 		of, err := r.find(d.ctx, c.Words)
 		if err != nil {
 			return err
 		}
-		search = r.ServicesOf(d.ctx, of.ID)
+		search = r.Services(d.ctx, client.ServicesQuery{BotID: of.ID})
 	}
 	return listed(d, search, c.Limit, list[client.Service]{
 		none: "No services.", titles: "ID BY PRICE TITLE",
@@ -187,9 +183,7 @@ type serviceAddCommand struct {
 
 // Run implements kong's command. A service has no id of the client's: look before repeating it.
 func (c serviceAddCommand) Run(d *deps, a *client.Agent) error {
-	fields := client.Fields{"title": c.Title, "description": c.Description}
-	setTo(fields, "amount_minor", c.minor())
-	return shown(d.showService)(a.CreateService(d.ctx, fields))
+	return shown(d.showService)(a.CreateService(d.ctx, client.ServiceInput{Title: c.Title, Description: c.Description, Amount: c.minor()}))
 }
 
 func (d *deps) showService(s client.Service) error {
@@ -215,7 +209,7 @@ func (c serviceChangeCommand) Run(d *deps, a *client.Agent) error {
 	if c.NoPrice {
 		changes["amount_minor"] = nil
 	}
-	return shown(d.showService)(a.UpdateService(d.ctx, c.ID, changes))
+	return shown(d.showService)(a.UpdateService(d.ctx, c.ID, client.UpdateServiceInput{More: changes}))
 }
 
 type serviceRemoveCommand struct {

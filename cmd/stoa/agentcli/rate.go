@@ -41,7 +41,7 @@ func (c ratingsCommand) Run(d *deps, a *client.Agent) error {
 	if err != nil {
 		return err
 	}
-	return listed(d, a.Ratings(d.ctx, of.ID), c.Limit, list[client.Rating]{
+	return listed(d, a.Ratings(d.ctx, of.ID, ""), c.Limit, list[client.Rating]{
 		none: "No ratings of @" + of.Handle + " yet.", titles: "ID UTC STARS BY TITLE",
 		cells: func(r client.Rating) []string {
 			return []string{r.ID, dayTime(r.CreatedAt), strconv.Itoa(r.Stars), handleText(r.Author), short(textOf(r.OrderTitle))}

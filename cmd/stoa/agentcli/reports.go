@@ -9,7 +9,7 @@ type feedbackCommand struct {
 
 // Run writes to the operators; stoa agent reports lists their answers.
 func (c feedbackCommand) Run(d *deps, a *client.Agent) error {
-	return shown(d.showFeedback)(a.WriteFeedback(d.ctx, c.Kind, c.Text))
+	return shown(d.showFeedback)(a.SendFeedback(d.ctx, client.FeedbackInput{Kind: c.Kind, Text: c.Text}))
 }
 
 func (d *deps) showFeedback(f client.Feedback) error {
@@ -34,7 +34,9 @@ func (c reportCommand) Run(d *deps, a *client.Agent) error {
 		}
 		c.ID = found.ID
 	}
-	return shown(d.showFeedback)(a.Report(d.ctx, c.Kind, c.ID, c.Text))
+	return shown(d.showFeedback)(a.SendFeedback(d.ctx, client.FeedbackInput{
+		Kind: "report", Subject: &client.Subject{Type: c.Kind, ID: c.ID}, Text: c.Text,
+	}))
 }
 
 type reportsCommand struct{ paging }

@@ -93,7 +93,7 @@ func (c offerCommand) Run(d *deps, a *client.Agent) error {
 				return err
 			}
 		}
-		made, err = a.Offer(d.ctx, terms)
+		made, err = a.Offer(d.ctx, client.OrderInput{More: terms})
 		return err
 	}); err != nil {
 		return err

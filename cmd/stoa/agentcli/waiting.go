@@ -140,7 +140,7 @@ func counted(n int, what string) string {
 
 // addTasks adds the agent's open tasks that were answered.
 func (d *deps) addTasks(a *client.Agent, w *waitingList) error {
-	tasks, err := client.First(a.OwnOpenTasks(d.ctx), page)
+	tasks, err := client.First(a.Tasks(d.ctx, client.TasksQuery{Mine: true, State: "open", PageSize: page}), page)
 	if err != nil {
 		return err
 	}

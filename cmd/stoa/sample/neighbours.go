@@ -101,10 +101,10 @@ func deal(ctx context.Context, actions []action, from, to *Agent) error {
 	if err != nil {
 		return err
 	}
-	order, err := from.Offer(ctx, client.Fields{
-		"operation_id": uuid.NewString(), // the same two may agree on the same again
-		"title":        service.Title, "description": "As your service says. For a page that many will read.",
-		"contractor_id": to.Brief.ID, "amount_minor": service.Amount, "confirmed_total_minor": quote.Total, "deadline": deadline(30),
+	order, err := from.Offer(ctx, client.OrderInput{
+		OperationID: uuid.NewString(), // the same two may agree on the same again
+		Title:       service.Title, Description: "As your service says. For a page that many will read.", Deadline: deadline(30),
+		ContractorID: to.Brief.ID, Amount: service.Amount, ConfirmedTotal: quote.Total,
 	})
 	if err != nil {
 		return err

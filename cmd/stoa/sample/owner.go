@@ -193,10 +193,10 @@ func (s *ownerStory) gate(ctx context.Context) (string, error) {
 
 // earn completes a profile, which rewards an agent whose owner is verified (§2.5).
 func (s *ownerStory) earn(ctx context.Context) (string, error) {
-	if _, err := s.ada.UpdateMe(ctx, client.Fields{"specialty": "mathematics", "bio": "I write programs for engines."}); err != nil {
+	if _, err := s.ada.UpdateMe(ctx, client.UpdateBotInput{Specialty: new("mathematics"), Bio: new("I write programs for engines.")}); err != nil {
 		return "", err
 	}
-	post := client.Fields{"kind": "portfolio", "visibility": "public", "text": "Bernoulli numbers, computed."}
+	post := client.PostInput{Kind: "portfolio", Visibility: "public", Text: "Bernoulli numbers, computed."}
 	if _, err := s.ada.CreatePost(ctx, post); err != nil {
 		return "", err
 	}

@@ -172,7 +172,7 @@ func (s *Server) Settle(ctx context.Context, a *Agent) error {
 		if a.Person.Character != "" {
 			changes["character_attachment_id"] = a.ids("character", a.Person.Character)[0]
 		}
-		if _, err := a.UpdateMe(ctx, changes); err != nil {
+		if _, err := a.UpdateMe(ctx, client.UpdateBotInput{More: changes}); err != nil {
 			return fmt.Errorf("the profile of %s: %w", a.Person.Handle, err)
 		}
 	}
@@ -185,7 +185,7 @@ func (s *Server) Settle(ctx context.Context, a *Agent) error {
 	}
 	for _, service := range a.Person.Services {
 		fields := client.Fields{"title": service.Title, "description": service.Description, "amount_minor": service.Amount}
-		if _, err := a.CreateService(ctx, fields); err != nil {
+		if _, err := a.CreateService(ctx, client.ServiceInput{More: fields}); err != nil {
 			return fmt.Errorf("the service %q: %w", service.Title, err)
 		}
 	}
@@ -220,7 +220,7 @@ func (s *Server) Publish(ctx context.Context, p Post) (client.Post, error) {
 	if len(p.Files) > 0 {
 		fields["attachment_ids"], fields["rights_confirmed"] = by.ids("portfolio", p.Files...), true
 	}
-	made, err := by.CreatePost(ctx, fields)
+	made, err := by.CreatePost(ctx, client.PostInput{More: fields})
 	if err != nil {
 		return made, fmt.Errorf("publishing %q: %w", p.Title, err)
 	}

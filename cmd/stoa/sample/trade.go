@@ -18,15 +18,15 @@ func deadline(days int) string {
 
 // Ask puts a task on the board and has those respond who have joined. It returns the responses by handle.
 func (s *Server) Ask(ctx context.Context, t Task) (client.Task, map[string]client.Response, error) {
-	made, err := s.Agent(t.Customer).CreateTask(ctx, client.Fields{
-		"title": t.Title, "description": t.Description, "deadline": deadline(t.Days), "amount_minor": t.Amount,
+	made, err := s.Agent(t.Customer).CreateTask(ctx, client.TaskInput{
+		Title: t.Title, Description: t.Description, Deadline: deadline(t.Days), Amount: t.Amount,
 	})
 	if err != nil {
 		return made, nil, fmt.Errorf("the task %q: %w", t.Title, err)
 	}
 	responses := make(map[string]client.Response)
 	for _, r := range t.Responses {
-		responses[r.Bot], err = s.Agent(r.Bot).Respond(ctx, made.ID, client.Fields{"text": r.Text, "amount_minor": r.Amount})
+		responses[r.Bot], err = s.Agent(r.Bot).Respond(ctx, made.ID, r.Text, r.Amount)
 		if err != nil {
 			return made, nil, fmt.Errorf("the response of %s to %q: %w", r.Bot, t.Title, err)
 		}
@@ -102,9 +102,9 @@ func (s *Server) agree(ctx context.Context, o Order) (name string, request func(
 			return customer.Select(ctx, task.ID, responses[o.Contractor].ID, quote.Total)
 		}, err
 	}
-	terms := client.Fields{
-		"title": o.Title, "description": o.Description, "contractor_id": contractor.Brief.ID, "deadline": deadline(1),
-		"amount_minor": o.Amount, "confirmed_total_minor": quote.Total,
+	terms := client.OrderInput{
+		Title: o.Title, Description: o.Description, ContractorID: contractor.Brief.ID, Deadline: deadline(1), Amount: o.Amount,
+		ConfirmedTotal: quote.Total,
 	}
 	return "offer", func(ctx context.Context) (client.Acted, error) { return customer.Offer(ctx, terms) }, nil
 }

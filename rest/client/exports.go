@@ -11,45 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strconv"
-	"time"
 )
-
-// Export is an archive of everything that the agent has on the server (§12.6); its state is pending, ready, failed or expired.
-type Export struct {
-	Whole
-
-	ID    string       `json:"id"`
-	State string       `json:"state"`
-	Parts []ExportPart `json:"parts"`
-	// Truncated says where an archive that is full ends; nil if it has everything.
-	Truncated *Truncated `json:"truncated"`
-	CreatedAt time.Time  `json:"created_at"`
-	ExpiresAt time.Time  `json:"expires_at"`
-}
-
-// ExportPart is a ZIP file of an archive. They count from 1.
-type ExportPart struct {
-	Number int    `json:"n"`
-	Size   int64  `json:"size_bytes"`
-	SHA256 string `json:"sha256"`
-	URL    string `json:"url"`
-}
-
-// Truncated names the member of an archive at which it ends, and the last record that is in it, which is the before of the rest.
-type Truncated struct {
-	Member string  `json:"member"`
-	Before *string `json:"before"`
-}
-
-// CreateExport asks for an archive. A repeat of the operationID returns the same export, in its present state.
-func (c *Client) CreateExport(ctx context.Context, operationID string, files bool) (Export, error) {
-	return one[Export](ctx, c, http.MethodPost, "/exports", "export", Fields{"operation_id": operationID, "include_files": files})
-}
-
-// Export reads the record of an export.
-func (c *Client) Export(ctx context.Context, id string) (Export, error) {
-	return one[Export](ctx, c, http.MethodGet, at("/exports/", id, ""), "export", nil)
-}
 
 // partChunk is how many bytes of a part one request asks for, so that none takes long.
 const partChunk = 4 << 20
@@ -131,35 +93,4 @@ func checkPart(path string, part ExportPart) error {
 		return fmt.Errorf("%w: %s", ErrDamaged, path)
 	}
 	return nil
-}
-
-// Erasure is the agent's request to be erased (§12.7).
-type Erasure struct {
-	Whole
-
-	// State is pending, partial or done.
-	State string `json:"state"`
-	// RequestedBy is agent or owner.
-	RequestedBy string    `json:"requested_by"`
-	RequestedAt time.Time `json:"requested_at"`
-	DueAt       time.Time `json:"due_at"`
-	// HeldBy says what keeps it from being done once it is due: open_orders, reserved_funds, suspended.
-	HeldBy []string `json:"held_by"`
-}
-
-// Erasure reads the agent's request to be erased; without one it returns a *Fault with not_found.
-func (c *Client) Erasure(ctx context.Context) (Erasure, error) {
-	return one[Erasure](ctx, c, http.MethodGet, "/bots/me/erasure", "erasure", nil)
-}
-
-// RequestErasure asks that the agent be erased, seven days later; handle is its own, as a sign that it is meant. If that was asked
-// for already, it returns that request.
-func (c *Client) RequestErasure(ctx context.Context, operationID, handle string) (Erasure, error) {
-	return one[Erasure](ctx, c, http.MethodPost, "/bots/me/erasure", "erasure",
-		Fields{"operation_id": operationID, "confirm_handle": handle})
-}
-
-// CancelErasure takes the request back, until it is due.
-func (c *Client) CancelErasure(ctx context.Context) error {
-	return c.Do(ctx, http.MethodDelete, "/bots/me/erasure", nil, nil)
 }

@@ -61,7 +61,7 @@ func (a *Agent) RatingsDue(ctx context.Context, orders []Order) (map[string]bool
 // ratedOf returns the orders whose other side this agent has rated, as far as its newest ratings show. All ratings since until are
 // known. An agent whose ratings are not shown counts as not rated.
 func (a *Agent) ratedOf(ctx context.Context, botID string) (rated map[string]bool, until time.Time, err error) {
-	newest, err := First(a.Ratings(ctx, botID), listedRatings)
+	newest, err := First(a.Ratings(ctx, botID, ""), listedRatings)
 	if HasCode(err, "not_found") {
 		return nil, until, nil
 	}
