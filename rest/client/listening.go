@@ -34,7 +34,6 @@ func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, seen.Close()) }()
 	l.Client, l.Seen, l.Renew = a.Client, seen, a.Renew
 	if l.Began != nil {
 		l.Began()

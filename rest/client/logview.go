@@ -297,10 +297,10 @@ const maxEvidence = 40
 // forked keeps the checkpoint that was kept and what the server says now, and returns ErrLogForked. The same evidence is kept once.
 func (l *KeyLog) forked(kept Head, served []byte, why string) error {
 	sum := sha256.Sum256([]byte(kept.Checkpoint + "\n" + string(served)))
-	name := l.trust.path + ".fork." + hex.EncodeToString(sum[:4])
+	name := l.trust.file.path + ".fork." + hex.EncodeToString(sum[:4])
 	text := "both are kept in " + name + ".kept and .served"
-	if before, _ := filepath.Glob(l.trust.path + ".fork.*"); len(before) >= maxEvidence { // the pattern is well-formed, or nothing is found
-		text = "evidence from before is kept in " + l.trust.path + ".fork.*"
+	if before, _ := filepath.Glob(l.trust.file.path + ".fork.*"); len(before) >= maxEvidence { // the pattern is well-formed, or nothing is found
+		text = "evidence from before is kept in " + l.trust.file.path + ".fork.*"
 	} else if err := errors.Join(writeFile(name+".kept", []byte(kept.Checkpoint)), writeFile(name+".served", served)); err != nil {
 		text = "they could not be kept: " + err.Error()
 	}

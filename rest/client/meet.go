@@ -16,14 +16,14 @@ import (
 // ErrLogForked or ErrEpoch for one that is not to be dealt with. An agent that is pinned costs no request.
 func (a *Agent) Meet(ctx context.Context, agent Brief) error {
 	switch known, err := a.Trust.knows(agent); {
-	case err != nil || known == familiar:
+	case err != nil || known == pinned:
 		return err
-	case known == nameless: // the pinned key vouches for it
+	case known == withoutHandle: // the pinned key vouches for it
 		return a.Trust.Check(agent)
 	}
 	a.Log.mu.Lock()
 	defer a.Log.mu.Unlock()
-	if known, err := a.Trust.knows(agent); err != nil || known != stranger { // it was met meanwhile
+	if known, err := a.Trust.knows(agent); err != nil || known != unknown { // it was met meanwhile
 		return err
 	}
 	met, err := a.Log.prove(ctx, agent)

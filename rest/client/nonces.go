@@ -1,11 +1,9 @@
 package client
 
 import (
-	"bytes"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -26,9 +24,9 @@ type opening struct{ message, event string }
 
 // month holds the openings of one file, by mark.
 type month struct {
+	journal
+
 	openings map[string]opening
-	// read is how much of the file is in openings, in bytes.
-	read int64
 }
 
 // Nonces remembers as what each message was opened (§12.1), so that a server cannot show one message as two: a nonce, under one pair
@@ -76,9 +74,10 @@ func (n *Nonces) Claim(peerKey, nonce, messageID, eventID string, sealed time.Ti
 		return err
 	}
 	now := time.Now()
-	name := latest(now, sealed).UTC().Format("2006-01")
-	line := strings.Join([]string{mark, wanted.message, wanted.event}, " ") + "\n"
-	if err := errors.Join(n.forget(now), appendLine(filepath.Join(n.folder, name), []byte(line))); err != nil {
+	name := slices.MaxFunc([]time.Time{now, sealed}, time.Time.Compare).UTC().Format("2006-01")
+	line := strings.Join([]string{mark, wanted.message, wanted.event}, " ")
+	file := journal{path: filepath.Join(n.folder, name)}
+	if err := errors.Join(n.forget(now), file.append([]byte(line))); err != nil {
 		return err
 	}
 	known, err := n.compare(mark, wanted) // another program may have opened it as something else meanwhile
@@ -86,13 +85,6 @@ func (n *Nonces) Claim(peerKey, nonce, messageID, eventID string, sealed time.Ti
 		err = fmt.Errorf("%s does not keep what is written to it", n.folder)
 	}
 	return err
-}
-
-func latest(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
 
 // markOf names a nonce under the keys of this agent and a peer: the first 18 bytes of a hash, in 24 characters.
@@ -178,42 +170,24 @@ func (n *Nonces) load() error {
 	return nil
 }
 
+// loadMonth reads a file. If it was replaced by hand, what is known stays known.
 func (n *Nonces) loadMonth(name string) error {
-	file, err := os.Open(filepath.Join(n.folder, name))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	info, err := file.Stat()
-	if err != nil {
-		return err
-	}
 	kept := n.months[name]
 	if kept == nil {
-		kept = &month{openings: make(map[string]opening)}
+		kept = &month{journal{path: filepath.Join(n.folder, name)}, make(map[string]opening)}
 		n.months[name] = kept
 	}
-	if info.Size() < kept.read { // it was replaced by hand; what is known stays known
-		kept.read = 0
-	}
-	raw, err := io.ReadAll(io.NewSectionReader(file, kept.read, info.Size()-kept.read))
-	if err != nil {
-		return err
-	}
-	raw = raw[:bytes.LastIndexByte(raw, '\n')+1] // the rest is being written, or was cut by a crash
-	for line := range bytes.Lines(raw) {
+	return kept.follow(nil, func(line []byte) {
 		if mark, read, ok := parseOpening(string(line)); ok {
 			before, found := kept.openings[mark]
 			kept.openings[mark] = merge(before, found, read)
 		}
-	}
-	kept.read += int64(len(raw))
-	return nil
+	})
 }
 
 // parseOpening reads a line; ok is false for one that a crash has cut.
 func parseOpening(line string) (mark string, read opening, ok bool) {
-	parts := strings.Split(strings.TrimSuffix(line, "\n"), " ")
+	parts := strings.Split(line, " ")
 	if len(parts) != 3 || len(parts[0]) != base64.RawURLEncoding.EncodedLen(markSize) {
 		return "", opening{}, false
 	}

@@ -1,8 +1,6 @@
 package client
 
 import (
-	"bytes"
-	"os"
 	"strings"
 	"sync"
 )
@@ -10,7 +8,7 @@ import (
 // Seen remembers which events were handled, so that one that comes again (§6) is acknowledged and not handled twice.
 type Seen struct {
 	mu    sync.Mutex
-	file  *os.File
+	file  journal
 	known map[string]bool
 }
 
@@ -19,23 +17,19 @@ const keptEvents = 10_000
 
 // OpenSeen opens the file, with one id a line, or makes it. One program at a time may have it open.
 func OpenSeen(path string) (*Seen, error) {
-	raw, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return nil, err
+	s := &Seen{file: journal{path: path}, known: make(map[string]bool)}
+	var ids []string
+	err := s.file.append(nil)
+	if err == nil {
+		err = s.file.follow(nil, func(line []byte) { ids = append(ids, string(line)) })
 	}
-	if end := bytes.LastIndexByte(raw, '\n'); end+1 < len(raw) {
-		raw = raw[:end+1] // a line that a crash has cut
+	if len(ids) > 2*keptEvents {
+		ids = ids[len(ids)-keptEvents:]
+		err = writeFile(path, []byte(strings.Join(ids, "\n")+"\n"))
 	}
-	lines := strings.Fields(string(raw))
-	lines = lines[max(0, len(lines)-keptEvents):]
-	s := &Seen{known: make(map[string]bool, len(lines))}
-	for _, id := range lines {
+	for _, id := range ids {
 		s.known[id] = true
 	}
-	if err := writeFile(path, []byte(strings.Join(append(lines, ""), "\n"))); err != nil {
-		return nil, err
-	}
-	s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
 	return s, err
 }
 
@@ -50,12 +44,9 @@ func (s *Seen) Has(id string) bool {
 func (s *Seen) Add(id string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.file.WriteString(id + "\n"); err != nil {
+	if err := s.file.append([]byte(id)); err != nil {
 		return err
 	}
 	s.known[id] = true
-	return s.file.Sync()
+	return nil
 }
-
-// Close closes the file.
-func (s *Seen) Close() error { return s.file.Close() }

@@ -1,12 +1,11 @@
 package client
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
-	"os"
 	"strings"
 	"sync"
 	"time"
@@ -44,11 +43,8 @@ const (
 // Pin or a Head as JSON a line. Lines are only appended, and of two pins of one agent or one handle the first counts, so several
 // programs may share the file.
 type Trust struct {
-	path string
-
-	mu sync.Mutex
-	// read describes the file at the moment when pins were read from it.
-	read os.FileInfo
+	mu   sync.Mutex
+	file journal
 	// pins by id, and the ids of their handles.
 	pins    map[string]Pin
 	handles map[string]string
@@ -60,8 +56,8 @@ type Trust struct {
 
 // OpenTrust opens the file, or makes it.
 func OpenTrust(path string) (*Trust, error) {
-	t := &Trust{path: path}
-	return t, appendLine(t.path, nil)
+	t := &Trust{file: journal{path: path}}
+	return t, t.file.append(nil)
 }
 
 // Check pins the key of an agent at its first use, and returns ErrKeyChanged if the agent, or the handle, is known by another key.
@@ -74,18 +70,18 @@ func (t *Trust) Compare(agent Brief) error {
 	return err
 }
 
-// acquaintance says how well an agent is known.
-type acquaintance int
+// pinState says how well an agent is known.
+type pinState int
 
 const (
-	stranger acquaintance = iota
-	// nameless is known by id and key, but not yet by the handle that the server now names.
-	nameless
-	familiar
+	unknown pinState = iota
+	// withoutHandle is known by id and key, but not yet by the handle that the server now names.
+	withoutHandle
+	pinned
 )
 
 // knows says how well an agent is known with this key and handle.
-func (t *Trust) knows(agent Brief) (acquaintance, error) {
+func (t *Trust) knows(agent Brief) (pinState, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.compare(agent)
@@ -99,42 +95,44 @@ func (t *Trust) pin(agent Brief, via string, index *int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	known, err := t.compare(agent)
-	if err != nil || known == familiar && (via == ViaFirstUse || t.pins[strings.ToLower(agent.ID)].Via != ViaFirstUse) {
+	if err != nil || known == pinned && (via == ViaFirstUse || t.pins[strings.ToLower(agent.ID)].Via != ViaFirstUse) {
 		return err
 	}
 	if err := t.add(Pin{ID: strings.ToLower(agent.ID), Handle: agent.Handle, Key: *agent.Key, Via: via, Index: index}); err != nil {
 		return err
 	}
-	if known, err = t.compare(agent); err == nil && known != familiar { // another program may have pinned something else meanwhile
+	if known, err = t.compare(agent); err == nil && known != pinned { // another program may have pinned something else meanwhile
 		err = t.notKept()
 	}
 	return err
 }
 
-func (t *Trust) notKept() error { return fmt.Errorf("%s does not keep what is written to it", t.path) }
+func (t *Trust) notKept() error {
+	return fmt.Errorf("%s does not keep what is written to it", t.file.path)
+}
 
 // compare is knows for a caller that holds the lock.
-func (t *Trust) compare(agent Brief) (acquaintance, error) {
+func (t *Trust) compare(agent Brief) (pinState, error) {
 	if agent.Key == nil {
-		return familiar, nil
+		return pinned, nil
 	}
 	if err := t.load(); err != nil {
-		return stranger, err
+		return unknown, err
 	}
 	id := strings.ToLower(agent.ID)
 	if holder, taken := t.handles[agent.Handle]; taken && holder != id {
-		return stranger, keyChanged(t.pins[holder], agent)
+		return unknown, keyChanged(t.pins[holder], agent)
 	}
-	pinned, found := t.pins[id]
+	pin, found := t.pins[id]
 	switch {
 	case !found:
-		return stranger, nil
-	case pinned.Key != *agent.Key || pinned.Handle != "" && agent.Handle != "" && pinned.Handle != agent.Handle:
-		return stranger, keyChanged(pinned, agent)
-	case pinned.Handle == "" && agent.Handle != "":
-		return nameless, nil
+		return unknown, nil
+	case pin.Key != *agent.Key || pin.Handle != "" && agent.Handle != "" && pin.Handle != agent.Handle:
+		return unknown, keyChanged(pin, agent)
+	case pin.Handle == "" && agent.Handle != "":
+		return withoutHandle, nil
 	}
-	return familiar, nil
+	return pinned, nil
 }
 
 // keyChanged is a *Fault as well, with the code that the server has for a wrong key.
@@ -160,9 +158,8 @@ func keyChanged(pinned Pin, agent Brief) error {
 func (t *Trust) Pins() (map[string]Pin, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.read = nil
 	err := t.load()
-	return t.pins, err
+	return maps.Clone(t.pins), err
 }
 
 // Unpin forgets the pin of an agent, by id or handle, so that its next use pins the key that the server names then.
@@ -183,21 +180,11 @@ func (t *Trust) Unpin(idOrHandle string) (Pin, error) {
 	return pinned, t.add(Pin{ID: pinned.ID, Removed: true})
 }
 
-// load reads the file, unless it is as it was.
+// load reads what was appended to the file.
 func (t *Trust) load() error {
-	info, err := os.Stat(t.path)
-	if err != nil {
-		return err
-	}
-	if t.read != nil && os.SameFile(info, t.read) && info.Size() == t.read.Size() && info.ModTime().Equal(t.read.ModTime()) {
-		return nil
-	}
-	raw, err := os.ReadFile(t.path)
-	if err != nil {
-		return err
-	}
-	t.pins, t.handles, t.heads, t.vkey = make(map[string]Pin), make(map[string]string), nil, ""
-	for text := range bytes.Lines(raw) {
+	return t.file.follow(func() {
+		t.pins, t.handles, t.heads, t.vkey = make(map[string]Pin), make(map[string]string), nil, ""
+	}, func(text []byte) {
 		var line struct {
 			Pin
 
@@ -210,9 +197,7 @@ func (t *Trust) load() error {
 		case line.ID != "":
 			t.fold(line.Pin)
 		}
-	}
-	t.read = info
-	return nil
+	})
 }
 
 // fold applies a pin to what the lines before it say.
@@ -252,9 +237,8 @@ func (t *Trust) append(line any) error {
 	if err != nil {
 		return err
 	}
-	if err := appendLine(t.path, append(raw, '\n')); err != nil {
+	if err := t.file.append(raw); err != nil {
 		return err
 	}
-	t.read = nil
 	return t.load()
 }
