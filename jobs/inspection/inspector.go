@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,6 +34,8 @@ import (
 // zero value keeps no child. Call Close.
 type Inspector struct {
 	ahead bool
+	// wall is how long a child may take by the clock; 0 means wallTime.
+	wall time.Duration
 
 	mu     sync.Mutex
 	spare  *process
@@ -74,6 +77,7 @@ func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessStat
 	if err != nil {
 		return Report{}, nil, err
 	}
+	p.wall = i.wall
 	report, err := p.inspect(ctx, r)
 	i.startSpare()
 	return report, p.cmd.ProcessState, err

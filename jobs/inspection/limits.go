@@ -17,14 +17,13 @@ const (
 	publishedSide = 4096
 )
 
-// wallTime is how long the parent waits before it kills a child, whatever else the machine does: a child that gets an eighth of a
-// processor may still use all of its copyTime. It decides nothing about the file. Tests have a shorter one.
-var wallTime = 8 * copyTime * time.Second
-
 // What one inspection may cost.
 const (
+	// wallTime is how long the parent waits before it kills a child, whatever else the machine does: a child that gets an eighth of a
+	// processor may still use all of its copyTime. It decides nothing about the file.
+	wallTime = 8 * copyTime * time.Second
 	// orphanTime ends a child whose parent died before it could.
-	orphanTime = 8*copyTime*time.Second + 2*time.Second
+	orphanTime = wallTime + 2*time.Second
 	// cpuTime is the processor time in seconds until the verdict, and copyTime that with the published version: a file that is accepted
 	// must not be lost to its public copy.
 	cpuTime  = 5 * min(instrumented, 3)

@@ -2,6 +2,7 @@ package inspection
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ type process struct {
 	// exited is closed when the process has ended and failed is set.
 	exited chan struct{}
 	failed error
+	wall   time.Duration
 }
 
 // start starts a child, confined as far as the kernel allows, which waits for a request. Call close.
@@ -231,7 +233,7 @@ func (p *process) inspect(ctx context.Context, r Request) (Report, error) {
 
 // exchange sends the file, waits for the response and makes the report.
 func (p *process) exchange(ctx context.Context, r Request) (Report, error) {
-	limited, cancel := context.WithTimeout(ctx, wallTime)
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(p.wall, wallTime))
 	defer cancel()
 	sent := make(chan error, 1)
 	go func() { sent <- p.send(r) }()
