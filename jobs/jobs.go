@@ -109,6 +109,9 @@ func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*
 			row.register(config.Workers, c)
 		}
 	}
+	for _, kind := range ended {
+		river.AddWorkerArgs(config.Workers, periodic{kind}, river.WorkFunc(func(context.Context, *river.Job[periodic]) error { return nil }))
+	}
 	var ticks []row
 	for _, row := range repeated {
 		switch {

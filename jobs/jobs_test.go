@@ -218,10 +218,11 @@ func TestAMutationAsksForAJobInItsTransaction(t *testing.T) {
 	require.NoError(t, ask(nil))
 	require.EqualValues(t, 1, h.Count("SELECT count(*) FROM river_job WHERE kind = 'inspect' AND queue = 'inspection' AND state = 'available'"))
 	// The upload does not exist, so there is nothing to do.
+	h.Exec("INSERT INTO river_job (kind, queue, args, max_attempts) VALUES ('feed', 'prompt', '{}', 1)") // an earlier version's
 	h.start()
 	require.NoError(t, ask(nil))
 	require.Eventually(t, func() bool {
-		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'inspect' AND state = 'completed'") == 2
+		return h.Count("SELECT count(*) FROM river_job WHERE kind IN ('inspect', 'feed') AND state = 'completed'") == 3
 	}, slack.TestWait, 10*time.Millisecond)
 }
 
