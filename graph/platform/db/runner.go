@@ -86,14 +86,14 @@ func run[T any](ctx context.Context, r *Runner, of string, args int, do func(con
 	ctx, done := tracing.Statement(ctx, of)
 	defer func() { done(err); r.leaveStandby(err) }()
 	on, ctx := r.reach(ctx)
-	if args == 0 || on == r.slow || r.patient {
+	if _, named := namedTexts.Load(of); args == 0 && !named || on == r.slow || r.patient {
 		return do(ctx, text{on, of})
 	}
 	kept, known, err := r.keep(ctx, of)
 	switch {
 	case err != nil:
 		return result, err
-	case kept == nil && r.Tx != nil:
+	case kept == nil && (r.Tx != nil || args == 0):
 		return do(ctx, text{on, of})
 	case kept == nil:
 		return alone(ctx, r, of, do)
