@@ -49,15 +49,15 @@ func pairOf(one, other string) string {
 }
 
 // sees is a call that reads the state of a contact.
-func sees(a *history.Attempt, text string, fits func(state string) bool) call {
-	return call{start: a.Start, end: a.End, reads: true, text: text, step: func(now any, _ bool) (bool, any) {
-		return fits(now.(relation).state), now //nolint:forcetypeassert // the model's only states
+func sees(a *history.Attempt, text string, fits func(state string) bool) call[relation] {
+	return call[relation]{start: a.Start, end: a.End, reads: true, text: text, step: func(now relation, _ bool) (bool, relation) {
+		return fits(now.state), now
 	}}
 }
 
 // checkContacts looks for a sequence of the requests to each contact that explains all answers.
 func checkContacts(r *run, f *Finding) {
-	calls, ids := make(map[string][]call), make(map[string]string)
+	calls, ids := make(map[string][]call[relation]), make(map[string]string)
 	for _, a := range r.of(history.ContactRequest, history.ContactAccept, history.ContactBlock) {
 		if !settled(a) && !unknown(a) {
 			continue
@@ -83,18 +83,16 @@ func checkContacts(r *run, f *Finding) {
 			calls[pair] = append(calls[pair], sees(a, Describe(a), func(state string) bool { return (state == befriended) == accepted }))
 		}
 	}
-	for _, a := range r.by[history.ContactList] {
-		if a.Succeeded() {
-			r.readContacts(a, calls, f)
-		}
+	for _, a := range r.answered(history.ContactList) {
+		r.readContacts(a, calls, f)
 	}
 	for _, pair := range sorted(calls) {
-		linearize(f, "contact of "+pair, relation{}, func(a, b any) bool { return a == b }, calls[pair])
+		linearize(f, "contact of "+pair, relation{}, func(a, b relation) bool { return a == b }, calls[pair])
 	}
 }
 
 // readContacts adds what a whole list of contacts says of each pair.
-func (r *run) readContacts(a *history.Attempt, calls map[string][]call, f *Finding) {
+func (r *run) readContacts(a *history.Attempt, calls map[string][]call[relation], f *Finding) {
 	b, ok := read(f, a)
 	if !ok || b.NextBefore != nil {
 		return
@@ -117,10 +115,9 @@ func (r *run) readContacts(a *history.Attempt, calls map[string][]call, f *Findi
 }
 
 // contactCall is an attempt at an operation on a contact.
-func contactCall(a *history.Attempt, answer contactCard) call {
-	c := call{start: a.Start, end: a.End, pending: unknown(a), text: strings.TrimSuffix(Describe(a)+" with "+answer.State, " with ")}
-	c.step = func(state any, pending bool) (bool, any) {
-		before := state.(relation) //nolint:forcetypeassert // the model's only states
+func contactCall(a *history.Attempt, answer contactCard) call[relation] {
+	c := call[relation]{start: a.Start, end: a.End, pending: unknown(a), text: strings.TrimSuffix(Describe(a)+" with "+answer.State, " with ")}
+	c.step = func(before relation, pending bool) (bool, relation) {
 		after, status, refusal := before.act(a.Operation, a.Agent)
 		switch {
 		case pending:
@@ -136,7 +133,8 @@ func contactCall(a *history.Attempt, answer contactCard) call {
 
 // mayBeBlocked says that one of two agents may have blocked the other before a moment.
 func (r *run) mayBeBlocked(one, other string, before time.Duration) bool {
-	return may(r.by[history.ContactBlock], before, func(b *history.Attempt) bool { return pairOf(b.Agent, b.Subject) == pairOf(one, other) })
+	pair := pairOf(one, other)
+	return may(r.by[history.ContactBlock], before, func(b *history.Attempt) bool { return pairOf(b.Agent, b.Subject) == pair })
 }
 
 // mayBeNoFriends says that at the moment of a message its two agents may not be friends: the sequence of their contact says more.

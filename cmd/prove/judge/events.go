@@ -250,8 +250,9 @@ func (r *run) responseNotices(a *history.Attempt, add due) {
 			add(end, isKept && end.Succeeded(), a.Agent, taskDeclined, response, says)
 		}
 	}
+	pair := pairOf(a.Agent, customer)
 	for _, block := range r.by[history.ContactBlock] { // which ends the response, unless it had ended before
-		if mayHaveActed(block) && pairOf(block.Agent, block.Subject) == pairOf(a.Agent, customer) {
+		if mayHaveActed(block) && pairOf(block.Agent, block.Subject) == pair {
 			add(block, false, a.Agent, taskDeclined, response, says)
 		}
 	}

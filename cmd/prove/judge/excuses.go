@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,7 +83,7 @@ func (r *run) isBusy(from, to time.Duration) bool {
 // after the last of the faults that may have met it or its effect by then. A machine without time puts it off by as long as it had none.
 func (r *run) dueAfter(begun, answered, patience time.Duration) time.Duration {
 	due := answered + patience
-	for _, fault := range r.byStart() {
+	for _, fault := range r.byStart {
 		switch {
 		case fault.Mail || fault.Start > due || fault.End+aftermath < begun:
 		case starvesMachine(&fault):
@@ -94,11 +93,6 @@ func (r *run) dueAfter(begun, answered, patience time.Duration) time.Duration {
 		}
 	}
 	return due
-}
-
-// byStart are the faults in the order in which they began.
-func (r *run) byStart() []history.Fault {
-	return slices.SortedFunc(slices.Values(r.Faults), func(a, b history.Fault) int { return cmp.Compare(a.Start, b.Start) })
 }
 
 // during says that an attempt was under way during a fault, graceful or not, and over soon after it; some names of faults do not count.
@@ -226,14 +220,12 @@ func (r *run) judgeAvailable(a *history.Attempt, f *Finding, excused bool) {
 	}
 }
 
-func checkInternalErrors(r *run, f *Finding) {
-	for i := range r.Attempts {
-		f.Looked++
-		if a := &r.Attempts[i]; a.Status >= 500 && !unavailable(a) {
-			f.violatedf("%s", Describe(a))
-		}
+var checkInternalErrors = each(func(_ *run, a *history.Attempt) string {
+	if a.Status >= 500 && !unavailable(a) {
+		return ", an internal error"
 	}
-}
+	return ""
+})
 
 // checkRetryAfter looks at every 429 and 503. An answer without a Process is the load balancer's own, which has promised nothing.
 func checkRetryAfter(r *run, f *Finding) {

@@ -46,16 +46,11 @@ func checkLeaks(r *run, f *Finding) {
 
 // checkAudit compares the audit log with the acts of operators.
 func checkAudit(r *run, f *Finding) {
-	there, done := make(map[string]int), make(map[string]int)
-	for _, entry := range r.Final.Audit {
-		procedure, target, _ := strings.Cut(entry, " ")
-		there[procedure+" "]++
-		if target != "" {
-			there[entry]++
+	there, done := tally(r.Final.Audit), tally(r.Final.Acts)
+	for entry, n := range tally(r.Final.Audit) {
+		if procedure, target, _ := strings.Cut(entry, " "); target != "" {
+			there[procedure+" "] += n
 		}
-	}
-	for _, act := range r.Final.Acts {
-		done[act]++
 	}
 	for _, act := range sorted(done) {
 		f.Looked++
@@ -63,4 +58,13 @@ func checkAudit(r *run, f *Finding) {
 			f.violatedf("the audit log has %d entries of %q, and it was done %d times", there[act], act, done[act])
 		}
 	}
+}
+
+// tally counts how often each text is there.
+func tally(all []string) map[string]int {
+	count := make(map[string]int)
+	for _, text := range all {
+		count[text]++
+	}
+	return count
 }

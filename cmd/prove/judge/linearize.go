@@ -14,7 +14,7 @@ import (
 const linearizeTimeout = 20 * time.Second
 
 // call is a request to one object, as porcupine searches a sequence for it: it took effect at one moment from start to end.
-type call struct {
+type call[S any] struct {
 	start, end time.Duration
 	// pending: it may take effect at any time after start, or never, and its answer is unknown.
 	pending bool
@@ -24,17 +24,17 @@ type call struct {
 	text string
 	// step is its sequential specification: it returns whether the call fits a state, and the next state. A pending call fits every
 	// state that only its answer could exclude.
-	step func(state any, pending bool) (bool, any)
+	step func(state S, pending bool) (bool, S)
 }
 
 // linearize looks for a sequence of calls that fits the specification, each within its time. If it finds none for an object, it
 // reports the object with the first answer that the calls so far cannot explain.
-func linearize(f *Finding, object string, initial any, equal func(a, b any) bool, calls []call) {
+func linearize[S any](f *Finding, object string, initial S, equal func(a, b S) bool, calls []call[S]) {
 	model := porcupine.Model{
 		Init:  func() any { return initial },
-		Equal: equal,
+		Equal: func(a, b any) bool { return equal(a.(S), b.(S)) }, //nolint:forcetypeassert // the model's only states
 		Step: func(state, input, output any) (bool, any) {
-			return input.(*call).step(state, output.(bool)) //nolint:forcetypeassert // as until builds them
+			return input.(*call[S]).step(state.(S), output.(bool)) //nolint:forcetypeassert // as until builds them
 		},
 	}
 	for i := range calls {
@@ -66,8 +66,8 @@ func linearize(f *Finding, object string, initial any, equal func(a, b any) bool
 		f.violatedf("%s: undecided: no sequence was found within %s", object, linearizeTimeout)
 		return
 	}
-	ended := slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.pending })
-	slices.SortFunc(ended, func(a, b call) int { return cmp.Compare(a.end, b.end) })
+	ended := slices.DeleteFunc(slices.Clone(calls), func(c call[S]) bool { return c.pending })
+	slices.SortFunc(ended, func(a, b call[S]) int { return cmp.Compare(a.end, b.end) })
 	first := sort.Search(len(ended)-1, func(i int) bool { return until(ended[i].end) != porcupine.Ok })
 	f.violatedf("%s: no sequence of its changes explains %s", object, ended[first].text)
 }

@@ -40,7 +40,7 @@ func nextAttempt(age time.Duration) time.Duration {
 // due is when the mail of a request must have been taken: at once, or some time after the last fault that may have met it.
 func (r *run) due(asked *history.Attempt) time.Duration {
 	due := asked.End + mailPrompt
-	for _, fault := range r.byStart() {
+	for _, fault := range r.byStart {
 		if fault.Start > due || fault.End+aftermath < asked.Start {
 			continue
 		}

@@ -71,17 +71,15 @@ func checkOrders(r *run, f *Finding) {
 	}
 }
 
-func sameOrder(a, b any) bool {
-	return slices.Equal(a.(*order).versions, b.(*order).versions) //nolint:forcetypeassert // the model's only states
-}
+func sameOrder(a, b *order) bool { return slices.Equal(a.versions, b.versions) }
 
 // orderCalls are the requests to an order. The attempts of one request that succeeded are one call: it took effect once, between the
 // first attempt and the first answer, and what else was asked before or after that changed nothing. Refusals are separate calls,
 // since each is an answer about that moment. If no attempt succeeded, those of unknown effect are one pending call.
-func (r *run) orderCalls(requests []*request, p parties, f *Finding) []call {
-	var calls []call
+func (r *run) orderCalls(requests []*request, p parties, f *Finding) []call[*order] {
+	var calls []call[*order]
 	for _, q := range requests {
-		var effective *call
+		var effective *call[*order]
 		for _, a := range q.attempts {
 			switch {
 			case settled(a) && !a.Succeeded():
@@ -109,13 +107,12 @@ func (r *run) orderCalls(requests []*request, p parties, f *Finding) []call {
 }
 
 // actCall is an attempt at an operation: one with an answer, a refusal, or, if it is made pending, one of unknown effect.
-func actCall(p parties, a *history.Attempt, got *orderCard) call {
-	c := call{start: a.Start, end: a.End, text: Describe(a)}
+func actCall(p parties, a *history.Attempt, got *orderCard) call[*order] {
+	c := call[*order]{start: a.Start, end: a.End, text: Describe(a)}
 	if got != nil {
 		c.text += fmt.Sprintf(" with version %d %s", got.Version, got.State)
 	}
-	c.step = func(state any, pending bool) (bool, any) {
-		before := state.(*order) //nolint:forcetypeassert // the model's only state
+	c.step = func(before *order, pending bool) (bool, *order) {
 		version, after, refusals := before.act(p, a)
 		switch {
 		case pending:
@@ -133,13 +130,12 @@ func actCall(p parties, a *history.Attempt, got *orderCard) call {
 }
 
 // readCall is an answered order.get.
-func (r *run) readCall(p parties, a *history.Attempt, got *answer) call {
+func (r *run) readCall(p parties, a *history.Attempt, got *answer) call[*order] {
 	text := Describe(a)
 	if a.Succeeded() {
 		text += fmt.Sprintf(" with version %d %s", got.Order.Version, got.Order.State)
 	}
-	return call{start: a.Start, end: a.End, reads: true, text: text, step: func(state any, _ bool) (bool, any) {
-		o := state.(*order) //nolint:forcetypeassert // the model's only state
+	return call[*order]{start: a.Start, end: a.End, reads: true, text: text, step: func(o *order, _ bool) (bool, *order) {
 		if len(o.versions) == 0 || a.Agent != p.customer && a.Agent != p.contractor {
 			return a.Code == "not_found", o
 		}

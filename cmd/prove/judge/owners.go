@@ -52,13 +52,9 @@ func (r *run) mayBeOwned(agent string, at time.Duration) bool {
 
 // mayBeFull says that other agents than this one may have taken all places of an address by a moment.
 func (r *run) mayBeFull(address, agent string, at time.Duration) bool {
-	holders := make(map[string]bool)
-	for _, a := range r.by[history.OwnerVerify] {
-		if a.Subject == address && a.Agent != agent && mayHaveActed(a) && a.Start < at {
-			holders[a.Agent] = true
-		}
-	}
-	return len(holders) >= agentsOfAddress
+	holder := func(a *history.Attempt) string { return a.Agent }
+	others := func(a *history.Attempt) bool { return a.Subject == address && a.Agent != agent }
+	return distinct(r.by[history.OwnerVerify], at, holder, others) >= agentsOfAddress
 }
 
 // mayHaveReplaced finds a request of the same agent that may have ended a challenge before a moment.

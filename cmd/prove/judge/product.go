@@ -213,11 +213,9 @@ func brokenText(_ *run, a *history.Attempt) string {
 
 // checkFeed judges each post of a page of the feed as a reading of it, and looks for posts that the page lacks.
 func checkFeed(r *run, f *Finding) {
-	for _, a := range r.by[history.PostFeed] {
-		if a.Succeeded() {
-			f.Looked++
-			r.judgeFeed(a, f)
-		}
+	for _, a := range r.answered(history.PostFeed) {
+		f.Looked++
+		r.judgeFeed(a, f)
 	}
 }
 

@@ -36,13 +36,10 @@ func checkReceipts(r *run, f *Finding) {
 		r.judgeReceipts(r.orders[id], trust, f)
 	}
 	for _, handle := range sorted(r.Final.ReceiptLists) {
-		listed := make(map[string]int)
-		for _, id := range r.Final.ReceiptLists[handle] {
-			listed[id]++
-		}
+		listed := tally(r.Final.ReceiptLists[handle])
 		for _, id := range sorted(r.orders) {
 			o, expected := r.orders[id], 0
-			if o.Order.State == closed && (r.handles[o.Order.CustomerID] == handle || r.handles[o.Order.ContractorID] == handle) {
+			if o.Order.State == closed && r.takesPart(handle, o) {
 				expected = 1
 			}
 			if listed[id] != expected {
@@ -55,7 +52,7 @@ func checkReceipts(r *run, f *Finding) {
 // judgeReceipts compares the receipts of both sides with the order and with each other.
 func (r *run) judgeReceipts(o *answer, trust receipt.Trust, f *Finding) {
 	documents := make(map[string]bool)
-	for _, id := range []string{o.Order.CustomerID, o.Order.ContractorID} {
+	for _, id := range o.Order.sides() {
 		side := r.handles[id]
 		raw, there := r.Final.Receipts[side+"/"+o.Order.ID]
 		f.Looked++
@@ -105,18 +102,18 @@ func (r *run) disagrees(o *answer, found *receipt.Verified) string {
 			return fmt.Sprintf("%s is %v instead of %v", member.name, member.got, member.want)
 		}
 	}
-	var got []string
+	made, unsure := r.ratingsOf(o.Order.ID)
+	there := make(map[string]int)
 	for _, rating := range found.Ratings {
-		got = append(got, rating.ID)
+		there[rating.ID]++
 	}
-	made, may := r.ratingsOf(o.Order.ID)
 	for _, id := range made {
-		if !slices.Contains(got, id) {
+		if there[id] == 0 {
 			return "it lacks the rating " + id
 		}
 	}
-	if slices.Sort(got); len(slices.Compact(slices.Clone(got))) != len(got) || len(got) > len(made)+may {
-		return fmt.Sprintf("it has the ratings %v, and %v were made", got, made)
+	if len(there) != len(found.Ratings) || len(there) > len(made)+unsure {
+		return fmt.Sprintf("it has the ratings %v, and %v were made", there, made)
 	}
 	return ""
 }
@@ -124,16 +121,20 @@ func (r *run) disagrees(o *answer, found *receipt.Verified) string {
 // ratingsOf are the ids of the ratings of an order that were answered, and how many more there may be.
 func (r *run) ratingsOf(order string) (ids []string, unsure int) {
 	for _, q := range r.requests {
-		if q.operation() != history.OrderRate || q.attempts[0].Subject != order {
-			continue
-		}
-		if a := q.succeeded(); a != nil {
+		switch a := q.succeeded(); {
+		case q.operation() != history.OrderRate || q.attempts[0].Subject != order:
+		case a != nil:
 			ids = append(ids, got(a).Rating.ID)
-		} else if q.unknown() > 0 {
+		case q.unknown() > 0:
 			unsure++
 		}
 	}
 	return ids, unsure
+}
+
+// takesPart says that an agent is a side of an order.
+func (r *run) takesPart(agent string, o *answer) bool {
+	return slices.Contains(o.Order.sides(), r.ids[agent])
 }
 
 // checkExports compares agents' archives with what else is known of them (§12.6).
@@ -143,46 +144,38 @@ func checkExports(r *run, f *Finding) {
 		if err := checkManifest(e, r.Final.Log.ReceiptKeys); err != nil {
 			f.violatedf("the archive of %s: %v", handle, err)
 		}
-		expected := map[string]map[string]bool{
-			"posts.jsonl": {}, "messages.jsonl": {}, "orders.jsonl": {}, "ledger.jsonl": {},
+		expected := map[string][]string{
+			"posts.jsonl": sorted(r.Final.Posts[handle]), "messages.jsonl": nil, "orders.jsonl": nil, "ledger.jsonl": nil,
 		}
-		for id := range r.Final.Posts[handle] {
-			expected["posts.jsonl"][id] = true
-		}
+		expect := func(member, id string) { expected[member] = append(expected[member], id) }
 		for list, messages := range r.Final.Messages {
 			if reader, _, _ := strings.Cut(list, "/"); reader == handle {
 				for i := range messages {
-					expected["messages.jsonl"][messages[i].ID] = true
+					expect("messages.jsonl", messages[i].ID)
 				}
 			}
 		}
 		for id, o := range r.orders {
-			if r.handles[o.Order.CustomerID] == handle || r.handles[o.Order.ContractorID] == handle {
-				expected["orders.jsonl"][id] = true
+			if r.takesPart(handle, o) {
+				expect("orders.jsonl", id)
 			}
 		}
 		for _, entry := range r.Final.Entries[handle] {
-			expected["ledger.jsonl"][strconv.FormatInt(entry.ID, 10)] = true
+			expect("ledger.jsonl", strconv.FormatInt(entry.ID, 10))
 		}
 		for _, member := range sorted(expected) {
-			compareMember(handle, member, e.Members[member], expected[member], f)
-		}
-	}
-}
-
-// compareMember reports records that are missing in an archive, there twice, or of someone else.
-func compareMember(handle, member string, got []string, expected map[string]bool, f *Finding) {
-	seen := make(map[string]bool)
-	for _, id := range got {
-		f.Looked++
-		if seen[id] || !expected[id] {
-			f.violatedf("the archive of %s has %s in %s, which is there already or not its own", handle, id, member)
-		}
-		seen[id] = true
-	}
-	for _, id := range sorted(expected) {
-		if !seen[id] {
-			f.violatedf("the archive of %s lacks %s in %s", handle, id, member)
+			there, due := tally(e.Members[member]), tally(expected[member])
+			f.Looked += len(there)
+			for _, id := range sorted(there) {
+				if there[id] > 1 || due[id] == 0 {
+					f.violatedf("the archive of %s has %s in %s, which is there already or not its own", handle, id, member)
+				}
+			}
+			for _, id := range sorted(due) {
+				if there[id] == 0 {
+					f.violatedf("the archive of %s lacks %s in %s", handle, id, member)
+				}
+			}
 		}
 	}
 }

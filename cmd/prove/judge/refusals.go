@@ -229,20 +229,10 @@ func (r *run) otherContentMayBeFirst(a *history.Attempt) bool {
 	})
 }
 
-// idsBefore counts the ids of the attempts at an operation that may have acted before the end of another.
-func (r *run) idsBefore(operation string, a *history.Attempt, which fits) int {
-	ids := make(map[string]bool)
-	for _, b := range r.by[operation] {
-		if b != a && mayHaveActed(b) && b.Start < a.End && which(b) {
-			ids[b.ID] = true
-		}
-	}
-	return len(ids)
-}
-
 // filesMayBeFull says that an agent may have as many files as it may.
 func (r *run) filesMayBeFull(a *history.Attempt) bool {
-	return r.idsBefore(history.FileUpload, a, func(b *history.Attempt) bool { return b.Agent == a.Agent && b.ID != a.ID }) >= history.FilesOfAgent
+	others := func(b *history.Attempt) bool { return b.Agent == a.Agent && b.ID != a.ID }
+	return distinct(r.by[history.FileUpload], a.End, idOf, others) >= history.FilesOfAgent
 }
 
 // taskOf is the id of the task that an attempt is about.
@@ -300,7 +290,7 @@ func (r *run) mayNotBeInProgress(a *history.Attempt) bool {
 			return true
 		}
 	}
-	return r.idsBefore(history.DraftSend, a, about(a.Subject)) >= drafts
+	return distinct(r.by[history.DraftSend], a.End, idOf, about(a.Subject)) >= drafts
 }
 
 // newerDraft allows the refusal of a reply to a draft that may not be the newest any more.

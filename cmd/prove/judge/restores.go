@@ -2,8 +2,8 @@ package judge
 
 import (
 	"encoding/json"
+	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -140,7 +140,7 @@ func losing(h *history.History) (*history.History, *lost) {
 
 // take takes the answers of one lost time away, and notes what the requests may have made.
 func (l *lost) take(all []history.Attempt, loss history.Loss, made map[[2]string]string) {
-	named, before := make(map[string]bool), make(map[string]bool)
+	during, before := make(map[string]bool), make(map[string]bool)
 	for i := range all {
 		a := &all[i]
 		switch {
@@ -149,7 +149,7 @@ func (l *lost) take(all []history.Attempt, loss history.Loss, made map[[2]string
 			before[a.Subject], before[a.Of] = true, true
 			namedIn(a.Body, before)
 		case a.Start < loss.Restored:
-			namedIn(a.Body, named)
+			namedIn(a.Body, during)
 			if makesOrder(a.Operation) && a.Changed == "" {
 				made[[2]string{a.Agent, a.ID}] = got(a).Order.ID
 			}
@@ -159,34 +159,19 @@ func (l *lost) take(all []history.Attempt, loss history.Loss, made map[[2]string
 			forget(a, "a restore may have undone it")
 		}
 	}
-	for id := range named {
+	for id := range during {
 		if !before[id] {
 			l.gone[id] = true
 		}
 	}
 }
 
-// namedIn adds the ids in an answer: the values of its members "id" and of those that end with "_id".
-func namedIn(body json.RawMessage, into map[string]bool) {
-	var value any
-	if json.Unmarshal(body, &value) == nil {
-		namedBy(value, into)
-	}
-}
+// named finds the ids in an answer: the values of its members "id" and of those that end with "_id".
+var named = regexp.MustCompile(`"(?:id|[a-z_]+_id)"\s*:\s*"([^"]+)"`)
 
-func namedBy(value any, into map[string]bool) {
-	switch value := value.(type) {
-	case []any:
-		for _, element := range value {
-			namedBy(element, into)
-		}
-	case map[string]any:
-		for name, member := range value {
-			if id, isText := member.(string); isText && id != "" && (name == "id" || strings.HasSuffix(name, "_id")) {
-				into[id] = true
-			}
-			namedBy(member, into)
-		}
+func namedIn(body json.RawMessage, into map[string]bool) {
+	for _, found := range named.FindAllSubmatch(body, -1) {
+		into[string(found[1])] = true
 	}
 }
 

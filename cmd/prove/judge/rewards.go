@@ -26,10 +26,7 @@ type rewards struct {
 // checkShownRewards looks for rewards in the wallets of agents that no owner may have verified by then, and for more than they may
 // have earned.
 func checkShownRewards(r *run, f *Finding) {
-	for _, a := range r.by[history.WalletHistory] {
-		if !a.Succeeded() {
-			continue
-		}
+	for _, a := range r.answered(history.WalletHistory) {
 		f.Looked++
 		b, _ := read(f, a)
 		granted, most := len(rewarded(b.Entries)), r.grounds(a.Agent)

@@ -45,6 +45,8 @@ type run struct {
 	// events are the deliveries that could be read, in the order in which they came. causes are the requests that caused them.
 	events []*event
 	causes map[content]cause
+	// byStart are the faults in the order in which they began.
+	byStart []history.Fault
 	// acked is when the ack of an agent and event was answered first.
 	acked map[[2]string]time.Duration
 }
@@ -65,6 +67,7 @@ func newRun(recorded *history.History) *run {
 	for _, m := range h.Members {
 		r.handles[m.ID], r.ids[m.Handle] = m.Handle, m.ID
 	}
+	r.byStart = slices.SortedFunc(slices.Values(h.Faults), func(a, b history.Fault) int { return cmp.Compare(a.Start, b.Start) })
 	for i := range h.Attempts {
 		r.add(&h.Attempts[i])
 	}
@@ -147,12 +150,22 @@ func (r *run) findOrders() {
 	}
 }
 
-// of returns the attempts at some operations.
+// of returns the attempts at some operations, or all.
 func (r *run) of(operations ...string) (all []*history.Attempt) {
+	if len(operations) == 0 {
+		for i := range r.Attempts {
+			all = append(all, &r.Attempts[i])
+		}
+	}
 	for _, operation := range operations {
 		all = append(all, r.by[operation]...)
 	}
 	return all
+}
+
+// answered returns those of them that succeeded.
+func (r *run) answered(operations ...string) []*history.Attempt {
+	return slices.DeleteFunc(r.of(operations...), func(a *history.Attempt) bool { return !a.Succeeded() })
 }
 
 // end is when everything was over, later than any attempt.
@@ -245,11 +258,24 @@ func may(all []*history.Attempt, before time.Duration, which fits) bool {
 	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return mayHaveActed(a) && a.Start < before && which(a) })
 }
 
+// distinct counts the texts of those of some attempts that may have acted before a moment.
+func distinct(all []*history.Attempt, before time.Duration, text func(a *history.Attempt) string, which fits) int {
+	texts := make(map[string]bool)
+	for _, a := range all {
+		if mayHaveActed(a) && a.Start < before && which(a) {
+			texts[text(a)] = true
+		}
+	}
+	return len(texts)
+}
+
+func idOf(a *history.Attempt) string { return a.ID }
+
 func by(agent string) fits { return func(a *history.Attempt) bool { return a.Agent == agent } }
 
 func about(subject string) fits { return func(a *history.Attempt) bool { return a.Subject == subject } }
 
-// each judges every attempt at some operations: broken returns what is wrong with it, or nothing.
+// each judges every attempt at some operations, or every one: broken returns what is wrong with it, or nothing.
 func each(broken func(r *run, a *history.Attempt) string, operations ...string) func(r *run, f *Finding) {
 	return func(r *run, f *Finding) {
 		for _, a := range r.of(operations...) {

@@ -21,22 +21,20 @@ var checkTasks = all(
 
 // checkEndings looks for tasks that ended twice, and for responses that were both selected and withdrawn.
 func checkEndings(r *run, f *Finding) {
-	winners := make(map[string]*history.Attempt)
+	winners, chosen := make(map[string]*history.Attempt), make(map[string]*history.Attempt) // by task, and by response
 	for _, a := range r.of(history.TaskSelect, history.TaskClose) {
 		f.Looked++
 		switch winner := winners[taskOf(a)]; {
 		case !a.Succeeded() || a.Changed != "":
 		case winner == nil:
-			winners[taskOf(a)] = a
+			winners[taskOf(a)], chosen[sent(a).ResponseID] = a, a
 		case winner.Operation != a.Operation || winner.ID != a.ID:
 			f.violatedf("task %s ended twice: %s, and %s", taskOf(a), Describe(winner), Describe(a))
 		}
 	}
-	for _, a := range r.by[history.ResponseWithdraw] {
-		for _, winner := range winners {
-			if a.Succeeded() && winner.Operation == history.TaskSelect && sent(winner).ResponseID == a.Subject {
-				f.violatedf("%s, although %s", Describe(a), Describe(winner))
-			}
+	for _, a := range r.answered(history.ResponseWithdraw) {
+		if winner := chosen[a.Subject]; winner != nil {
+			f.violatedf("%s, although %s", Describe(a), Describe(winner))
 		}
 	}
 }
@@ -66,8 +64,8 @@ func brokenTask(r *run, a *history.Attempt) string {
 // checkResponses compares the states that the customer of a task sees with the attempts to end it: a selection declines the others,
 // and so does the end of the task, or a block.
 func checkResponses(r *run, f *Finding) {
-	for _, a := range r.by[history.ResponseList] {
-		if !a.Succeeded() || r.customers[a.Subject] != a.Agent {
+	for _, a := range r.answered(history.ResponseList) {
+		if r.customers[a.Subject] != a.Agent {
 			continue
 		}
 		f.Looked++
@@ -116,10 +114,7 @@ func checkOnce(r *run, f *Finding) {
 	type key struct{ operation, agent, about string }
 	for _, operation := range sorted(once) {
 		made := make(map[key]map[string]*history.Attempt) // by the id of the record
-		for _, a := range r.by[operation] {
-			if !a.Succeeded() {
-				continue
-			}
+		for _, a := range r.answered(operation) {
 			f.Looked++
 			id, k := once[operation](a, got(a)), key{operation, a.Agent, a.Subject}
 			if id == "" {

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"stoa/cmd/prove/history"
 )
@@ -26,65 +25,56 @@ type posting struct {
 // movements are by the kind of their entries.
 var movements = map[string]movement{
 	"reserve": {[]string{history.OrderAccept, history.TaskSelect}, []posting{{account: "available", total: -1}, {account: "reserved", total: 1}}},
-	"payment": {[]string{history.OrderComplete}, []posting{
-		{account: "reserved", total: -1}, {contractor: true, account: "available", amount: 1},
-	}},
-	"refund": {[]string{history.OrderApproveRefund}, []posting{{account: "reserved", total: -1}, {account: "available", total: 1}}},
+	"payment": {[]string{history.OrderComplete}, []posting{{account: "reserved", total: -1}, {contractor: true, account: "available", amount: 1}}},
+	"refund":  {[]string{history.OrderApproveRefund}, []posting{{account: "reserved", total: -1}, {account: "available", total: 1}}},
 }
 
-// movedBy returns the movement of an operation, nothing where it moves no money.
-func movedBy(operation string) (kind string, postings []posting) {
-	for kind, m := range movements {
-		if slices.Contains(m.operations, operation) {
-			return kind, m.postings
+// causesOf are the requests that may have caused an entry.
+func (r *run) causesOf(e *history.Entry) (causes []*request) {
+	for _, q := range r.ofOrders[e.OrderID] {
+		if slices.Contains(movements[e.Kind].operations, q.operation()) && (e.OperationID == "" || e.OperationID == q.id) {
+			causes = append(causes, q)
 		}
 	}
-	return "", nil
+	return causes
 }
 
+// checkPostings counts each entry of an order that there is, less those that have to be.
 func checkPostings(r *run, f *Finding) {
-	type key struct {
-		handle, order, kind, account string
-		delta                        int64
+	balance := make(map[string]int)
+	count := func(agent, order, kind, account string, delta int64, by int) {
+		f.Looked++
+		balance[fmt.Sprintf("%s of order %s: %+d %s of %s", kind, order, delta, account, agent)] += by
 	}
-	balance := make(map[key]int) // entries that are there, less those that have to be
-	var seen []key
-	count := func(k key, by int) {
-		if _, known := balance[k]; !known {
-			seen = append(seen, k)
-		}
-		balance[k] += by
-	}
-	for _, id := range sorted(r.orders) {
-		o := r.orders[id]
+	for id, o := range r.orders {
 		for _, e := range o.Events {
-			kind, postings := movedBy("order." + e.Action)
-			for _, p := range postings {
-				f.Looked++
-				owner := o.Order.CustomerID
-				if p.contractor {
-					owner = o.Order.ContractorID
+			for kind, m := range movements {
+				if !slices.Contains(m.operations, "order."+e.Action) {
+					continue
 				}
-				delta := p.total*o.Order.TotalMinor + p.amount*o.Order.AmountMinor
-				count(key{r.handles[owner], id, kind, p.account, delta}, -1)
+				for _, p := range m.postings {
+					owner := o.Order.CustomerID
+					if p.contractor {
+						owner = o.Order.ContractorID
+					}
+					count(r.handles[owner], id, kind, p.account, p.total*o.Order.TotalMinor+p.amount*o.Order.AmountMinor, -1)
+				}
 			}
 		}
 	}
-	for _, handle := range sorted(r.Final.Entries) {
-		for _, e := range r.Final.Entries[handle] {
+	for agent, entries := range r.Final.Entries {
+		for _, e := range entries {
 			if _, ofOrder := movements[e.Kind]; ofOrder || e.OrderID != "" {
-				f.Looked++
-				count(key{handle, e.OrderID, e.Kind, e.AccountKind, e.DeltaMinor}, 1)
+				count(agent, e.OrderID, e.Kind, e.AccountKind, e.DeltaMinor, 1)
 			}
 		}
 	}
-	for _, k := range seen {
-		text := fmt.Sprintf("%s of order %s: %+d %s of %s", k.kind, k.order, k.delta, k.account, k.handle)
-		switch by := balance[k]; {
+	for _, entry := range sorted(balance) {
+		switch by := balance[entry]; {
 		case by > 0:
-			f.violatedf("%s is there %d times too often", text, by)
+			f.violatedf("%s is there %d times too often", entry, by)
 		case by < 0:
-			f.violatedf("%s is missing %d times", text, -by)
+			f.violatedf("%s is missing %d times", entry, -by)
 		}
 	}
 }
@@ -110,13 +100,13 @@ func newLedger(handle string, entries []history.Entry, f *Finding) *ledger {
 	l := &ledger{handle: handle, entries: entries, after: []position{{}}}
 	var now position
 	done := make(map[string]bool)
+	if len(entries) == 0 || entries[0].Kind != "grant" || entries[0].DeltaMinor != initialGrant {
+		f.violatedf("wallet of %s does not begin with the grant", handle)
+	}
 	for i, e := range entries {
 		f.Looked++
 		if e.ID != int64(i+1) {
 			f.violatedf("wallet of %s: entry %d has number %d", handle, i+1, e.ID)
-		}
-		if i > 0 && e.TransactionID != entries[i-1].TransactionID {
-			l.close(now, entries[i-1].TransactionID, done, f)
 		}
 		now.entries++
 		now.wallet.TotalMinor += e.DeltaMinor
@@ -125,34 +115,24 @@ func newLedger(handle string, entries []history.Entry, f *Finding) *ledger {
 		} else {
 			now.wallet.AvailableMinor += e.DeltaMinor
 		}
-	}
-	if len(entries) == 0 || entries[0].Kind != "grant" || entries[0].DeltaMinor != initialGrant {
-		f.violatedf("wallet of %s does not begin with the grant", handle)
-	}
-	if len(entries) > 0 {
-		l.close(now, entries[len(entries)-1].TransactionID, done, f)
+		if i+1 < len(entries) && entries[i+1].TransactionID == e.TransactionID {
+			continue // the transaction goes on
+		}
+		if done[e.TransactionID] {
+			f.violatedf("wallet of %s: the entries of transaction %s are not together", handle, e.TransactionID)
+		}
+		if now.wallet.AvailableMinor < 0 || now.wallet.ReservedMinor < 0 {
+			f.violatedf("wallet of %s: below zero after transaction %s: %+v", handle, e.TransactionID, now.wallet)
+		}
+		done[e.TransactionID], l.after = true, append(l.after, now)
 	}
 	return l
 }
 
-// close ends a transaction.
-func (l *ledger) close(now position, transaction string, done map[string]bool, f *Finding) {
-	if done[transaction] {
-		f.violatedf("wallet of %s: the entries of transaction %s are not together", l.handle, transaction)
-	}
-	if now.wallet.AvailableMinor < 0 || now.wallet.ReservedMinor < 0 {
-		f.violatedf("wallet of %s: below zero after transaction %s: %+v", l.handle, transaction, now.wallet)
-	}
-	done[transaction] = true
-	l.after = append(l.after, now)
-}
-
 func checkWallets(r *run, f *Finding) {
 	reads := make(map[string][]*history.Attempt)
-	for _, a := range r.of(history.WalletGet, history.WalletHistory) {
-		if a.Succeeded() {
-			reads[a.Agent] = append(reads[a.Agent], a)
-		}
+	for _, a := range r.answered(history.WalletGet, history.WalletHistory) {
+		reads[a.Agent] = append(reads[a.Agent], a)
 	}
 	for _, handle := range sorted(reads) {
 		if _, known := r.Final.Entries[handle]; !known {
@@ -161,7 +141,7 @@ func checkWallets(r *run, f *Finding) {
 	}
 	for _, handle := range sorted(r.Final.Entries) {
 		l := newLedger(handle, r.Final.Entries[handle], f)
-		var calls []call
+		var calls []call[int]
 		for k := 1; k+1 < len(l.after); k++ { // the grant is there from the beginning
 			calls = append(calls, l.visible(r, k, f))
 		}
@@ -171,17 +151,17 @@ func checkWallets(r *run, f *Finding) {
 				calls = append(calls, c)
 			}
 		}
-		calls = append(calls, l.balances(r.Final.Wallets[handle], call{start: r.end(), end: r.end(), text: "the final balances"}))
-		linearize(f, "wallet of "+handle, min(1, len(l.after)-1), func(a, b any) bool { return a == b }, calls)
+		calls = append(calls, l.balances(r.Final.Wallets[handle], call[int]{start: r.end(), end: r.end(), text: "the final balances"}))
+		linearize(f, "wallet of "+handle, min(1, len(l.after)-1), func(a, b int) bool { return a == b }, calls)
 	}
 }
 
 // visible is the moment at which transaction k, counted from 0, can be seen: during the request that caused it.
-func (l *ledger) visible(r *run, k int, f *Finding) call {
+func (l *ledger) visible(r *run, k int, f *Finding) call[int] {
 	first := l.entries[l.after[k].entries]
-	c := call{
+	c := call[int]{
 		pending: true, text: fmt.Sprintf("transaction %s (%s) of %s", first.TransactionID, first.Kind, l.handle),
-		step: func(state any, pending bool) (bool, any) {
+		step: func(state int, pending bool) (bool, int) {
 			if state == k {
 				return true, k + 1
 			}
@@ -209,8 +189,8 @@ func (l *ledger) visible(r *run, k int, f *Finding) call {
 
 // read is an answered wallet.get or wallet.history. What is wrong with it at any moment is reported; ok is false then, and for
 // a page that does not begin with the newest entry.
-func (l *ledger) read(a *history.Attempt, f *Finding) (c call, ok bool) {
-	c = call{start: a.Start, end: a.End, reads: true, text: Describe(a)}
+func (l *ledger) read(a *history.Attempt, f *Finding) (c call[int], ok bool) {
+	c = call[int]{start: a.Start, end: a.End, reads: true, text: Describe(a)}
 	body, ok := read(f, a)
 	switch {
 	case !ok:
@@ -241,88 +221,37 @@ func (l *ledger) read(a *history.Attempt, f *Finding) (c call, ok bool) {
 		f.violatedf("%s ends with entry %d", c.text, last)
 	}
 	c.text += fmt.Sprintf(" with entry %d as the newest", newest)
-	c.step = func(state any, _ bool) (bool, any) { return l.position(state).entries == int(newest), state }
+	c.step = func(state int, _ bool) (bool, int) { return l.after[state].entries == int(newest), state }
 	return c, !later
 }
 
-func (l *ledger) balances(w history.Wallet, c call) call {
-	c.step = func(state any, _ bool) (bool, any) { return l.position(state).wallet == w, state }
+func (l *ledger) balances(w history.Wallet, c call[int]) call[int] {
+	c.step = func(state int, _ bool) (bool, int) { return l.after[state].wallet == w, state }
 	return c
 }
 
-func (l *ledger) position(state any) position { return l.after[state.(int)] } //nolint:forcetypeassert // the model's only states
-
 // moneyMayBeShort says that at some moment of an attempt the customer's balance may have been below what it reserves.
 func (r *run) moneyMayBeShort(a *history.Attempt) bool {
-	needed := r.reserves(a)
+	needed, payer := sent(a).ConfirmedTotalMinor, a.Agent // of a selected response
+	if o := r.orders[a.Subject]; o != nil {
+		needed, payer = o.Order.TotalMinor, r.handles[o.Order.CustomerID]
+	}
 	if needed == 0 || r.Final.Entries == nil {
 		return true // its price is not known, or the entries are not yet
 	}
-	entries := r.Final.Entries[r.payer(a)]
-	var balance int64
-	for i := range entries {
-		if entries[i].AccountKind == "available" {
-			balance += entries[i].DeltaMinor
+	l := newLedger(payer, r.Final.Entries[payer], new(Finding))
+	for k := 1; k < len(l.after); k++ {
+		if k > 1 && l.visible(r, k-1, new(Finding)).start > a.End {
+			return false // the transaction was not there yet
 		}
-		more := i+1 < len(entries)
-		switch {
-		case more && entries[i+1].TransactionID == entries[i].TransactionID:
-		case more && r.before(&entries[i+1], a.Start): // the next transaction was there, too
-		case balance < needed:
+		isOver := false
+		if k+1 < len(l.after) {
+			next := l.visible(r, k, new(Finding))
+			isOver = !next.pending && next.end < a.Start
+		}
+		if !isOver && l.after[k].wallet.AvailableMinor < needed {
 			return true
-		case more && r.after(&entries[i+1], a.End): // the next transaction was not there yet
-			return false
 		}
 	}
 	return false
-}
-
-// payer is the customer of an accepted order or a selected response.
-func (r *run) payer(a *history.Attempt) string {
-	if o := r.orders[a.Subject]; o != nil {
-		return r.handles[o.Order.CustomerID]
-	}
-	return a.Agent
-}
-
-// reserves returns the sum that an accepted order or a selected response reserves.
-func (r *run) reserves(a *history.Attempt) int64 {
-	if o := r.orders[a.Subject]; o != nil {
-		return o.Order.TotalMinor
-	}
-	return sent(a).ConfirmedTotalMinor
-}
-
-// causesOf are the requests that may have caused an entry.
-func (r *run) causesOf(e *history.Entry) (causes []*request) {
-	for _, q := range r.ofOrders[e.OrderID] {
-		if slices.Contains(movements[e.Kind].operations, q.operation()) && (e.OperationID == "" || e.OperationID == q.id) {
-			causes = append(causes, q)
-		}
-	}
-	return causes
-}
-
-// before says that an entry was certainly visible at a moment.
-func (r *run) before(e *history.Entry, at time.Duration) bool {
-	if e.Kind == "grant" {
-		return true
-	}
-	for _, q := range r.causesOf(e) {
-		if a := q.succeeded(); a != nil {
-			return a.End < at
-		}
-	}
-	return false
-}
-
-// after says that an entry was certainly not visible at a moment.
-func (r *run) after(e *history.Entry, at time.Duration) bool {
-	causes := r.causesOf(e)
-	for _, q := range causes {
-		if q.start() <= at {
-			return false
-		}
-	}
-	return len(causes) > 0
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"stoa/cmd/prove/audit"
@@ -59,13 +58,10 @@ var queries = map[string]string{
 		FROM pg_stat_user_tables`,
 }
 
-// Watch samples a bed. It is safe for concurrent use.
-type Watch struct {
-	mu      sync.Mutex
-	samples []sample
-}
+// Watch samples a bed.
+type Watch struct{ samples []sample }
 
-// Run takes samples until ctx ends. It fails if a sample does.
+// Run takes samples until ctx ends. It fails if a sample does. Trends may be called after it.
 func (w *Watch) Run(ctx context.Context, bed *testbed.Bed) error {
 	begun := time.Now()
 	ticker := time.NewTicker(interval)
@@ -78,9 +74,7 @@ func (w *Watch) Run(ctx context.Context, bed *testbed.Bed) error {
 		if err != nil {
 			return fmt.Errorf("sampling: %w", err)
 		}
-		w.mu.Lock()
 		w.samples = append(w.samples, sample{time.Since(begun), values})
-		w.mu.Unlock()
 		select {
 		case <-ctx.Done():
 			return nil
@@ -131,24 +125,15 @@ func anonymous(pid int) (float64, error) {
 
 // Trends judges the samples after the warm-up of a run of that length.
 func (w *Watch) Trends(length time.Duration) (all []Trend) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if len(w.samples) == 0 {
 		return nil
 	}
 	rest := steady(w.samples, length)
 	for _, m := range measures {
-		names := []string{m.name}
-		if m.each {
-			names = names[:0]
-			for _, name := range slices.Sorted(maps.Keys(rest[0].values)) {
-				if strings.HasPrefix(name, m.name+" of ") {
-					names = append(names, name)
-				}
+		for _, name := range slices.Sorted(maps.Keys(rest[0].values)) {
+			if !m.each && name == m.name || m.each && strings.HasPrefix(name, m.name+" of ") {
+				all = append(all, newTrend(name, rest, func(s sample) float64 { return s.values[name] }, m.bound))
 			}
-		}
-		for _, name := range names {
-			all = append(all, newTrend(name, rest, func(s sample) float64 { return s.values[name] }, m.bound))
 		}
 	}
 	return all
