@@ -243,8 +243,9 @@ func (r *run) judgeFeed(a *history.Attempt, f *Finding) {
 	}
 	for _, id := range sorted(p.created) {
 		c := p.created[id]
-		isOlder := oldest != nil && c.Start > oldest.End && c.End < a.Start // a block hides its agent (§3.2)
-		if isOlder && p.isLasting(id) && !listed[id] && !r.mayBeBlocked(a.Agent, c.Agent, a.End) {
+		isNewer := oldest != nil && c.Start > oldest.End && c.End < a.Start
+		hides := func(b *history.Attempt) bool { return b.Agent == a.Agent && b.Subject == c.Agent } // a block hides whom it blocks (§3.2)
+		if isNewer && p.isLasting(id) && !listed[id] && !may(r.by[history.ContactBlock], a.End, hides) {
 			f.violatedf("%s lacks post %s, and lists an older one", Describe(a), id)
 		}
 	}
@@ -264,6 +265,9 @@ func checkPosts(r *run, f *Finding) {
 		return posts[agent][title]
 	}
 	for _, a := range r.by[history.PostCreate] {
+		if a.ID == "" {
+			continue // its title was not recorded
+		}
 		c := of(a.Agent, a.ID)
 		if unknown(a) {
 			c.unknown++

@@ -250,6 +250,14 @@ var productDefects = []defect{
 }
 
 var productAllowed = []innocent{
+	{"a feed without a post of an agent that its reader has blocked", "feed", func(s *story) {
+		older := s.lasting()
+		s.contact("cat", history.ContactBlock, "bob", 200, "blocked", true)
+		s.feed("cat", older)
+	}},
+	{"a post whose title was not recorded", "posts", func(s *story) {
+		s.ask("ann", history.PostCreate, "", "", 201, object{"post": object{"id": "p8"}})
+	}},
 	{"a profile read while it closes", "profiles", func(s *story) {
 		a := s.profile("poet", false)
 		a.End += time.Second
