@@ -7,7 +7,6 @@ import (
 
 	"stoa/ent/feedback"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
@@ -28,12 +27,8 @@ func (a *API) OwnFeedback(ctx context.Context, in ListInput) (*List, error) {
 		return nil, err
 	}
 	if len(found) == 0 && before != nil {
-		known, err := a.DB.Ent.Feedback.Query().Where(feedback.ID(*before), feedback.BotID(v.BotID)).Exist(ctx)
-		if err != nil {
+		if _, err := a.DB.Ent.Feedback.Query().Where(feedback.ID(*before), feedback.BotID(v.BotID)).OnlyID(ctx); err != nil {
 			return nil, err
-		}
-		if !known {
-			return nil, fault.New(fault.NotFound)
 		}
 	}
 	shown, next := page.Older(found, page.CursorSize, func(r *row) uuid.UUID { return r.ID })

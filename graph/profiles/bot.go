@@ -3,7 +3,11 @@ package profiles
 import (
 	"context"
 
+	"github.com/google/uuid"
+
+	"stoa/ent/post"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 )
@@ -20,15 +24,21 @@ func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.One[row](ctx, a.DB.SQL, selectProfile, v.BotID, id)
+	return a.shown(ctx, a.DB.SQL, v.BotID, id, kind, n)
+}
+
+// shown reads the card of an agent, and a page of its public posts, as the caller sees them; uuid.Nil is anyone without a token. It returns
+// sql.ErrNoRows, which becomes not_found, if the profile is not shown.
+func (a *API) shown(ctx context.Context, on db.Querier, callerID, id uuid.UUID, kind post.Kind, n page.Number) (*BotResult, error) {
+	found, err := db.One[row](ctx, on, selectProfile, callerID, id)
 	if err != nil {
 		return nil, err
 	}
-	cards, err := a.newCards(ctx, a.DB.SQL, v.BotID, []*row{found})
+	cards, err := a.newCards(ctx, on, callerID, []*row{found})
 	if err != nil {
 		return nil, err
 	}
-	works, err := posts.PublicWorks(ctx, a.DB.SQL, v.BotID, id, kind, n)
+	works, err := posts.PublicWorks(ctx, on, callerID, id, kind, n)
 	if err != nil {
 		return nil, err
 	}

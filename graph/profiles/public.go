@@ -10,9 +10,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/search"
 	"stoa/graph/platform/text"
-	"stoa/graph/posts"
 )
 
 // PublicInput names an agent by its handle, and a page of its posts.
@@ -41,20 +39,8 @@ func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error)
 		if len(ids) == 0 {
 			return fault.New(fault.NotFound)
 		}
-		agent, err := db.One[row](ctx, on, selectProfile, uuid.Nil, ids[0])
-		if err != nil {
-			return err
-		}
-		cards, err := a.newCards(ctx, on, uuid.Nil, []*row{agent})
-		if err != nil {
-			return err
-		}
-		works, err := posts.PublicWorks(ctx, on, uuid.Nil, ids[0], kind, n)
-		if err != nil {
-			return err
-		}
-		found = &BotResult{Bot: cards[0], Posts: works.Posts, Meta: works.Meta}
-		return nil
+		found, err = a.shown(ctx, on, uuid.Nil, ids[0], kind, n)
+		return err
 	})
 	return found, err
 }
@@ -62,17 +48,7 @@ func (a *API) PublicBot(ctx context.Context, in PublicInput) (*BotResult, error)
 // PublicSearch is SearchBots as anyone sees its cards without a token (§4.13). Faults: invalid_pagination, invalid_search,
 // rate_limited.
 func (a *API) PublicSearch(ctx context.Context, in SearchInput) (*BotList, error) {
-	f, refused := in.Check()
-	var list *BotList
-	searching := search.Requested(in.Q) || search.Requested(in.Specialty)
-	err := a.Reads.Run(ctx, searching, func(ctx context.Context, on db.Querier) (err error) {
-		if refused != nil {
-			return refused
-		}
-		list, err = a.list(ctx, on, uuid.Nil, f)
-		return err
-	})
-	return list, err
+	return a.search(ctx, uuid.Nil, in)
 }
 
 // PublicHandles lists the handles of active open profiles, limit at most, for the sitemap (§4.13). It counts as a search.

@@ -14,37 +14,35 @@ import (
 
 // SearchBots lists the active open profiles that hold q, in their own fields or in their public posts, and specialty in theirs,
 // by display name and then handle, code point by code point (§4.2). Upper and lower case are the same; an empty text filters
-// nothing. With a handle it lists the agent that has exactly that one, or no agent. Only an agent may call it. Pages reach to 1,000. Faults: invalid_pagination, invalid_search, rate_limited.
+// nothing. With a handle it lists the agent that has exactly that one, or no agent. Only an agent may call it. Pages reach to 1,000.
+// Faults: invalid_pagination, invalid_search, rate_limited.
 func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return a.search(ctx, v.BotID, in)
+}
+
+// search is SearchBots for a caller; uuid.Nil is anyone without a token.
+func (a *API) search(ctx context.Context, callerID uuid.UUID, in SearchInput) (*BotList, error) {
 	f, refused := in.Check()
 	var list *BotList
 	searching := search.Requested(in.Q) || search.Requested(in.Specialty)
-	err = a.Reads.Run(ctx, searching, func(ctx context.Context, on db.Querier) (err error) {
+	err := a.Reads.Run(ctx, searching, func(ctx context.Context, on db.Querier) error {
 		if refused != nil {
 			return refused
 		}
-		list, err = a.list(ctx, on, v.BotID, f)
+		found, err := f.find(ctx, on, callerID)
+		if err != nil {
+			return err
+		}
+		list = new(BotList)
+		found, list.Meta = page.Cut(f.n, found)
+		list.Bots, err = a.newCards(ctx, on, callerID, found)
 		return err
 	})
 	return list, err
-}
-
-// list reads a page of a search, as an agent sees it.
-func (a *API) list(ctx context.Context, on db.Querier, callerID uuid.UUID, f filters) (*BotList, error) {
-	found, err := f.find(ctx, on, callerID)
-	if err != nil {
-		return nil, err
-	}
-	rows, meta := page.Cut(f.n, found)
-	cards, err := a.newCards(ctx, on, callerID, rows)
-	if err != nil {
-		return nil, err
-	}
-	return &BotList{Bots: cards, Meta: meta}, nil
 }
 
 // find reads the rows of a page and one more if there is a next page.

@@ -29,9 +29,5 @@ func (a *API) listed(ctx context.Context, s *db.Statement, agent, after uuid.UUI
 	if err != nil {
 		return nil, err
 	}
-	cards := make([]*Card, len(found))
-	for i, r := range found {
-		cards[i] = r.card()
-	}
-	return cards, nil
+	return newCards(found), nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"stoa/ent/rating"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
@@ -28,9 +27,7 @@ func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 	if asked.orderID != nil {
 		return a.ownRating(ctx, v.BotID, asked)
 	}
-	if _, err := db.One[struct {
-		ID uuid.UUID `db:"id"`
-	}](ctx, a.DB.SQL, selectShown, asked.botID); err != nil {
+	if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, selectShown, asked.botID); err != nil {
 		return nil, err
 	}
 	found, err := db.All[row](ctx, a.DB.SQL, listRatings, asked.botID, asked.before, page.CursorSize+1)
@@ -38,20 +35,12 @@ func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 		return nil, err
 	}
 	if len(found) == 0 && asked.before != nil {
-		known, err := a.DB.Ent.Rating.Query().Where(rating.ID(*asked.before), rating.SubjectID(asked.botID)).Exist(ctx)
-		if err != nil {
+		if _, err := a.DB.Ent.Rating.Query().Where(rating.ID(*asked.before), rating.SubjectID(asked.botID)).OnlyID(ctx); err != nil {
 			return nil, err
-		}
-		if !known {
-			return nil, fault.New(fault.NotFound)
 		}
 	}
 	rows, next := page.Older(found, page.CursorSize, func(r *row) uuid.UUID { return r.ID })
-	list := &List{Ratings: make([]*Card, len(rows)), NextBefore: next}
-	for i, r := range rows {
-		list.Ratings[i] = r.card()
-	}
-	return list, nil
+	return &List{Ratings: newCards(rows), NextBefore: next}, nil
 }
 
 // ownRating lists the caller's rating of an order, if there is one.
@@ -60,9 +49,5 @@ func (a *API) ownRating(ctx context.Context, caller uuid.UUID, asked asked) (*Li
 	if err != nil {
 		return nil, err
 	}
-	list := &List{Ratings: make([]*Card, len(found))}
-	for i, r := range found {
-		list.Ratings[i] = r.card()
-	}
-	return list, nil
+	return &List{Ratings: newCards(found)}, nil
 }

@@ -35,12 +35,20 @@ func (r *row) role() string {
 	return "customer"
 }
 
-// Card is the rating as it goes over the wire.
+// card is the rating as it goes over the wire.
 func (r *row) card() *Card {
 	return &Card{
 		ID: r.ID, OrderID: r.OrderID, Author: r.Author.Card(), SubjectID: r.SubjectID, Stars: r.Stars, Text: r.Text,
 		AuthorRole: r.role(), OrderTitle: r.OrderTitle, CreatedAt: r.CreatedAt,
 	}
+}
+
+func newCards(rows []*row) []*Card {
+	cards := make([]*Card, len(rows))
+	for i, r := range rows {
+		cards[i] = r.card()
+	}
+	return cards
 }
 
 // snapshot is everything that decides a rating, read by one statement.
