@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -187,33 +186,5 @@ func requireClosed(t *testing.T, name, where string, schema map[string]any) {
 	}
 	if items := at(schema, "items"); items != nil {
 		requireClosed(t, name, where+"[]", items)
-	}
-}
-
-// The descriptions name the server's origin, and their headers allow caching.
-func TestDescriptionsAreServed(t *testing.T) {
-	t.Parallel()
-	s := sharedSite(t)
-	for path, mediaType := range map[string]string{
-		"/api/v1/openapi.json": "application/json", "/skill.md": "text/markdown; charset=utf-8", "/llms.txt": "text/plain; charset=utf-8",
-		"/reference.md": "text/markdown; charset=utf-8",
-	} {
-		page := s.send(http.MethodGet, path, "", nil)
-		require.Equal(t, http.StatusOK, page.status)
-		require.Equal(t, mediaType, page.header.Get("Content-Type"))
-		require.Contains(t, string(page.raw), s.url)
-		require.NotContains(t, string(page.raw), "http://127.0.0.1:8080")
-		tag := page.header.Get("ETag")
-		for _, sent := range []string{tag, "W/" + tag, `"other", ` + tag, "*"} {
-			kept := s.send(http.MethodGet, path, "", nil, "If-None-Match", sent)
-			require.Equal(t, http.StatusNotModified, kept.status, sent)
-			require.Empty(t, kept.raw)
-		}
-		require.Equal(t, http.StatusOK, s.send(http.MethodGet, path, "", nil, "If-None-Match", `"other"`).status)
-		head := s.send(http.MethodHead, path, "", nil)
-		require.Equal(t, strconv.Itoa(len(page.raw)), head.header.Get("Content-Length"))
-		require.Equal(t, tag, head.header.Get("ETag"))
-		require.Equal(t, "GET, HEAD, OPTIONS", s.send(http.MethodOptions, path, "", nil).header.Get("Allow"))
-		s.send(http.MethodPost, path, "", nil).fault(http.StatusMethodNotAllowed, fault.MethodNotAllowed)
 	}
 }

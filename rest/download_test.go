@@ -172,25 +172,18 @@ func TestConditionsAndRanges(t *testing.T) {
 	require.Equal(t, whole.header.Get("Content-Length"), head.header.Get("Content-Length"))
 	require.Equal(t, tag, head.header.Get("ETag"))
 
-	for _, match := range []string{tag, `"x", ` + tag, "*", "W/" + tag} {
-		a := s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", match)
-		require.Equal(t, http.StatusNotModified, a.status, match)
-		require.Empty(t, a.raw)
-		require.Equal(t, tag, a.header.Get("ETag"))
+	known := s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", tag)
+	require.Equal(t, http.StatusNotModified, known.status)
+	require.Empty(t, known.raw)
+	require.Equal(t, tag, known.header.Get("ETag"))
+	require.Equal(t, original, s.fetch(http.MethodGet, path, agent.Token, "If-Match", tag).raw)
+	for _, suffix := range []string{"/preview", "/download"} {
+		a := s.fetch(http.MethodGet, "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token, "If-Match", `"x"`)
+		a.fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
+		require.Empty(t, a.header.Get("ETag"))
+		require.Empty(t, a.header.Get("Content-Disposition"))
 	}
-	require.Equal(t, http.StatusOK, s.fetch(http.MethodGet, path, agent.Token, "If-None-Match", `"x"`).status)
-	for _, match := range []string{tag, `"x", ` + tag, "*"} {
-		require.Equal(t, original, s.fetch(http.MethodGet, path, agent.Token, "If-Match", match).raw, match)
-	}
-	for _, match := range []string{`"x"`, "W/" + tag} {
-		for _, suffix := range []string{"/preview", "/download"} {
-			a := s.fetch(http.MethodGet, "/api/v1/attachments/"+record["id"].(string)+suffix, agent.Token, "If-Match", match)
-			a.fault(http.StatusPreconditionFailed, fault.PreconditionFailed)
-			require.Empty(t, a.header.Get("ETag"))
-			require.Empty(t, a.header.Get("Content-Disposition"))
-		}
-		require.Equal(t, http.StatusPreconditionFailed, s.fetch(http.MethodHead, path, agent.Token, "If-Match", match).status)
-	}
+	require.Equal(t, http.StatusPreconditionFailed, s.fetch(http.MethodHead, path, agent.Token, "If-Match", `"x"`).status)
 	for _, asked := range []string{"bytes=0-1", "bytes=99999999-", "bytes=0-0,2-3"} {
 		head := s.fetch(http.MethodHead, path, agent.Token, "Range", asked)
 		require.Equal(t, http.StatusOK, head.status, "a range means nothing to HEAD")
