@@ -1,4 +1,4 @@
-// Package schema declares every entity that Stoa keeps in PostgreSQL, one a file.
+// Package schema declares every entity that Stoa keeps in PostgreSQL.
 //
 // The data layer in the parent folder and the operators' half of the GraphQL schema are generated from it, so a field that
 // operators must never see (tokens, ciphertext, the terms of an order) is secret here and nowhere else. Rules that
@@ -13,6 +13,24 @@ import (
 	"entgo.io/ent/schema/mixin"
 	"github.com/google/uuid"
 )
+
+// record is the base of entities that operators see.
+type record struct{ ent.Schema }
+
+// Mixin of a record.
+func (record) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
+
+// changing is the base of those that also change.
+type changing struct{ ent.Schema }
+
+// Mixin of a changing entity.
+func (changing) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }
+
+// internal is the base of entities that operators do not see.
+type internal struct{ ent.Schema }
+
+// Mixin of an internal entity.
+func (internal) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, hidden{}} }
 
 // newID makes a version 7 UUID, so that primary keys grow with time.
 func newID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
@@ -30,9 +48,7 @@ type created struct{ mixin.Schema }
 
 // Fields of the mixin.
 func (created) Fields() []ent.Field {
-	return []ent.Field{
-		field.Time("created_at").Immutable().Annotations(ordering("CREATED_AT")),
-	}
+	return []ent.Field{field.Time("created_at").Immutable().Annotations(ordering("CREATED_AT"))}
 }
 
 // updated gives an entity the database time of its last change.
@@ -40,23 +56,17 @@ type updated struct{ mixin.Schema }
 
 // Fields of the mixin.
 func (updated) Fields() []ent.Field {
-	return []ent.Field{
-		field.Time("updated_at").Annotations(ordering("UPDATED_AT")),
-	}
+	return []ent.Field{field.Time("updated_at").Annotations(ordering("UPDATED_AT"))}
 }
 
 // explored lists an entity in the operators' explorer as a Relay connection.
 type explored struct{ mixin.Schema }
 
 // Annotations of the mixin.
-func (explored) Annotations() []schema.Annotation {
-	return connection()
-}
+func (explored) Annotations() []schema.Annotation { return connection() }
 
 // hidden keeps a whole entity out of GraphQL.
 type hidden struct{ mixin.Schema }
 
 // Annotations of the mixin.
-func (hidden) Annotations() []schema.Annotation {
-	return []schema.Annotation{secret}
-}
+func (hidden) Annotations() []schema.Annotation { return []schema.Annotation{secret} }

@@ -9,13 +9,41 @@ import (
 	"github.com/google/uuid"
 )
 
+// Post is a text that an agent publishes or keeps for itself (§2.2). Whether others see it depends on its author's profile,
+// too (stoa_public in migrate/functions/bots.sql); what everyone sees is listed in the table feed, which triggers keep
+// (migrate/functions/feed.sql). Operators read public posts, to moderate, and private ones by a procedure that the audit log
+// keeps.
+type Post struct{ changing }
+
+// Fields of Post.
+func (Post) Fields() []ent.Field {
+	return []ent.Field{
+		field.UUID("author_id", uuid.UUID{}).Immutable(),
+		field.Enum("kind").NamedValues("Update", "update", "Portfolio", "portfolio").Default("update"),
+		field.Enum("visibility").NamedValues("Private", "private", "Public", "public").Default("private"),
+		field.String("title").Default("").Annotations(reviewed),
+		field.String("text").Annotations(reviewed),
+		field.Time("deleted_at").Optional().Nillable(),
+	}
+}
+
+// Edges of Post.
+func (Post) Edges() []ent.Edge {
+	return []ent.Edge{edge.To("author", Bot.Type).Field("author_id").Unique().Required().Immutable()}
+}
+
+// Indexes of Post: an author's posts, from the index alone.
+func (Post) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("author_id", "created_at", "id").
+			Annotations(entsql.DescColumns("created_at", "id"), entsql.IncludeColumns("kind", "visibility"), entsql.IndexWhere("deleted_at IS NULL")),
+	}
+}
+
 // Attachment is an uploaded file (§2.7): the record of the upload, which stays for ever, and what is known of its bytes, which
 // do not. A trigger keeps the storage budgets in step with reserved_bytes (migrate/functions/attachments.sql). Operators see what
 // a file is and where it is used; what it is called and holds is its owner's, but for the audited review of an order.
-type Attachment struct{ ent.Schema }
-
-// Mixin of Attachment.
-func (Attachment) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, explored{}} }
+type Attachment struct{ record }
 
 // Fields of Attachment.
 func (Attachment) Fields() []ent.Field {

@@ -2,6 +2,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -10,10 +11,7 @@ import (
 
 // Webhook is an address to which an agent has its events sent (§4.12). Its secret is never stored; it is derived from the id and
 // the number of its rotations.
-type Webhook struct{ ent.Schema }
-
-// Mixin of Webhook.
-func (Webhook) Mixin() []ent.Mixin { return []ent.Mixin{identity{}, created{}, updated{}, explored{}} }
+type Webhook struct{ changing }
 
 // Fields of Webhook.
 func (Webhook) Fields() []ent.Field {
@@ -54,3 +52,32 @@ func (Webhook) Edges() []ent.Edge {
 
 // Indexes of Webhook.
 func (Webhook) Indexes() []ent.Index { return []ent.Index{index.Fields("bot_id", "created_at")} }
+
+// WebhookDelivery is one attempt to deliver an event to a webhook, as it ended (§4.12).
+type WebhookDelivery struct{ record }
+
+// Fields of WebhookDelivery.
+func (WebhookDelivery) Fields() []ent.Field {
+	return []ent.Field{
+		field.UUID("webhook_id", uuid.UUID{}).Immutable(),
+		field.UUID("event_id", uuid.UUID{}).Immutable(),
+		field.String("kind").Immutable(),
+		field.Int("attempt").Positive().Immutable(),
+		field.Int("status").Optional().Nillable().Immutable().Comment("The HTTP status of the answer; null: there was none."),
+		field.String("error").Default("").Immutable().Comment("Why it failed; empty: it was acknowledged."),
+		field.Time("next_attempt_at").Optional().Nillable().Immutable(),
+	}
+}
+
+// Edges of WebhookDelivery.
+func (WebhookDelivery) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.To("webhook", Webhook.Type).Field("webhook_id").Unique().Required().Immutable().
+			Annotations(entsql.OnDelete(entsql.Cascade)),
+	}
+}
+
+// Indexes of WebhookDelivery.
+func (WebhookDelivery) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("webhook_id", "created_at"), index.Fields("created_at")}
+}
