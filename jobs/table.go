@@ -23,16 +23,14 @@ const (
 	mailQueue        = "mail"
 	backupQueue      = "backup"
 	exportQueue      = "export"
-	// The queues of the classes of webhooks: an endpoint of a light or busy one holds a worker for 2 s at most as a rule, one of a
-	// slow one for up to 15 s. Their workers wait for the network and hold no connection to the database meanwhile.
-	webhookQueue     = "webhook"
-	busyWebhookQueue = "busy_webhook"
-	slowWebhookQueue = "slow_webhook"
+	// A prompt endpoint of a webhook holds a worker for 2 s at most as a rule, another one for up to 15 s: half of the workers are never
+	// with these (webhooks.API.Deliver). Workers wait for the network and hold no connection to the database meanwhile.
+	webhookQueue = "webhook"
 )
 
 var queues = map[string]int{
 	promptQueue: 3, maintenanceQueue: 1, inspectionQueue: 4, mailQueue: 4, backupQueue: 1, exportQueue: 1,
-	webhookQueue: 16, busyWebhookQueue: 16, slowWebhookQueue: 16,
+	webhookQueue: 32,
 }
 
 const (
@@ -65,15 +63,9 @@ var table = []row{
 	every(time.Minute, "queue_webhooks", promptQueue, 30*time.Second, func(ctx context.Context, c Config) error {
 		return c.Graph.Webhooks.Queue(ctx, webhooks.Scope{})
 	}),
-	// Deliver to a webhook of each class.
+	// Delivers to a webhook.
 	job(webhookQueue, time.Minute, func(ctx context.Context, c Config, args webhooks.DeliverJob) error {
-		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, webhooks.Light)
-	}),
-	job(busyWebhookQueue, time.Minute, func(ctx context.Context, c Config, args webhooks.DeliverBusyJob) error {
-		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, webhooks.Busy)
-	}),
-	job(slowWebhookQueue, time.Minute, func(ctx context.Context, c Config, args webhooks.DeliverSlowJob) error {
-		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID, webhooks.Slow)
+		return c.Graph.Webhooks.Deliver(ctx, args.WebhookID)
 	}),
 	// Asks again for the inspections and mails that a crash cut off, and adds to the feed, or deletes there, the posts of prolific
 	// authors who were shown or hidden.

@@ -91,7 +91,7 @@ func TestHangingEndpointsDoNotStarveOthers(t *testing.T) {
 		h.hook(agent, hanging.URL)
 		h.Asked(good, agent)
 	}
-	const busy = "SELECT count(*) FROM river_job WHERE queue = 'slow_webhook' AND state = 'running'"
+	const busy = "SELECT count(*) FROM webhooks WHERE NOT prompt AND claimed_until > stoa_now()"
 	require.Eventually(t, func() bool { return h.Count(busy) >= 16 }, slack.TestWait, 10*time.Millisecond)
 	before := answered.Load()
 	for n := range 10 {

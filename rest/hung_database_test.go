@@ -56,14 +56,14 @@ func TestHungDatabase(t *testing.T) {
 			t.Parallel()
 			world := graphtest.New(t)
 			one, other := world.Friends()
-			through, hung := graphtest.Hangable(t, world.URL)
-			served, err := db.Open(through+"&application_name=hung", db.Options{Connections: connections})
+			proxy := graphtest.NewDatabaseProxy(t, world.URL)
+			served, err := db.Open(proxy.URL+"&application_name=hung", db.Options{Connections: connections})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, served.Close()) })
 			s := serve(t, &graphtest.World{Graph: graph.New(graph.Config{DB: served, TokenTTL: time.Hour}), DB: served}, rest.Config{})
 			s.send("GET", "/api/v1/bots/me", one.Token, nil).ok(http.StatusOK)
 
-			release := hang(t, world, served, hung.Store)
+			release := hang(t, world, served, proxy.Hung.Store)
 			type request struct {
 				method, path string
 				body         any

@@ -5,6 +5,8 @@ import (
 	"crypto/ecdh"
 	"crypto/rand"
 	"encoding/base64"
+	"flag"
+	"strconv"
 	"testing"
 
 	"github.com/google/uuid"
@@ -67,4 +69,20 @@ func (w *World) Deleted(agent *Agent) {
 	_, err := w.Lifecycle.Run(context.Background())
 	require.NoError(w.t, err)
 	require.EqualValues(w.t, 1, w.Count("SELECT count(*) FROM bots WHERE id = $1 AND state = 'deleted'", agent.ID))
+}
+
+// Nightly skips t with -short: it runs every night.
+func Nightly(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs every night")
+	}
+}
+
+// Checks makes rapid draw full histories a property, and a fifth of them with -short, unless -rapid.checks says otherwise. TestMain
+// calls it before the tests if each history is many statements.
+func Checks(full int) {
+	if err := flag.Set("rapid.checks", strconv.Itoa(full)); err != nil {
+		panic(err)
+	}
 }

@@ -4,7 +4,12 @@ import (
 	"context"
 	"sync"
 
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph"
+	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
+	"stoa/graph/webhooks"
 )
 
 // jobs are those that the transactions of a world have asked for and committed; nothing works them.
@@ -30,4 +35,52 @@ func (w *World) AskedJobs() []db.Job {
 	asked := w.jobs.asked
 	w.jobs.asked = nil
 	return asked
+}
+
+// WithWebhooks switches webhooks on.
+func WithWebhooks(config webhooks.SenderConfig) Option {
+	return func(c *graph.Config) { c.Webhooks = webhooks.NewSender(config) }
+}
+
+// DeliverWebhooks does what the jobs would until nothing is due: it asks for deliveries and makes them, one webhook after the
+// other.
+func (w *World) DeliverWebhooks() {
+	w.t.Helper()
+	ctx := context.Background()
+	require.NoError(w.t, w.Webhooks.Queue(ctx, webhooks.Scope{}))
+	for asked := w.AskedJobs(); len(asked) > 0; asked = w.AskedJobs() {
+		for _, job := range asked {
+			if job, ok := job.(webhooks.DeliverJob); ok {
+				require.NoError(w.t, w.Webhooks.Deliver(ctx, job.WebhookID))
+			}
+		}
+	}
+}
+
+// InspectWith gives the world its own file store and lets inspect handle what is uploaded, in this process and as
+// soon as a job would: after the commit that asks for it. It returns the folder of the store.
+func (w *World) InspectWith(inspect attachments.Inspector) (folder string) {
+	w.t.Helper()
+	folder = w.t.TempDir()
+	store, err := attachments.OpenStore(context.Background(), "", folder)
+	require.NoError(w.t, err)
+	var running sync.WaitGroup
+	w.t.Cleanup(func() {
+		running.Wait()
+		require.NoError(w.t, store.Close())
+	})
+	w.Attachments.Store = store
+	w.Attachments.Enqueue = func(_ context.Context, tx *db.Tx, job db.Job) error {
+		tx.AfterCommit(func() {
+			running.Go(func() {
+				for range 5 { // a job is tried again
+					if w.Attachments.Inspect(context.Background(), job.(attachments.InspectJob).AttachmentID, inspect) == nil {
+						return
+					}
+				}
+			})
+		})
+		return nil
+	}
+	return folder
 }

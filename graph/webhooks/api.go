@@ -10,10 +10,11 @@
 // may have made or changed them. The agent's row is locked for that, and by every change of a webhook, which looks at its token once
 // more under the lock.
 //
-// One job at a time delivers to a webhook, one event after the other, for a moment (deliver.go). Three classes of workers serve
-// endpoints by the time that they take, so slow ones do not hold up the others (class.go). A process claims a webhook for a minute at
-// a time; what a crash cuts off is sent again under the same id when the claim has run out. Locks are taken in this order: agent,
-// webhooks by their ids, what hangs on them.
+// One job at a time delivers to a webhook, one event after the other, for a moment (deliver.go). All jobs are in one queue: those of
+// agents whose endpoints took little time lately go first, and half of the workers are never with an endpoint that did not answer in
+// time, so slow ones do not hold up the others (claim.go). A process claims a webhook for a minute at a time; what a crash cuts off is
+// sent again under the same id when the claim has run out. Locks are taken in this order: agent, webhooks by their ids, what hangs on
+// them.
 //
 // Nothing secret is stored: the secrets of webhooks, and the server's signing key, are derived from the installation's key
 // (sign.go). The address is checked where a connection is made, for each one (sender.go), so it does not matter what a name led
@@ -23,6 +24,7 @@ package webhooks
 import (
 	"context"
 	"embed"
+	"sync/atomic"
 	"time"
 
 	"stoa/graph/events"
@@ -52,8 +54,7 @@ var (
 	lookDue             = statements.Named("look_due")
 	queueDue            = statements.Named("queue_due")
 	hasWebhooks         = statements.Named("has_webhooks")
-	agentOf             = statements.Named("agent_of")
-	workload            = statements.Named("workload")
+	selectEndpoint      = statements.Named("select_endpoint")
 	claimWebhook        = statements.Named("claim_webhook")
 	leaveWebhook        = statements.Named("leave_webhook")
 	releaseWebhook      = statements.Named("release_webhook")
@@ -86,21 +87,25 @@ type API struct {
 	Sender *Sender
 	// Key is the installation's secret.
 	Key []byte
-	// InsertJob asks for the jobs of class.go.
+	// InsertJob asks for a DeliverJob.
 	InsertJob db.Enqueue
 	// Attempts counts how attempts end; nil counts nothing.
 	Attempts *metrics.Webhooks
 
 	woken wakeups
+	// slow counts the deliveries of this process to endpoints that are not prompt.
+	slow atomic.Int64
 }
 
-// caller returns the calling agent: unauthorized for anyone else, forbidden while webhooks are switched off.
-func (a *API) caller(ctx context.Context) (viewer.Viewer, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err == nil && a.Sender == nil {
-		err = fault.New(fault.Forbidden).Say("The operator has webhooks switched off.")
-	}
-	return v, err
+// checked returns the calling agent and its input as check returns it. Faults in this order: unauthorized, forbidden (webhooks are
+// switched off), those of check.
+func checked[T any](ctx context.Context, a *API, check func() (T, error)) (viewer.Viewer, T, error) {
+	return viewer.Checked(ctx, func() (T, error) {
+		if a.Sender == nil {
+			return *new(T), fault.New(fault.Forbidden).Say("The operator has webhooks switched off.")
+		}
+		return check()
+	})
 }
 
 // DeliveryRetention is how long the record of an attempt is kept (§8).

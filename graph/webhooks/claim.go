@@ -2,73 +2,72 @@ package webhooks
 
 import (
 	"context"
+	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/slack"
 )
 
-// rival is a webhook of the agent to which a job wants to deliver.
-type rival struct {
-	load
+const (
+	// prioritySeconds is how much more time, taken lately, gives a job the next lower of River's four priorities.
+	prioritySeconds = 10.0
+	lowestPriority  = 4
+	// maxSlow is how many deliveries to endpoints that are not prompt a process makes at once, which is half of its workers (package
+	// jobs). So they do not hold up the others.
+	maxSlow = 16
+	// roomSeconds is when the queue looks again at a webhook for which there was no room.
+	roomSeconds = 1.0
+)
 
-	// Claimed: a job is delivering to it.
-	Claimed bool `db:"claimed"`
+// promptTime is within which an endpoint must answer to be prompt.
+var promptTime = slack.Of(2 * time.Second)
+
+// DeliverJob asks for the deliveries that are due to a webhook.
+type DeliverJob struct {
+	WebhookID uuid.UUID `json:"webhook_id" db:"id"`
+	// Used is how long all endpoints of the agent took lately, in seconds.
+	Used float64 `json:"-" db:"used_seconds"`
 }
 
-// claim takes a webhook for a minute. It does not if another job has it, if it is now of a slower class than the job, or if a job has
-// another prompt webhook of the agent and this job is not Slow. Then it forgets the job, and the queue asks for the right one.
-func (a *API) claim(ctx context.Context, id uuid.UUID, class Class) (taken bool, err error) {
-	err = a.underLock(ctx, id, func(ctx context.Context, tx *db.Tx, all []*rival) error {
-		taken = mayTake(all, id, class)
-		if taken {
-			_, err := tx.SQL.ExecContext(ctx, claimWebhook.Text, id)
-			return err
+// Kind implements db.Job.
+func (DeliverJob) Kind() string { return "deliver_webhook" }
+
+// Priority makes the jobs of agents whose deliveries took little time go before those of others: 1 is the first, 4 the last.
+func (j DeliverJob) Priority() int { return min(1+int(j.Used/prioritySeconds), lowestPriority) }
+
+// endpoint is the agent of a webhook, and whether its endpoint has answered in time.
+type endpoint struct {
+	BotID  uuid.UUID `db:"bot_id"`
+	Prompt bool      `db:"prompt"`
+}
+
+// claim takes a webhook of an agent for a minute. It does not if another job has it, or if it is prompt and a job has another prompt
+// one of the agent. Then it forgets the job, and the queue asks for the next one in time.
+func (a *API) claim(ctx context.Context, botID, id uuid.UUID) (taken bool, err error) {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) {
+		if _, err := tx.SQL.ExecContext(ctx, lockWebhooks.Text, botID); err != nil {
+			return false, err
 		}
-		_, err := tx.SQL.ExecContext(ctx, leaveWebhook.Text, id, 0.0)
-		return err
+		claimed, err := db.Column[uuid.UUID](ctx, tx.SQL, claimWebhook, id)
+		if err != nil || len(claimed) > 0 {
+			return true, err
+		}
+		_, err = tx.SQL.ExecContext(ctx, leaveWebhook.Text, id, 0.0)
+		return false, err
 	})
-	return taken, err
-}
-
-// mayTake decides about a claim.
-func mayTake(all []*rival, id uuid.UUID, class Class) bool {
-	may := false
-	for _, r := range all {
-		switch {
-		case r.ID == id:
-			may = !r.Claimed && r.class() <= class
-		case r.Claimed && r.Prompt && class != Slow:
-			return false
-		}
-	}
-	return may
 }
 
 // release ends a claim, also after ctx has ended; a claim that is not released runs out by itself.
-func (a *API) release(ctx context.Context, id uuid.UUID) error {
+func (a *API) release(ctx context.Context, botID, id uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	return a.underLock(ctx, id, func(ctx context.Context, tx *db.Tx, _ []*rival) error {
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		if _, err := tx.SQL.ExecContext(ctx, lockWebhooks.Text, botID); err != nil {
+			return err
+		}
 		_, err := tx.SQL.ExecContext(ctx, releaseWebhook.Text, id)
 		return err
-	})
-}
-
-// underLock calls do with all webhooks of the agent of a webhook locked, unless that is gone.
-func (a *API) underLock(ctx context.Context, id uuid.UUID, do func(context.Context, *db.Tx, []*rival) error) error {
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		agents, err := db.Column[uuid.UUID](ctx, tx.SQL, agentOf, id)
-		if err != nil || len(agents) == 0 {
-			return err
-		}
-		if _, err := tx.SQL.ExecContext(ctx, lockWebhooks.Text, agents[0]); err != nil {
-			return err
-		}
-		all, err := db.All[rival](ctx, tx.SQL, workload, agents[0])
-		if err != nil {
-			return err
-		}
-		return do(ctx, tx, all)
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
 	"stoa/ent/webhook"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -15,75 +16,57 @@ import (
 // forbidden (webhooks are switched off), invalid_input, unauthorized (the token ended meanwhile), state_conflict (the agent has
 // three).
 func (a *API) CreateWebhook(ctx context.Context, in CreateInput) (*SecretResult, error) {
-	v, err := a.caller(ctx)
+	v, wanted, err := checked(ctx, a, func() (ent.Webhook, error) { return in.check(a.Sender.config.AllowLoopback) })
 	if err != nil {
 		return nil, err
 	}
-	host, kinds, signing, err := in.check(a.Sender.config.AllowLoopback)
-	if err != nil {
-		return nil, err
-	}
-	var made *SecretResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*SecretResult, error) {
 		if err := lockCaller(ctx, tx, v); err != nil {
-			return err
+			return nil, err
 		}
 		has, err := tx.Ent.Webhook.Query().Where(webhook.BotID(v.BotID)).Count(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if has >= MaxPerAgent {
-			return fault.New(fault.StateConflict).Say("An agent has at most three webhooks; delete one first.")
+			return nil, fault.New(fault.StateConflict).Say("An agent has at most three webhooks; delete one first.")
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		w, err := tx.Ent.Webhook.Create().SetBotID(v.BotID).SetURL(*in.URL).SetHost(host).SetKinds(kinds).SetNillableOwn(in.Own).
-			SetSigning(signing).SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
+		w, err := tx.Ent.Webhook.Create().SetBotID(v.BotID).SetURL(wanted.URL).SetHost(wanted.Host).SetKinds(wanted.Kinds).
+			SetNillableOwn(in.Own).SetSigning(wanted.Signing).SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		made = &SecretResult{Webhook: newCard(w)}
-		if signing == webhook.SigningV1 {
+		made := &SecretResult{Webhook: newCard(w)}
+		if w.Signing == webhook.SigningV1 {
 			secret := a.secretText(w.ID, w.SecretNumber)
 			made.Secret = &secret
 		}
-		return a.queue(ctx, tx, Scope{webhook: &w.ID})
+		return made, a.queue(ctx, tx, Scope{webhook: &w.ID})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return made, nil
 }
 
 // TestWebhook sends a webhook of the caller, whatever its state, one webhook.test, which is no event of the queue (§4.12). One that
 // waits already is sent now. How it ended is among the deliveries. Only an agent may call it. Faults: forbidden, invalid_id,
 // not_found.
 func (a *API) TestWebhook(ctx context.Context, in Input) (*Test, error) {
-	v, err := a.caller(ctx)
+	v, id, err := checked(ctx, a, in.check)
 	if err != nil {
 		return nil, err
 	}
-	id, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	test := new(Test)
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		_, err := lock(ctx, tx, v, id)
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Test, error) {
+		if _, err := lock(ctx, tx, v, id); err != nil {
+			return nil, err
+		}
+		asked, err := askTest(ctx, tx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if test.EventID, err = askTest(ctx, tx, id); err != nil {
-			return err
-		}
-		return a.queue(ctx, tx, Scope{Due: true})
+		return &Test{EventID: asked}, a.queue(ctx, tx, Scope{Due: true})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return test, nil
 }
 
 // askTest makes the test of a webhook, which is locked, due now, and returns the id under which it is sent. One test waits for a

@@ -60,25 +60,35 @@ func (d *attempt) isTest() bool { return d.Sequence == 0 }
 func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
 
 // Deliver makes the deliveries that are due to a webhook, one after the other, for a moment. It does nothing if another process
-// delivers to it, or to another prompt webhook of the agent unless the class is Slow; where webhooks are switched off it leaves
-// the job to another process. The workers of a class leave a webhook that has become of a slower class to the others. Only jobs
-// call it.
-func (a *API) Deliver(ctx context.Context, id uuid.UUID, class Class) error {
+// delivers to it, or, if its endpoint is prompt, to another prompt webhook of the agent. If this process has webhooks switched off, it
+// leaves the job to another one. Only jobs call it.
+func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 	if a.Sender == nil { // the process that asked for the job has webhooks on
 		_, err := a.DB.SQL.ExecContext(ctx, leaveWebhook.Text, id, elsewhereSeconds)
 		return err
 	}
-	taken, err := a.claim(ctx, id, class)
+	found, err := db.All[endpoint](ctx, a.DB.SQL, selectEndpoint, id)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	of := found[0]
+	if !of.Prompt {
+		defer a.slow.Add(-1)
+		if a.slow.Add(1) > maxSlow {
+			_, err := a.DB.SQL.ExecContext(ctx, leaveWebhook.Text, id, roomSeconds)
+			return err
+		}
+	}
+	taken, err := a.claim(ctx, of.BotID, id)
 	if err != nil {
 		return err
 	}
 	if taken {
-		err = errors.Join(a.deliverDue(ctx, id), a.release(ctx, id))
+		if err := errors.Join(a.deliverDue(ctx, id), a.release(ctx, of.BotID, id)); err != nil {
+			return err
+		}
 	}
-	if err != nil {
-		return err
-	}
-	return a.Queue(ctx, Scope{webhook: &id}) // what is left, came in the meantime, or had no room
+	return a.Queue(ctx, Scope{webhook: &id}) // what is left, or came in the meantime
 }
 
 // deliverDue delivers until nothing is due, the time is over, or the endpoint does not answer at all.

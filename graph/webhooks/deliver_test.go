@@ -368,7 +368,7 @@ func TestACrashBetweenAttemptAndNote(t *testing.T) {
 	w.Exec("UPDATE webhooks SET queued_until = NULL, claimed_until = stoa_now() + interval '1 minute', due_at = stoa_now() + interval '1 minute'")
 	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
 	w.Exec("UPDATE pending_deliveries SET attempts = 1")
-	require.NoError(t, w.Webhooks.Deliver(t.Context(), hook.ID, webhooks.Slow))
+	require.NoError(t, w.Webhooks.Deliver(t.Context(), hook.ID))
 	w.DeliverWebhooks()
 	require.Empty(t, e.take(), "another process is delivering to it")
 	w.Shift(61 * time.Second)
@@ -391,7 +391,7 @@ func TestAProcessWithoutWebhooksLeavesTheJob(t *testing.T) {
 	require.NotEmpty(t, w.AskedJobs())
 	on := w.Webhooks.Sender
 	w.Webhooks.Sender = nil
-	require.NoError(t, w.Webhooks.Deliver(t.Context(), hook.ID, webhooks.Slow))
+	require.NoError(t, w.Webhooks.Deliver(t.Context(), hook.ID))
 	w.Webhooks.Sender = on
 	w.DeliverWebhooks()
 	require.Empty(t, e.take())
@@ -412,7 +412,7 @@ func TestAShutdownCountsNoAttempt(t *testing.T) {
 	hook := w.hook(agent, e.URL)
 	w.tell(agent)
 	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
-	require.ErrorIs(t, w.Webhooks.Deliver(ctx, hook.ID, webhooks.Slow), context.Canceled)
+	require.ErrorIs(t, w.Webhooks.Deliver(ctx, hook.ID), context.Canceled)
 	require.Len(t, e.take(), 1)
 	require.Empty(t, w.deliveries(agent, hook.ID))
 	e.answers(nil)

@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,23 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"stoa/graph/graphtest"
-	"stoa/graph/platform/db"
 	"stoa/graph/webhooks"
 )
-
-// class is the class of a job, and the webhook that it is for.
-func class(job db.Job) (webhooks.Class, uuid.UUID) {
-	switch job := job.(type) {
-	case webhooks.DeliverJob:
-		return webhooks.Light, job.WebhookID
-	case webhooks.DeliverBusyJob:
-		return webhooks.Busy, job.WebhookID
-	case webhooks.DeliverSlowJob:
-		return webhooks.Slow, job.WebhookID
-	default:
-		panic(fmt.Sprintf("%T", job))
-	}
-}
 
 // forget is as if no job had been asked for.
 func (w *world) forget() {
@@ -35,45 +21,14 @@ func (w *world) forget() {
 	w.Exec("UPDATE webhooks SET queued_until = NULL, due_at = stoa_now()")
 }
 
-// asked are the jobs that the queue asks for, by webhook.
-func (w *world) asked() map[uuid.UUID]webhooks.Class {
+// asked are the webhooks whose jobs the queue asks for.
+func (w *world) asked() (all []uuid.UUID) {
 	w.t.Helper()
 	require.NoError(w.t, w.Webhooks.Queue(w.t.Context(), webhooks.Scope{}))
-	all := map[uuid.UUID]webhooks.Class{}
 	for _, job := range w.AskedJobs() {
-		c, id := class(job)
-		all[id] = c
+		all = append(all, job.(webhooks.DeliverJob).WebhookID)
 	}
 	return all
-}
-
-// Who answers in time and has taken little of it lately is light, who takes more is busy, until that has worn off, and who does not
-// answer in time, or has not shown so, is slow.
-func TestClasses(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	agent := w.Agent()
-	hook := w.hook(agent, "https://agent.example/")
-	w.tell(agent)
-	for _, c := range []struct {
-		prompt     bool
-		took, used float64
-		want       webhooks.Class
-	}{
-		{false, 0, 0, webhooks.Slow}, {false, 0, 9, webhooks.Slow}, {true, 0, 0, webhooks.Light}, {true, 0.9, 0, webhooks.Light},
-		{true, 1.9, 0, webhooks.Busy}, {true, 0.1, 0.8, webhooks.Light}, {true, 0.1, 2, webhooks.Busy}, {true, 0, 100, webhooks.Busy},
-	} {
-		w.Exec("UPDATE webhooks SET prompt = $1, took_seconds = $2, queued_until = NULL, due_at = stoa_now()", c.prompt, c.took)
-		w.Exec(`INSERT INTO webhook_time VALUES ($1, $2, stoa_now()) ON CONFLICT (bot_id) DO UPDATE SET used_seconds = $2, noted_at = stoa_now()`,
-			agent.ID, c.used)
-		require.Equal(t, map[uuid.UUID]webhooks.Class{hook.ID: c.want}, w.asked(), "%+v", c)
-	}
-	w.Shift(40 * time.Minute) // a twentieth of it wears off
-	w.Exec("UPDATE webhooks SET queued_until = NULL, due_at = stoa_now()")
-	require.Equal(t, map[uuid.UUID]webhooks.Class{hook.ID: webhooks.Light}, w.asked())
-	w.Exec("UPDATE webhooks SET prompt = false")
-	require.NoError(t, w.Webhooks.Deliver(t.Context(), hook.ID, webhooks.Light))
-	require.Equal(t, map[uuid.UUID]webhooks.Class{hook.ID: webhooks.Slow}, w.asked(), "the light workers leave it to the others")
 }
 
 // The priority of a job is the lower the more time the agent has taken.
@@ -93,7 +48,7 @@ func TestPriorities(t *testing.T) {
 		require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
 		asked := w.AskedJobs()
 		require.Len(t, asked, 1)
-		require.Equal(t, c.want, asked[0].(interface{ Priority() int }).Priority(), "%+v", c)
+		require.Equal(t, c.want, asked[0].(webhooks.DeliverJob).Priority(), "%+v", c)
 	}
 }
 
@@ -115,22 +70,21 @@ func TestOneOfAnAgentAtATime(t *testing.T) {
 	w.forget()
 	first := w.asked()
 	require.Len(t, first, 3)
-	require.Equal(t, webhooks.Slow, first[ids[2]])
+	require.Contains(t, first, ids[2], "the slow one")
 	require.Contains(t, first, theirs)
 	for range 3 {
 		w.Shift(time.Second)
 		require.Empty(t, w.asked(), "one is queued")
 	}
 	served, waits := ids[0], ids[1]
-	if _, queued := first[served]; !queued {
+	if !slices.Contains(first, served) {
 		served, waits = waits, served
 	}
 	w.Exec("UPDATE webhooks SET claimed_until = stoa_now() + interval '1 minute', queued_until = NULL WHERE id = $1", served)
-	require.NoError(t, w.Webhooks.Deliver(t.Context(), waits, webhooks.Light))
-	require.NoError(t, w.Webhooks.Deliver(t.Context(), waits, webhooks.Busy))
+	require.NoError(t, w.Webhooks.Deliver(t.Context(), waits))
 	require.Empty(t, e.take(), "the other is being served")
 	w.Exec("UPDATE webhooks SET claimed_until = NULL WHERE id = $1", served)
-	require.NoError(t, w.Webhooks.Deliver(t.Context(), waits, webhooks.Light))
+	require.NoError(t, w.Webhooks.Deliver(t.Context(), waits))
 	require.Len(t, e.take(), 1)
 }
 
@@ -186,7 +140,7 @@ func TestNoDeliveryIsForgotten(t *testing.T) {
 				_, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
 				require.NoError(r, err)
 			case 5:
-				require.NoError(r, w.Webhooks.Deliver(t.Context(), hook.ID, webhooks.Class(rapid.IntRange(0, 2).Draw(r, "class"))))
+				require.NoError(r, w.Webhooks.Deliver(t.Context(), hook.ID))
 			case 6:
 				w.Shift(time.Duration(rapid.IntRange(0, 600).Draw(r, "seconds")) * time.Second)
 			}

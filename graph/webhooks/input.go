@@ -9,18 +9,18 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
 	"stoa/ent/webhook"
 	"stoa/graph/events"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 )
 
 // maxURL is the length of an address in bytes.
 const maxURL = 2048
 
 var (
-	errRequired  = errors.New("is required")
 	errURL       = errors.New("must be a URL such as https://agent.example/hook, with ASCII characters alone")
 	errLong      = errors.New("must not be longer than 2048 characters")
 	errScheme    = errors.New("must begin with https://")
@@ -44,26 +44,24 @@ type CreateInput struct {
 	Signing *string `json:"signing"`
 }
 
-// check fills what was not sent. Its fault is invalid_input, naming every field that is wrong.
-func (in CreateInput) check(loopback bool) (host string, kinds []string, signing webhook.Signing, err error) {
-	wrong := fault.Fields{}
-	if in.URL == nil {
-		wrong.Add("url", errRequired)
-	} else {
-		host, err = checkURL(*in.URL, loopback)
-		wrong.Add("url", err)
+// check fills what was not sent, except for Own. Its fault is invalid_input, naming every field that is wrong.
+func (in CreateInput) check(loopback bool) (made ent.Webhook, err error) {
+	f := input.New()
+	made = ent.Webhook{URL: input.Require(f, "url", in.URL), Kinds: in.Kinds, Signing: webhook.SigningV1}
+	if in.URL != nil {
+		made.Host, err = checkURL(made.URL, loopback)
+		f.Add("url", err)
 	}
-	if kinds = in.Kinds; kinds == nil {
-		kinds = events.Kinds()
+	if made.Kinds == nil {
+		made.Kinds = events.Kinds()
 	}
-	wrong.Add("kinds", checkKinds(kinds))
-	signing = webhook.SigningV1
+	f.Add("kinds", checkKinds(made.Kinds))
 	if in.Signing != nil {
-		if signing = webhook.Signing(*in.Signing); webhook.SigningValidator(signing) != nil {
-			wrong.Add("signing", errSigning)
+		if made.Signing = webhook.Signing(*in.Signing); webhook.SigningValidator(made.Signing) != nil {
+			f.Add("signing", errSigning)
 		}
 	}
-	return host, kinds, signing, wrong.Fault(fault.InvalidInput)
+	return made, f.Fault(fault.InvalidInput)
 }
 
 // UpdateInput names a webhook and what to change of it.
@@ -76,26 +74,32 @@ type UpdateInput struct {
 	State *string `json:"state"`
 }
 
+// target is a checked UpdateInput: the webhook, and the host of its new address.
+type target struct {
+	id   uuid.UUID
+	host string
+}
+
 // check returns invalid_id, or invalid_input naming every field that is wrong.
-func (in UpdateInput) check(loopback bool) (id uuid.UUID, host string, err error) {
-	if id, err = (Input{in.WebhookID}).check(); err != nil {
-		return id, "", err
+func (in UpdateInput) check(loopback bool) (t target, err error) {
+	if t.id, err = input.ID("webhook_id", in.WebhookID); err != nil {
+		return t, err
 	}
-	wrong := fault.Fields{}
+	f := input.New()
 	if in.URL == nil && in.Kinds == nil && in.Own == nil && in.State == nil {
-		wrong.Add("url", errUnchanged)
+		f.Add("url", errUnchanged)
 	}
 	if in.URL != nil {
-		host, err = checkURL(*in.URL, loopback)
-		wrong.Add("url", err)
+		t.host, err = checkURL(*in.URL, loopback)
+		f.Add("url", err)
 	}
 	if in.Kinds != nil {
-		wrong.Add("kinds", checkKinds(in.Kinds))
+		f.Add("kinds", checkKinds(in.Kinds))
 	}
 	if in.State != nil && !slices.Contains(chosen, webhook.State(*in.State)) {
-		wrong.Add("state", errState)
+		f.Add("state", errState)
 	}
-	return id, host, wrong.Fault(fault.InvalidInput)
+	return t, f.Fault(fault.InvalidInput)
 }
 
 // Input names a webhook.
@@ -104,13 +108,7 @@ type Input struct {
 }
 
 // check returns invalid_id unless the id is a UUID.
-func (in Input) check() (uuid.UUID, error) {
-	id, err := text.UUID(in.WebhookID)
-	if err != nil {
-		return id, fault.Field(fault.InvalidID, "webhook_id", err.Error())
-	}
-	return id, nil
-}
+func (in Input) check() (uuid.UUID, error) { return input.ID("webhook_id", in.WebhookID) }
 
 // DeliveriesInput names a webhook and a page of its attempts.
 type DeliveriesInput struct {
@@ -120,12 +118,8 @@ type DeliveriesInput struct {
 }
 
 // check returns invalid_id unless both ids are UUIDs; before may be absent.
-func (in DeliveriesInput) check() (id uuid.UUID, before *uuid.UUID, err error) {
-	if id, err = (Input{in.WebhookID}).check(); err != nil {
-		return id, nil, err
-	}
-	before, err = page.ID("before", in.Before)
-	return id, before, err
+func (in DeliveriesInput) check() (input.List, error) {
+	return input.ListOf("webhook_id", in.WebhookID, in.Before)
 }
 
 // checkURL judges the form of an address and returns its host. Plain http is for the loopback alone, where that is allowed. What

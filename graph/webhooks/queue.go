@@ -60,12 +60,12 @@ func (a *API) queue(ctx context.Context, tx *db.Tx, s Scope) error {
 	if err != nil || len(looked) == 0 {
 		return err
 	}
-	due, err := db.All[load](ctx, tx.SQL, queueDue, db.IDs(looked))
+	due, err := db.All[DeliverJob](ctx, tx.SQL, queueDue, db.IDs(looked))
 	if err != nil {
 		return err
 	}
-	for _, w := range due {
-		if err := a.InsertJob(ctx, tx, w.job()); err != nil {
+	for _, job := range due {
+		if err := a.InsertJob(ctx, tx, *job); err != nil {
 			return err
 		}
 	}

@@ -15,29 +15,18 @@ import (
 
 // MyWebhooks lists the caller's webhooks, newest first (§4.12). Only an agent may call it. Its fault is forbidden.
 func (a *API) MyWebhooks(ctx context.Context) (*List, error) {
-	v, err := a.caller(ctx)
+	v, _, err := checked(ctx, a, func() (any, error) { return nil, nil })
 	if err != nil {
 		return nil, err
 	}
 	all, err := a.DB.Ent.Webhook.Query().Where(webhook.BotID(v.BotID)).
 		Order(ent.Desc(webhook.FieldCreatedAt), ent.Desc(webhook.FieldID)).All(ctx)
-	if err != nil {
-		return nil, err
-	}
-	list := &List{Webhooks: make([]*Card, len(all))}
-	for i, w := range all {
-		list.Webhooks[i] = newCard(w)
-	}
-	return list, nil
+	return &List{Webhooks: page.Map(all, newCard)}, err
 }
 
 // MyWebhook returns a webhook of the caller (§4.12). Only an agent may call it. Faults: forbidden, invalid_id, not_found.
 func (a *API) MyWebhook(ctx context.Context, in Input) (*Result, error) {
-	v, err := a.caller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.check()
+	v, id, err := checked(ctx, a, in.check)
 	if err != nil {
 		return nil, err
 	}
@@ -51,17 +40,13 @@ func (a *API) MyWebhook(ctx context.Context, in Input) (*Result, error) {
 // MyWebhookDeliveries lists the attempts to deliver to a webhook of the caller, newest first, 100 a page (§4.12). Only an agent
 // may call it. Faults: forbidden, invalid_id, not_found (also if before is no attempt of this webhook).
 func (a *API) MyWebhookDeliveries(ctx context.Context, in DeliveriesInput) (*DeliveryList, error) {
-	v, err := a.caller(ctx)
+	v, of, err := checked(ctx, a, in.check)
 	if err != nil {
 		return nil, err
 	}
-	id, before, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	exists, err := a.DB.Ent.Webhook.Query().Where(webhook.ID(id), webhook.BotID(v.BotID)).Exist(ctx)
-	if err == nil && exists && before != nil {
-		exists, err = a.DB.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(*before), webhookdelivery.WebhookID(id)).Exist(ctx)
+	exists, err := a.DB.Ent.Webhook.Query().Where(webhook.ID(of.Of), webhook.BotID(v.BotID)).Exist(ctx)
+	if err == nil && exists && of.Before != nil {
+		exists, err = a.DB.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(*of.Before), webhookdelivery.WebhookID(of.Of)).Exist(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -69,7 +54,7 @@ func (a *API) MyWebhookDeliveries(ctx context.Context, in DeliveriesInput) (*Del
 	if !exists {
 		return nil, fault.New(fault.NotFound)
 	}
-	found, err := db.All[Delivery](ctx, a.DB.SQL, listDeliveries, id, before, page.CursorSize+1)
+	found, err := db.All[Delivery](ctx, a.DB.SQL, listDeliveries, of.Of, of.Before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/lib/pq"
 
+	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 )
@@ -66,8 +66,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 	if _, err = tx.SQL.ExecContext(ctx, endPending.Text, d.WebhookID, d.EventID); err != nil || v.state == "" {
 		return err
 	}
-	switched, err := db.Column[uuid.UUID](ctx, tx.SQL, switchOff, d.WebhookID, d.URL, string(v.state),
-		pq.Array(texts(downfalls[v.state])))
+	switched, err := db.Column[uuid.UUID](ctx, tx.SQL, switchOff, d.WebhookID, d.URL, string(v.state), texts(downfalls[v.state]))
 	if err != nil || len(switched) == 0 {
 		return err
 	}
@@ -95,7 +94,7 @@ func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 		notBefore = &at
 	}
 	_, err := tx.SQL.ExecContext(ctx, noteFailure.Text, d.WebhookID, d.Now, got.statusOrNull(), got.reason,
-		got.status != 0 && got.took < promptTime, took, notBefore, pq.Array(endings()))
+		got.status != 0 && got.took < promptTime, took, notBefore, texts(auth.Endings))
 	return err
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 
 	"github.com/google/uuid"
+	"github.com/lib/pq"
 
 	"stoa/ent"
 	"stoa/ent/webhook"
 	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
 
@@ -18,114 +20,83 @@ import (
 // a test with 2xx yet, a test. Only an agent may call it. Faults in this order: forbidden, invalid_id, invalid_input, unauthorized
 // (the token ended meanwhile), not_found.
 func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error) {
-	v, err := a.caller(ctx)
+	v, of, err := checked(ctx, a, func() (target, error) { return in.check(a.Sender.config.AllowLoopback) })
 	if err != nil {
 		return nil, err
 	}
-	id, host, err := in.check(a.Sender.config.AllowLoopback)
-	if err != nil {
-		return nil, err
-	}
-	var changed *Result
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		w, err := lock(ctx, tx, v, id)
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Result, error) {
+		w, err := lock(ctx, tx, v, of.id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		change := tx.Ent.Webhook.UpdateOne(w).SetUpdatedAt(now).ClearNotBefore().ClearQueuedUntil()
+		change := tx.Ent.Webhook.UpdateOne(w).SetUpdatedAt(now).ClearNotBefore().ClearQueuedUntil().SetNillableOwn(in.Own)
 		if in.URL != nil && *in.URL != w.URL {
-			change.SetURL(*in.URL).SetHost(host).SetPrompt(false).SetTookSeconds(0).ClearConfirmedAt()
+			change.SetURL(*in.URL).SetHost(of.host).SetPrompt(false).SetTookSeconds(0).ClearConfirmedAt()
 		}
 		if in.Kinds != nil {
 			change.SetKinds(in.Kinds)
-		}
-		if in.Own != nil {
-			change.SetOwn(*in.Own)
 		}
 		if in.State != nil {
 			change.SetState(webhook.State(*in.State))
 		}
 		if w, err = change.Save(ctx); err != nil {
-			return err
+			return nil, err
 		}
-		changed = &Result{newCard(w)}
-		if _, err := tx.SQL.ExecContext(ctx, dropPending.Text, id); err != nil {
-			return err
+		if _, err := tx.SQL.ExecContext(ctx, dropPending.Text, of.id); err != nil {
+			return nil, err
 		}
-		return a.queue(ctx, tx, Scope{webhook: &id})
+		return &Result{newCard(w)}, a.queue(ctx, tx, Scope{webhook: &of.id})
 	})
-	if err != nil {
-		return nil, err
-	}
-	return changed, nil
 }
 
 // DeleteWebhook deletes a webhook of the caller with the records of its attempts (§4.12). What is on its way may still arrive, and
 // acknowledges nothing. Only an agent may call it. Faults in this order: forbidden, invalid_id, unauthorized (the token ended
 // meanwhile), not_found (also for a repeat).
 func (a *API) DeleteWebhook(ctx context.Context, in Input) (*Deleted, error) {
-	v, err := a.caller(ctx)
+	v, id, err := checked(ctx, a, in.check)
 	if err != nil {
 		return nil, err
 	}
-	id, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Deleted, error) {
 		w, err := lock(ctx, tx, v, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return tx.Ent.Webhook.DeleteOne(w).Exec(ctx)
+		return &Deleted{Deleted: true, ID: id}, tx.Ent.Webhook.DeleteOne(w).Exec(ctx)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &Deleted{Deleted: true, ID: id}, nil
 }
 
 // RotateWebhookSecret gives a webhook of the caller a new secret, which is in this answer alone (§4.12). For 24 hours deliveries
 // are signed with the one before, too. Only an agent may call it; a repeat rotates again. Faults in this order: forbidden,
 // invalid_id, not_found, state_conflict (the webhook has no secret, since the server's key signs).
 func (a *API) RotateWebhookSecret(ctx context.Context, in Input) (*SecretResult, error) {
-	v, err := a.caller(ctx)
+	v, id, err := checked(ctx, a, in.check)
 	if err != nil {
 		return nil, err
 	}
-	id, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	var rotated *SecretResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*SecretResult, error) {
 		w, err := lock(ctx, tx, v, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if w.Signing != webhook.SigningV1 {
-			return fault.New(fault.StateConflict).Say("The webhook has no secret: the server's published key signs its deliveries.")
+			return nil, fault.New(fault.StateConflict).Say("The webhook has no secret: the server's published key signs its deliveries.")
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		w, err = tx.Ent.Webhook.UpdateOne(w).AddSecretNumber(1).SetRotatedAt(now).SetUpdatedAt(now).Save(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		secret := a.secretText(id, w.SecretNumber)
-		rotated = &SecretResult{newCard(w), &secret}
-		return nil
+		return &SecretResult{newCard(w), &secret}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return rotated, nil
 }
 
 // lock reads a webhook of the caller and keeps others from changing it. Faults: those of lockCaller, not_found.
@@ -149,15 +120,6 @@ func Pause(ctx context.Context, tx *db.Tx, botID uuid.UUID, why auth.Ending) err
 	}
 	_, err = tx.SQL.ExecContext(ctx, voidWebhooks.Text, botID, string(why))
 	return err
-}
-
-// endings are the reasons of Pause, as last_failure shows them.
-func endings() []string {
-	all := make([]string, len(auth.Endings))
-	for i, why := range auth.Endings {
-		all[i] = string(why)
-	}
-	return all
 }
 
 // lockCaller locks the caller's row and checks its token once more, so that a request that was authenticated before the token ended
@@ -188,10 +150,7 @@ var downfalls = map[webhook.State][]webhook.State{
 	webhook.StateGone:    {webhook.StateActive, webhook.StatePaused, webhook.StateFailing},
 }
 
-func texts(states []webhook.State) []string {
-	all := make([]string, len(states))
-	for i, s := range states {
-		all[i] = string(s)
-	}
-	return all
+// texts are the names of states or endings, as statements take them.
+func texts[Name ~string](all []Name) pq.StringArray {
+	return page.Map(all, func(n Name) string { return string(n) })
 }

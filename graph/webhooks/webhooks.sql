@@ -115,29 +115,26 @@ WITH looked AS MATERIALIZED (
     END
   FROM looked l LEFT JOIN ready r ON r.id = l.id
   WHERE w.id = l.id
-  RETURNING w.id, w.bot_id, w.prompt, w.took_seconds, coalesce(r.chosen, false) AS chosen
+  RETURNING w.id, w.bot_id, coalesce(r.chosen, false) AS chosen
 )
-SELECT n.id, n.prompt, n.took_seconds, coalesce(stoa_used_seconds(t), 0) AS used_seconds
+SELECT n.id, coalesce(stoa_used_seconds(t), 0) AS used_seconds
 FROM noted n LEFT JOIN webhook_time t ON t.bot_id = n.bot_id
 WHERE n.chosen;
 
 -- name: has_webhooks(agents uuid[])
 SELECT EXISTS (SELECT FROM webhooks WHERE bot_id = ANY (:agents) AND state = 'active');
 
--- name: agent_of(webhook uuid)
-SELECT bot_id FROM webhooks WHERE id = :webhook;
-
--- name: workload(agent uuid)
--- The webhooks of an agent, which are locked.
-SELECT w.id, w.prompt, w.took_seconds, coalesce(w.claimed_until, '-infinity') > stoa_now() AS claimed,
-  coalesce(stoa_used_seconds(t), 0) AS used_seconds
-FROM webhooks w LEFT JOIN webhook_time t ON t.bot_id = w.bot_id
-WHERE w.bot_id = :agent;
+-- name: select_endpoint(webhook uuid)
+SELECT bot_id, prompt FROM webhooks WHERE id = :webhook;
 
 -- name: claim_webhook(webhook uuid)
--- Takes a webhook, which is locked, for a minute.
-UPDATE webhooks SET queued_until = NULL, claimed_until = stoa_now() + interval '1 minute', due_at = stoa_now() + interval '1 minute'
-WHERE id = :webhook;
+-- Takes a webhook for a minute, unless a job has it, or it is prompt and a job has another prompt one of the agent. The webhooks of the
+-- agent are locked.
+UPDATE webhooks w SET queued_until = NULL, claimed_until = stoa_now() + interval '1 minute', due_at = stoa_now() + interval '1 minute'
+WHERE w.id = :webhook AND coalesce(w.claimed_until, '-infinity') <= stoa_now()
+  AND NOT (w.prompt AND EXISTS (
+    SELECT FROM webhooks s WHERE s.bot_id = w.bot_id AND s.id <> w.id AND s.prompt AND s.claimed_until > stoa_now()))
+RETURNING w.id;
 
 -- name: leave_webhook(webhook uuid, seconds double precision)
 -- Forgets the job that was asked for; the queue looks again in some seconds.

@@ -51,10 +51,12 @@ func must(t *testing.T, on db.Querier, query string, args ...any) {
 }
 
 // one returns the single value of a query.
-func one[T any](t *testing.T, on db.Querier, query string, args ...any) (value T) {
+func one[T any](t *testing.T, on db.Querier, query string, args ...any) T {
 	t.Helper()
-	require.NoError(t, db.QueryRow(t.Context(), on, query, args...).Scan(&value))
-	return value
+	found, err := db.Column[T](t.Context(), on, &db.Statement{Text: query}, args...)
+	require.NoError(t, err)
+	require.Len(t, found, 1)
+	return found[0]
 }
 
 // kept returns how often each kept statement of the connection has run.
@@ -298,14 +300,14 @@ func TestSilentServer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			through, hung := graphtest.Hangable(t, graphtest.NewDatabase(t))
-			d, _ := open(t, through, db.Options{StatementTimeout: slack.Of(300 * time.Millisecond)})
+			proxy := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
+			d, _ := open(t, proxy.URL, db.Options{StatementTimeout: slack.Of(300 * time.Millisecond)})
 			must(t, d.SQL, "SELECT 1")
 			failed := make(chan error, 1)
 			go func() {
 				ctx, cancel := db.Bounded(t.Context(), db.RequestTimeout)
 				defer cancel()
-				failed <- hang(ctx, d, hung)
+				failed <- hang(ctx, d, &proxy.Hung)
 			}()
 			select {
 			case err := <-failed:
@@ -313,7 +315,7 @@ func TestSilentServer(t *testing.T) {
 			case <-time.After(slack.TestWait):
 				t.Fatal("it never ended")
 			}
-			hung.Store(false)
+			proxy.Hung.Store(false)
 			eventually(t, func() bool { return statement(t.Context(), d) == nil })
 		})
 	}

@@ -58,6 +58,18 @@ func (d *DB) Tx(ctx context.Context, fn func(ctx context.Context, tx *Tx) error)
 	}
 }
 
+// Change is DB.Tx for a change that has a result.
+func Change[T any](ctx context.Context, d *DB, change func(ctx context.Context, tx *Tx) (T, error)) (made T, err error) {
+	err = d.Tx(ctx, func(ctx context.Context, tx *Tx) (err error) {
+		made, err = change(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return *new(T), err
+	}
+	return made, nil
+}
+
 func (d *DB) once(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) (err error) {
 	inner, err := d.SQL.begin(ctx)
 	if err != nil {

@@ -96,3 +96,12 @@ func Older[T, ID any](rows []T, size int, id func(T) ID) ([]T, *ID) {
 	next := id(rows[size-1])
 	return rows[:size:size], &next
 }
+
+// Map makes a value, such as a card, of each row of a list. The result is not nil.
+func Map[Row, Value any](rows []Row, of func(Row) Value) []Value {
+	made := make([]Value, len(rows))
+	for i, r := range rows {
+		made[i] = of(r)
+	}
+	return made
+}

@@ -108,6 +108,20 @@ func (p *Pool) RunStale(ctx context.Context, searching bool, read func(ctx conte
 	return p.run(ctx, searching, p.Replica, read)
 }
 
+// Way is Run or RunStale.
+type Way func(ctx context.Context, searching bool, read func(ctx context.Context, on db.Querier) error) error
+
+// Read is Run or RunStale for a read that has a result.
+func Read[T any](
+	ctx context.Context, way Way, searching bool, read func(ctx context.Context, on db.Querier) (T, error),
+) (found T, err error) {
+	err = way(ctx, searching, func(ctx context.Context, on db.Querier) (err error) {
+		found, err = read(ctx, on)
+		return err
+	})
+	return found, err
+}
+
 func (p *Pool) run(
 	ctx context.Context, searching bool, replica *Replica, read func(ctx context.Context, on db.Querier) error,
 ) error {

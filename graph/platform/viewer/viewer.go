@@ -63,6 +63,14 @@ func RequireAgent(ctx context.Context) (Viewer, error) {
 	return Viewer{}, fault.New(fault.Unauthorized)
 }
 
+// Checked returns the calling agent and its input as check returns it: unauthorized for anyone else, or the fault of check.
+func Checked[T any](ctx context.Context, check func() (T, error)) (v Viewer, checked T, err error) {
+	if v, err = RequireAgent(ctx); err == nil {
+		checked, err = check()
+	}
+	return v, checked, err
+}
+
 // RequireOperator returns the calling operator, or unauthorized.
 func RequireOperator(ctx context.Context) (Viewer, error) {
 	if v := From(ctx); v.Kind == Operator {

@@ -1,0 +1,114 @@
+package graphtest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+	"pgregory.net/rapid"
+
+	"stoa/graph/platform/db"
+)
+
+// RowsRead runs a statement and counts the rows of a table that it reads: those of walks, and those that an index is right or wrong
+// about.
+func (w *World) RowsRead(table string, statement *db.Statement, args ...any) int64 {
+	w.t.Helper()
+	return w.RowsReadBy(table, func(on db.Querier) error {
+		rows, err := on.QueryContext(context.Background(), statement.Text, args...)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+		}
+		return rows.Err()
+	})
+}
+
+// RowsReadBy counts those that all statements of a function read.
+func (w *World) RowsReadBy(table string, read func(on db.Querier) error) int64 {
+	w.t.Helper()
+	ctx := context.Background()
+	conn, err := w.DB.SQL.Pool.Conn(ctx)
+	require.NoError(w.t, err)
+	defer conn.Close() //nolint:errcheck // it returns to the pool
+	// counted includes what the connection did before and has not reported yet.
+	counted := func() (rows int64) {
+		require.NoError(w.t, conn.QueryRowContext(ctx, `SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0)
+			FROM pg_stat_xact_user_tables WHERE relname = $1`, table).Scan(&rows))
+		return rows
+	}
+	_, err = conn.ExecContext(ctx, "BEGIN") // within a transaction nothing is reported
+	require.NoError(w.t, err)
+	defer conn.ExecContext(ctx, "ROLLBACK") //nolint:errcheck // it ends with the connection otherwise
+	before := counted()
+	require.NoError(w.t, read(conn))
+	return counted() - before
+}
+
+// Traces returns the columns of the database, as table.column, in which some row holds a text, in whatever case. It looks into
+// every column of every table that can hold text: also arrays, JSON, bytes, and what is derived from others.
+func (w *World) Traces(text string) (found []string) {
+	w.t.Helper()
+	rows, err := w.DB.SQL.Pool.Query(`SELECT c.table_schema, c.table_name, c.column_name, c.udt_name
+		FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
+		WHERE t.table_type = 'BASE TABLE' AND c.table_schema NOT IN ('pg_catalog', 'information_schema')
+		AND c.udt_name IN ('text', 'varchar', 'bpchar', 'name', 'json', 'jsonb', 'bytea', '_text', '_varchar', '_bytea', 'tsvector', 'xml')`)
+	require.NoError(w.t, err)
+	defer rows.Close()
+	var all [][4]string
+	for rows.Next() {
+		var c [4]string
+		require.NoError(w.t, rows.Scan(&c[0], &c[1], &c[2], &c[3]))
+		all = append(all, c)
+	}
+	require.NoError(w.t, rows.Err())
+	require.Greater(w.t, len(all), 100)
+	for _, c := range all {
+		column := fmt.Sprintf("%q::text", c[2])
+		if strings.HasSuffix(c[3], "bytea") {
+			column = fmt.Sprintf("encode(%q, 'escape')", c[2])
+		}
+		query := fmt.Sprintf("SELECT count(*) FROM %q.%q WHERE position(lower($1) IN lower(%s)) > 0", c[0], c[1], column)
+		if w.Count(query, text) > 0 {
+			found = append(found, c[1]+"."+c[2])
+		}
+	}
+	slices.Sort(found)
+	return found
+}
+
+// searchedLetters are those that LIKE, trigrams, normal forms or letter case could get wrong.
+var searchedLetters = []rune("aAbBc_%\\é京жЖ -1eE\u0301σΣςßẞsİiı\u0307ﬁfᾳΑα\u0345ι") //nolint:gosmopolitan // one letter of three bytes
+
+// SearchedText draws texts of least to 24 characters to be searched.
+func SearchedText(least int) *rapid.Generator[string] {
+	return rapid.StringOfN(rapid.SampledFrom(searchedLetters), least, 24, -1)
+}
+
+// SearchQuery draws what to search for in texts: any part of one of them, in any case, most of the time; nothing; or something else.
+func SearchQuery(t *rapid.T, texts ...string) string {
+	texts = slices.DeleteFunc(slices.Clone(texts), func(s string) bool { return s == "" })
+	switch choice := rapid.IntRange(0, 5).Draw(t, "choice of query"); {
+	case choice == 0:
+		return ""
+	case choice == 1 || len(texts) == 0:
+		return rapid.StringOfN(rapid.SampledFrom(searchedLetters), 1, 8, -1).Draw(t, "query")
+	default:
+		of := []rune(rapid.SampledFrom(texts).Draw(t, "searched text"))
+		from := rapid.IntRange(0, len(of)-1).Draw(t, "from")
+		part := string(of[from:rapid.IntRange(from+1, len(of)).Draw(t, "to")])
+		return rapid.SampledFrom([]string{part, strings.ToUpper(part), strings.ToLower(part)}).Draw(t, "query")
+	}
+}
+
+// Matches reports whether a search for q finds a text: as a substring, by the caseless match of Unicode (D145) in normal form C.
+func Matches(text, q string) bool { return strings.Contains(Folded(text), Folded(q)) }
+
+// Folded is a text as searches compare it.
+func Folded(s string) string { return norm.NFC.String(cases.Fold().String(norm.NFD.String(s))) }
