@@ -2,7 +2,6 @@ package auth_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 	"time"
 
@@ -53,25 +52,11 @@ func TestChangesAreCountedPerAgentOverAllItsTokens(t *testing.T) {
 	agent, other := w.Agent(), w.Agent()
 	second, err := w.Auth.RotateToken(agent.Ctx)
 	require.NoError(t, err)
-	var (
-		group   sync.WaitGroup
-		mu      sync.Mutex
-		allowed int
-	)
-	for range 30 {
-		group.Go(func() {
-			_, err := w.Auth.Authenticate(context.Background(), second.Token, true)
-			mu.Lock()
-			defer mu.Unlock()
-			if err == nil {
-				allowed++
-			} else if fault.From(err).Code != fault.WriteLimited {
-				t.Errorf("unexpected: %v", err)
-			}
-		})
-	}
-	group.Wait()
-	require.Equal(t, 20, allowed)
+	codes := graphtest.AtOnce(30, func(int) error {
+		_, err := w.Auth.Authenticate(context.Background(), second.Token, true)
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 20, fault.WriteLimited: 10}, codes.Count())
 	_, err = w.Auth.Authenticate(context.Background(), second.Token, false)
 	require.NoError(t, err, "reading is not limited")
 	_, err = w.Auth.Authenticate(context.Background(), other.Token, true)
@@ -101,21 +86,11 @@ func TestRotationOfOneTokenTwiceAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()
-	errs := make([]error, 8)
-	var group sync.WaitGroup
-	for i := range errs {
-		group.Go(func() { _, errs[i] = w.Auth.RotateToken(agent.Ctx) })
-	}
-	group.Wait()
-	won := 0
-	for _, err := range errs {
-		if err == nil {
-			won++
-			continue
-		}
-		graphtest.RequireFault(t, err, fault.Unauthorized)
-	}
-	require.Equal(t, 1, won)
+	codes := graphtest.AtOnce(8, func(int) error {
+		_, err := w.Auth.RotateToken(agent.Ctx)
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 1, fault.Unauthorized: 7}, codes.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE revoked_at IS NULL"))
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/bot"
+	"stoa/ent/predicate"
 	enttoken "stoa/ent/token"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/viewer"
@@ -26,75 +27,67 @@ type Revocation struct {
 // RotateToken replaces the presented token: the old one stops working as the new one begins (§3.3), and the agent's webhooks are
 // paused. Only an agent may call it. Of two rotations of one token at once, one gets unauthorized.
 func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
-	var granted *TokenGrant
-	err := a.endPresented(ctx, TokenReplaced, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
-		err := a.PauseWebhooks(ctx, tx, v.BotID, TokenReplaced)
-		if err != nil {
-			return err
+	return endPresented(ctx, a, TokenReplaced, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) (*TokenGrant, error) {
+		if err := a.PauseWebhooks(ctx, tx, v.BotID, TokenReplaced); err != nil {
+			return nil, err
 		}
-		granted, err = a.grant(ctx, tx, v.BotID, NewToken())
-		return err
+		return a.grant(ctx, tx, v.BotID, NewToken())
 	})
-	if err != nil {
-		return nil, err
-	}
-	return granted, nil
 }
 
 // RevokeToken ends the presented token and no other (§3.3); after the last one the agent's webhooks are paused. Only an agent may
 // call it; nothing brings the token back.
 func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
-	err := a.endPresented(ctx, TokenRevoked, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
+	return endPresented(ctx, a, TokenRevoked, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) (*Revocation, error) {
 		others, err := db.Column[bool](ctx, tx.SQL, holdsTokens, v.BotID)
-		if err != nil || others[0] {
-			return err
+		if err == nil && !others[0] {
+			err = a.PauseWebhooks(ctx, tx, v.BotID, TokenRevoked)
 		}
-		return a.PauseWebhooks(ctx, tx, v.BotID, TokenRevoked)
+		return &Revocation{Revoked: true}, err
 	})
+}
+
+// endPresented ends the presented token, as why says, then runs then in the same transaction. The agent's row is locked first, as in
+// Reissue, so of the last two tokens one is ended after the other.
+func endPresented[T any](
+	ctx context.Context, a *API, why Ending, then func(context.Context, *db.Tx, viewer.Viewer) (*T, error),
+) (*T, error) {
+	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Revocation{Revoked: true}, nil
-}
-
-// endPresented ends the presented token, as why says, then runs then in the same transaction. The agent's row is locked first, as in Reissue, so
-// of the last two tokens one is ended after the other.
-func (a *API) endPresented(ctx context.Context, why Ending, then func(context.Context, *db.Tx, viewer.Viewer) error) error {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return err
-	}
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*T, error) {
 		if _, err := tx.SQL.ExecContext(ctx, lockBot.Text, v.BotID); err != nil {
-			return err
+			return nil, err
 		}
-		now, err := tx.Now(ctx)
+		ended, err := end(ctx, tx, why, enttoken.ID(v.TokenID))
 		if err != nil {
-			return err
-		}
-		ended, err := tx.Ent.Token.Update().Where(enttoken.ID(v.TokenID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).SetEndedBy(string(why)).Save(ctx)
-		if err != nil {
-			return err
+			return nil, err
 		}
 		if ended == 0 {
-			return a.refusal(ctx, tx.SQL, nil, v.TokenID)
+			return nil, a.refusal(ctx, tx.SQL, nil, v.TokenID)
 		}
 		tx.AfterCommit(a.TokensEnded)
 		return then(ctx, tx, v)
 	})
 }
 
+// end ends the tokens that have not been ended, and returns how many there were.
+func end(ctx context.Context, tx *db.Tx, why Ending, which predicate.Token) (int, error) {
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return tx.Ent.Token.Update().Where(which, enttoken.RevokedAtIsNil()).SetRevokedAt(now).SetEndedBy(string(why)).Save(ctx)
+}
+
 // Reissue ends every token of an agent that is not deleted, pauses its webhooks and makes this token valid, inside the transaction of
 // an operator's procedure or of a restore, as why says. It returns not_found.
 func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string, why Ending) (*TokenGrant, error) {
-	now, err := tx.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
 	if _, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx); err != nil {
 		return nil, err
 	}
-	if err := tx.Ent.Token.Update().Where(enttoken.BotID(botID), enttoken.RevokedAtIsNil()).SetRevokedAt(now).SetEndedBy(string(why)).Exec(ctx); err != nil {
+	if _, err := end(ctx, tx, why, enttoken.BotID(botID)); err != nil {
 		return nil, err
 	}
 	if err := a.PauseWebhooks(ctx, tx, botID, why); err != nil {

@@ -1,23 +1,13 @@
 package bots
 
 import (
-	"errors"
+	"cmp"
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
-)
-
-// Lengths of the profile fields in characters (§2.1).
-const (
-	maxDisplayName = bounds.DisplayName
-	maxSpecialty   = bounds.Specialty
-	maxLongText    = bounds.LongText
-)
-
-var (
-	errRequired = errors.New("is required")
 )
 
 // RegisterInput is the body of a registration (§2.1). A nil field was not sent.
@@ -44,41 +34,27 @@ type passport struct {
 
 // Check returns invalid_input naming every field that is wrong.
 func (in RegisterInput) Check() (passport, error) {
-	wrong := fault.Fields{}
-	p := passport{public: true}
-	if in.Handle == nil {
-		wrong.Add("handle", errRequired)
-	} else {
-		p.handle = *in.Handle
-		wrong.Add("handle", text.Handle(p.handle))
+	f := input.New()
+	p := passport{
+		handle:               input.Require(f, "handle", in.Handle),
+		displayName:          f.Line("display_name", in.DisplayName, 1, bounds.DisplayName),
+		specialty:            f.Line("specialty", orEmpty(in.Specialty), 0, bounds.Specialty),
+		bio:                  f.Text("bio", orEmpty(in.Bio), 0, bounds.LongText),
+		characterDescription: f.Text("character_description", orEmpty(in.CharacterDescription), 0, bounds.LongText),
+		invitation:           *orEmpty(in.Invitation),
+		challenge:            *orEmpty(in.OwnerChallengeID),
+		proof:                *orEmpty(in.OwnerVerificationToken),
+		public:               in.ProfilePublic == nil || *in.ProfilePublic,
 	}
-	if in.EncryptionPublicKey == nil {
-		wrong.Add("encryption_public_key", errRequired)
-	} else {
-		key, err := ParseKey(*in.EncryptionPublicKey)
-		p.key = key
-		wrong.Add("encryption_public_key", err)
-	}
-	if in.DisplayName == nil {
-		wrong.Add("display_name", errRequired)
-	}
-	p.displayName = checkLine(wrong, "display_name", in.DisplayName, 1, maxDisplayName)
-	p.specialty = checkLine(wrong, "specialty", in.Specialty, 0, maxSpecialty)
-	p.bio = checkMulti(wrong, "bio", in.Bio)
-	p.characterDescription = checkMulti(wrong, "character_description", in.CharacterDescription)
-	if in.ProfilePublic != nil {
-		p.public = *in.ProfilePublic
-	}
-	p.invitation, p.challenge, p.proof = orEmpty(in.Invitation), orEmpty(in.OwnerChallengeID), orEmpty(in.OwnerVerificationToken)
-	return p, wrong.Fault(fault.InvalidInput)
+	f.Add("handle", text.Handle(p.handle))
+	key, err := ParseKey(input.Require(f, "encryption_public_key", in.EncryptionPublicKey))
+	p.key = key
+	f.Add("encryption_public_key", err)
+	return p, f.Fault(fault.InvalidInput)
 }
 
-func orEmpty(sent *string) string {
-	if sent == nil {
-		return ""
-	}
-	return *sent
-}
+// orEmpty is the value of a field that is empty unless it is sent.
+func orEmpty(sent *string) *string { return cmp.Or(sent, new(string)) }
 
 // UpdateMeInput is the body of PATCH /bots/me (§2.1). A nil field was not sent and keeps its value.
 type UpdateMeInput struct {
@@ -98,43 +74,19 @@ func (in UpdateMeInput) Check() (UpdateMeInput, error) {
 		!in.AvatarAttachmentID.Set && !in.CharacterAttachmentID.Set {
 		return in, fault.New(fault.InvalidInput).Say("The body changes nothing: send at least one field of the profile.")
 	}
-	wrong := fault.Fields{}
-	if in.DisplayName != nil {
-		kept := checkLine(wrong, "display_name", in.DisplayName, 1, maxDisplayName)
-		in.DisplayName = &kept
-	}
-	if in.Specialty != nil {
-		kept := checkLine(wrong, "specialty", in.Specialty, 0, maxSpecialty)
-		in.Specialty = &kept
-	}
-	checkMulti(wrong, "bio", in.Bio)
-	checkMulti(wrong, "character_description", in.CharacterDescription)
-	checkImage(wrong, "avatar_attachment_id", in.AvatarAttachmentID)
-	checkImage(wrong, "character_attachment_id", in.CharacterAttachmentID)
-	return in, wrong.Fault(fault.InvalidInput)
+	f := input.New()
+	in.DisplayName = input.IfSent(in.DisplayName, func() string { return f.Line("display_name", in.DisplayName, 1, bounds.DisplayName) })
+	in.Specialty = input.IfSent(in.Specialty, func() string { return f.Line("specialty", in.Specialty, 0, bounds.Specialty) })
+	f.Text("bio", orEmpty(in.Bio), 0, bounds.LongText)
+	f.Text("character_description", orEmpty(in.CharacterDescription), 0, bounds.LongText)
+	checkImage(f, "avatar_attachment_id", in.AvatarAttachmentID)
+	checkImage(f, "character_attachment_id", in.CharacterAttachmentID)
+	return in, f.Fault(fault.InvalidInput)
 }
 
-func checkImage(wrong fault.Fields, field string, sent wire.Nullable[string]) {
+func checkImage(f input.Fields, field string, sent wire.Nullable[string]) {
 	if sent.Set && !sent.Null {
 		_, err := text.UUID(sent.Value)
-		wrong.Add(field, err)
+		f.Add(field, err)
 	}
-}
-
-func checkLine(wrong fault.Fields, field string, sent *string, shortest, longest int) string {
-	if sent == nil {
-		return ""
-	}
-	kept, err := text.Line(*sent, shortest, longest)
-	wrong.Add(field, err)
-	return kept
-}
-
-func checkMulti(wrong fault.Fields, field string, sent *string) string {
-	if sent == nil {
-		return ""
-	}
-	kept, err := text.Multi(*sent, 0, maxLongText)
-	wrong.Add(field, err)
-	return kept
 }

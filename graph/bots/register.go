@@ -95,15 +95,14 @@ func (a *API) register(
 		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
 		HashInvitation(invitation), p.challengeID, p.genuine, p.requestHash,
 	}, grant, opening)
-	var made []*registration
-	err := db.Each(ctx, a.DB.SQL, db.Into(&made), register, args...)
+	made, err := db.One[registration](ctx, a.DB.SQL, register, args...)
 	if refused := wallet.Refusal(err); refused != nil {
 		return nil, refused
 	}
 	if err != nil {
 		return nil, unanswered(err)
 	}
-	return made[0], nil
+	return made, nil
 }
 
 // unavailable gives service_unavailable the code that registration has for it (§4.1).

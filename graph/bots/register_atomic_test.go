@@ -3,8 +3,6 @@ package bots_test
 import (
 	"context"
 	"strconv"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -50,23 +48,11 @@ func TestInvitationIsUsedNoMoreThanAllowed(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	invited(w, "three", 3)
-	var (
-		group sync.WaitGroup
-		won   atomic.Int64
-	)
-	for i := range 20 {
-		group.Go(func() {
-			_, err := w.Bots.RegisterBot(context.Background(), call("agent_"+strconv.Itoa(i), "three"))
-			switch {
-			case err == nil:
-				won.Add(1)
-			case fault.From(err).Code != fault.InvalidInvitation:
-				t.Errorf("unexpected: %v", err)
-			}
-		})
-	}
-	group.Wait()
-	require.EqualValues(t, 3, won.Load())
+	codes := graphtest.AtOnce(20, func(i int) error {
+		_, err := w.Bots.RegisterBot(context.Background(), call("agent_"+strconv.Itoa(i), "three"))
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 3, fault.InvalidInvitation: 17}, codes.Count())
 	count(t, w, 3, 3)
 }
 
@@ -77,16 +63,11 @@ func TestLostRaceForHandleSpendsNoInvitation(t *testing.T) {
 	for i := range 20 {
 		invited(w, strconv.Itoa(i), 1)
 	}
-	var group sync.WaitGroup
-	for i := range 20 {
-		group.Go(func() {
-			_, err := w.Bots.RegisterBot(context.Background(), call("ada", strconv.Itoa(i)))
-			if err != nil && fault.From(err).Code != fault.HandleUnavailable {
-				t.Errorf("unexpected: %v", err)
-			}
-		})
-	}
-	group.Wait()
+	codes := graphtest.AtOnce(20, func(i int) error {
+		_, err := w.Bots.RegisterBot(context.Background(), call("ada", strconv.Itoa(i)))
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 1, fault.HandleUnavailable: 19}, codes.Count())
 	count(t, w, 1, 1)
 }
 

@@ -3,7 +3,6 @@ package bots_test
 import (
 	"context"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -101,23 +100,11 @@ func TestHandlesAreUniqueForEver(t *testing.T) {
 func TestOfTwentyAtOnceOneGetsTheHandle(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	var (
-		group sync.WaitGroup
-		codes = make([]error, 20)
-	)
-	for i := range codes {
-		group.Go(func() { _, codes[i] = w.Bots.RegisterBot(context.Background(), input(nil)) })
-	}
-	group.Wait()
-	won := 0
-	for _, err := range codes {
-		if err == nil {
-			won++
-			continue
-		}
-		graphtest.RequireFault(t, err, fault.HandleUnavailable)
-	}
-	require.Equal(t, 1, won)
+	codes := graphtest.AtOnce(20, func(int) error {
+		_, err := w.Bots.RegisterBot(context.Background(), input(nil))
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 1, fault.HandleUnavailable: 19}, codes.Count())
 	require.EqualValues(t, 500_000, w.Count("SELECT sum(available_minor) FROM accounts"))
 }
 
@@ -157,18 +144,13 @@ func TestOneInvitationServesOneOfManyAtOnce(t *testing.T) {
 	w := graphtest.New(t)
 	w.Exec("UPDATE settings SET registration_mode = 'INVITATION'")
 	w.Exec("INSERT INTO invitations (id, code_hash, uses, created_at) VALUES (gen_random_uuid(), $1, 1, stoa_now())", bots.HashInvitation("one"))
-	var group sync.WaitGroup
-	for i := range 10 {
-		group.Go(func() {
-			_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) {
-				in.Handle, in.Invitation = graphtest.Ptr("agent_"+string(rune('a'+i))), graphtest.Ptr("one")
-			}))
-			if err != nil && fault.From(err).Code != fault.InvalidInvitation {
-				t.Errorf("unexpected: %v", err)
-			}
-		})
-	}
-	group.Wait()
+	codes := graphtest.AtOnce(10, func(i int) error {
+		_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) {
+			in.Handle, in.Invitation = graphtest.Ptr("agent_"+string(rune('a'+i))), graphtest.Ptr("one")
+		}))
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 1, fault.InvalidInvitation: 9}, codes.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
 }
 

@@ -19,49 +19,43 @@ import (
 // publication_rights_required (a new image without the claim of rights, the profile open or closed), invalid_attachment,
 // attachment_already_bound.
 func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, in, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	if in, err = in.Check(); err != nil {
-		return nil, err
-	}
-	var changed *OwnBot
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*OwnBot, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before, err := tx.Ent.Bot.Query().Where(bot.ID(v.BotID)).ForUpdate(db.ForNoKeyUpdate).Only(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if before.ErasureRequestedAt != nil {
-			return fault.New(fault.InactiveBot).Say("You have asked to be erased. Cancel that first to change your profile.")
+			return nil, fault.New(fault.InactiveBot).Say("You have asked to be erased. Cancel that first to change your profile.")
 		}
 		update := tx.Ent.Bot.UpdateOneID(v.BotID).SetNillableDisplayName(in.DisplayName).SetNillableSpecialty(in.Specialty).
 			SetNillableBio(in.Bio).SetNillableProfilePublic(in.ProfilePublic).SetNillableCharacterDescription(in.CharacterDescription).
 			SetUpdatedAt(now)
 		if err := in.bindImages(ctx, tx, before, update); err != nil {
-			return err
+			return nil, err
 		}
 		after, err := update.Save(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if lacks(before) != lacks(after) {
 			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
-				return err
+				return nil, err
 			}
 		}
 		log, err := db.One[KeyLog](ctx, tx.SQL, selectKeyLog, v.BotID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		changed, err = own(ctx, tx.SQL, after, *log)
-		return err
+		return own(ctx, tx.SQL, after, *log)
 	})
-	return changed, err
 }
 
 // lacks reports which of the parts that stoa_profile_lacks checks are missing and can be added by a change of the profile.

@@ -32,34 +32,24 @@ func (a *API) BlockContact(ctx context.Context, in ActInput) (*ContactResult, er
 
 // act applies an operation to a contact of the caller, whose row it locks.
 func (a *API) act(ctx context.Context, op operation, in ActInput) (*ContactResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, contactID, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	contactID, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	var card *Card
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ContactResult, error) {
 		c, err := tx.Ent.Contact.Query().Where(contact.ID(contactID), ownedBy(v.BotID)).ForUpdate().Only(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if c, _, err = a.apply(ctx, tx, v.BotID, c, op); err != nil {
-			return err
+			return nil, err
 		}
 		other, err := bots.ReadBrief(ctx, tx.SQL, otherThan(v.BotID, c))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		card = newCard(v.BotID, c, other)
-		return nil
+		return &ContactResult{Contact: newCard(v.BotID, c, other)}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &ContactResult{Contact: card}, nil
 }
 
 // apply brings a locked contact into the state that an operation leads to, and writes what follows from it; a repeat changes nothing.

@@ -105,25 +105,23 @@ func TestBlocksAndRequestsAtOnce(t *testing.T) {
 	for range 10 {
 		one, other := w.Agent(), w.Agent()
 		var blocked atomic.Int32
-		atOnce(4, func(i int) {
+		codes := graphtest.AtOnce(4, func(i int) error {
 			by, of := one, other
 			if i%2 == 0 {
 				by, of = other, one
 			}
 			if i == 3 {
 				_, err := ask(w, by, of.ID)
-				if err != nil {
-					graphtest.RequireFault(t, err, fault.ContactBlocked)
-				}
-				return
+				return err
 			}
 			done, err := blockBot(w, by, of.ID)
-			if err != nil {
-				t.Error(err)
-			} else if !done.Repeated {
+			if err == nil && !done.Repeated {
 				blocked.Add(1)
 			}
+			return err
 		})
+		require.Equal(t, 3, codes[:3].Count()[""])
+		require.Contains(t, []fault.Code{"", fault.ContactBlocked}, codes[3])
 		require.EqualValues(t, 1, blocked.Load())
 		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE $1 IN (requester_id, recipient_id) AND state = 'blocked'", one.ID))
 	}

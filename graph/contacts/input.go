@@ -4,8 +4,8 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
 )
 
@@ -16,10 +16,8 @@ type RequestInput struct {
 
 // Check returns invalid_id unless the recipient is a UUID.
 func (in RequestInput) Check() (uuid.UUID, error) {
-	if in.RecipientID == nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "recipient_id", "is required")
-	}
-	return id("recipient_id", *in.RecipientID)
+	f := input.New()
+	return f.ID("recipient_id", in.RecipientID), f.Fault(fault.InvalidID)
 }
 
 // BlameBody returns invalid_id for a body that cannot be read.
@@ -34,10 +32,8 @@ type BlockInput struct {
 
 // Check returns invalid_id unless the agent is a UUID.
 func (in BlockInput) Check() (uuid.UUID, error) {
-	if in.BotID == nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "bot_id", "is required")
-	}
-	return id("bot_id", *in.BotID)
+	f := input.New()
+	return f.ID("bot_id", in.BotID), f.Fault(fault.InvalidID)
 }
 
 // BlameBody returns invalid_id for a body that cannot be read.
@@ -51,7 +47,7 @@ type ActInput struct {
 }
 
 // Check returns invalid_id unless the contact is a UUID.
-func (in ActInput) Check() (uuid.UUID, error) { return id("contact_id", in.ContactID) }
+func (in ActInput) Check() (uuid.UUID, error) { return input.ID("contact_id", in.ContactID) }
 
 // BlameBody returns invalid_id for a body that cannot be read.
 func (ActInput) BlameBody(refused *wire.Error) *fault.Error {
@@ -65,14 +61,4 @@ type ListInput struct {
 }
 
 // Check returns invalid_id unless before, if sent, is one UUID.
-func (in ListInput) Check() (*uuid.UUID, error) {
-	return page.ID("before", in.Before)
-}
-
-func id(field, sent string) (uuid.UUID, error) {
-	parsed, err := text.UUID(sent)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, field, err.Error())
-	}
-	return parsed, nil
-}
+func (in ListInput) Check() (*uuid.UUID, error) { return page.ID("before", in.Before) }

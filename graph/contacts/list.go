@@ -14,11 +14,7 @@ import (
 // MyContacts lists the caller's contacts in every state, newest first, 100 a page (§4.4). Only an agent may call it. Faults:
 // invalid_id, not_found (before is not a contact of the caller).
 func (a *API) MyContacts(ctx context.Context, in ListInput) (*ContactList, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	before, err := in.Check()
+	v, before, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +28,5 @@ func (a *API) MyContacts(ctx context.Context, in ListInput) (*ContactList, error
 		}
 	}
 	shown, next := page.Older(found, page.CursorSize, func(r *contactRow) uuid.UUID { return r.ID })
-	list := &ContactList{Contacts: make([]*Card, len(shown)), NextBefore: next}
-	for i, r := range shown {
-		list.Contacts[i] = r.card(v.BotID)
-	}
-	return list, nil
+	return &ContactList{Contacts: page.Map(shown, func(r *contactRow) *Card { return r.card(v.BotID) }), NextBefore: next}, nil
 }

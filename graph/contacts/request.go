@@ -33,30 +33,20 @@ func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResu
 // check, self_contact, not_found (there is no such agent), those of do.
 func (a *API) toward(ctx context.Context, field string, check func() (uuid.UUID, error),
 	do func(ctx context.Context, tx *db.Tx, callerID uuid.UUID, other *recipientRow) (*ContactResult, error)) (*ContactResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	otherID, err := check()
+	v, otherID, err := viewer.Checked(ctx, check)
 	if err != nil {
 		return nil, err
 	}
 	if otherID == v.BotID {
 		return nil, fault.Field(fault.SelfContact, field, "is the caller")
 	}
-	var result *ContactResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ContactResult, error) {
 		other, err := db.One[recipientRow](ctx, tx.SQL, selectRecipient, otherID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		result, err = do(ctx, tx, v.BotID, other)
-		return err
+		return do(ctx, tx, v.BotID, other)
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
 }
 
 // findOrCreate returns the contact of two agents, and whether there was one already. Of simultaneous requests one creates it; the

@@ -3,7 +3,6 @@ package contacts_test
 import (
 	"context"
 	"encoding/json"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -49,17 +48,3 @@ func ask(w *graphtest.World, from *graphtest.Agent, to uuid.UUID) (*contacts.Con
 type act func(context.Context, contacts.ActInput) (*contacts.ContactResult, error)
 
 func on(id uuid.UUID) contacts.ActInput { return contacts.ActInput{ContactID: id.String()} }
-
-// atOnce runs do n times at once and waits for all.
-func atOnce(n int, do func(i int)) {
-	var all sync.WaitGroup
-	gate := make(chan struct{})
-	for i := range n {
-		all.Go(func() {
-			<-gate
-			do(i)
-		})
-	}
-	close(gate)
-	all.Wait()
-}

@@ -6,7 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
-	"stoa/graph/platform/wire"
+	"stoa/graph/platform/once"
 )
 
 // Card is a draft as the two participants of its order see it (§2.11).
@@ -34,15 +34,9 @@ type Reply struct {
 
 // Result is one draft, as REST wraps it. A repeat holds the answer that was given then.
 type Result struct {
-	wire.Replay
+	once.Answer
 	Draft *Card `json:"draft"`
-
-	// body is the exact answer, the same for every repeat.
-	body []byte
 }
-
-// MarshalJSON returns the exact answer.
-func (r *Result) MarshalJSON() ([]byte, error) { return r.body, nil }
 
 // List is a page of an order's drafts, newest first.
 type List struct {

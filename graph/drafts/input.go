@@ -5,18 +5,11 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/orders"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
-)
-
-// Bounds of drafts (§2.11); texts are counted in characters.
-const (
-	maxDrafts = bounds.DraftsPerOrder
-	maxText   = bounds.Text
-	maxReply  = bounds.DraftReply
 )
 
 // The verdicts of a reply.
@@ -38,44 +31,33 @@ type SendInput struct {
 	AttachmentIDs []string `json:"attachment_ids,omitzero"`
 }
 
-// request holds the parts that a draft and a reply share.
-type request struct {
-	orderID, operationID uuid.UUID
-	// hash distinguishes requests with the same operation id.
-	hash []byte
-}
-
 // send is a checked SendInput.
 type send struct {
-	request
-	text  *string
-	files []uuid.UUID
+	orderID, operationID uuid.UUID
+	files                []uuid.UUID
 }
 
 // check returns invalid_id for a malformed order id, or invalid_input naming every field that is wrong.
-func (in SendInput) check() (send, error) {
-	var made send
-	var err error
-	if made.orderID, err = pathID("order_id", in.OrderID); err != nil {
+func (in SendInput) check() (made send, err error) {
+	if made.orderID, err = input.ID("order_id", in.OrderID); err != nil {
 		return made, err
 	}
-	wrong := fault.Fields{}
-	made.operationID = orders.RequireID(wrong, "operation_id", in.OperationID)
-	made.files = orders.CheckFiles(wrong, "attachment_ids", in.AttachmentIDs)
-	made.text = in.Text
+	f := input.New()
+	made.operationID = f.ID("operation_id", in.OperationID)
+	made.files = f.IDs("attachment_ids", in.AttachmentIDs, bounds.Files)
 	if in.Text != nil {
-		_, err = text.Multi(*in.Text, 0, maxText)
-		wrong.Add("text", err)
+		f.Text("text", in.Text, 0, bounds.Text)
 	}
 	if len(in.AttachmentIDs) == 0 && (in.Text == nil || *in.Text == "") {
-		wrong.Add("text", errNothing)
+		f.Add("text", errNothing)
 	}
-	if err := wrong.Fault(fault.InvalidInput); err != nil {
-		return made, err
-	}
+	return made, f.Fault(fault.InvalidInput)
+}
+
+// canonical is the input as it is compared with a repeat.
+func (in SendInput) canonical() SendInput {
 	in.OperationID, in.AttachmentIDs = text.CanonicalUUID(in.OperationID), text.CanonicalUUIDs(in.AttachmentIDs)
-	made.hash, err = orders.HashRequest("draft", made.orderID, in)
-	return made, err
+	return in
 }
 
 // ReplyInput is a reply to a draft: the path and its body (§4.7). A nil field was not sent.
@@ -88,41 +70,31 @@ type ReplyInput struct {
 }
 
 // reply is a checked ReplyInput.
-type reply struct {
-	request
-	draftID uuid.UUID
-	verdict string
-	text    *string
-}
+type reply struct{ orderID, draftID, operationID uuid.UUID }
 
 // check returns invalid_id for a malformed id of the path, or invalid_input naming every field that is wrong.
-func (in ReplyInput) check() (reply, error) {
-	made := reply{text: in.Text}
-	var err error
-	if made.orderID, err = pathID("order_id", in.OrderID); err != nil {
+func (in ReplyInput) check() (made reply, err error) {
+	if made.orderID, err = input.ID("order_id", in.OrderID); err != nil {
 		return made, err
 	}
-	if made.draftID, err = pathID("draft_id", in.DraftID); err != nil {
+	if made.draftID, err = input.ID("draft_id", in.DraftID); err != nil {
 		return made, err
 	}
-	wrong := fault.Fields{}
-	made.operationID = orders.RequireID(wrong, "operation_id", in.OperationID)
+	f := input.New()
+	made.operationID = f.ID("operation_id", in.OperationID)
 	if in.Verdict == nil || (*in.Verdict != Fine && *in.Verdict != Changes) {
-		wrong.Add("verdict", errVerdict)
-	} else {
-		made.verdict = *in.Verdict
+		f.Add("verdict", errVerdict)
 	}
 	if in.Text != nil {
-		_, err = text.Multi(*in.Text, 0, maxReply)
-		wrong.Add("text", err)
+		f.Text("text", in.Text, 0, bounds.DraftReply)
 	}
-	if err := wrong.Fault(fault.InvalidInput); err != nil {
-		return made, err
-	}
+	return made, f.Fault(fault.InvalidInput)
+}
+
+// canonical is the input as it is compared with a repeat.
+func (in ReplyInput) canonical() ReplyInput {
 	in.OperationID = text.CanonicalUUID(in.OperationID)
-	// The hash covers the draft: replies to different drafts differ.
-	made.hash, err = orders.HashRequest("reply", made.draftID, in)
-	return made, err
+	return in
 }
 
 // ListInput names an order and a page of its drafts (§4.7).
@@ -133,18 +105,6 @@ type ListInput struct {
 }
 
 // check returns invalid_id unless both are UUIDs; before may be left out.
-func (in ListInput) check() (orderID uuid.UUID, before *uuid.UUID, err error) {
-	if orderID, err = pathID("order_id", in.OrderID); err != nil {
-		return orderID, nil, err
-	}
-	before, err = page.ID("before", in.Before)
-	return orderID, before, err
-}
-
-func pathID(name, sent string) (uuid.UUID, error) {
-	id, err := text.UUID(sent)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, name, err.Error())
-	}
-	return id, nil
+func (in ListInput) check() (input.List, error) {
+	return input.ListOf("order_id", in.OrderID, in.Before)
 }

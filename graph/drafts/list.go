@@ -14,27 +14,23 @@ import (
 // OrderDrafts lists the drafts of an order, newest first, all of them in one page (§4.7). Only one of the two participants may call
 // it; for everyone else the order is not_found. Faults: invalid_id, not_found (also if before is no draft of the order).
 func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, of, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	orderID, before, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	own, err := db.Column[uuid.UUID](ctx, a.DB.SQL, isOrderOf, orderID, v.BotID)
+	own, err := db.Column[uuid.UUID](ctx, a.DB.SQL, isOrderOf, of.Of, v.BotID)
 	if err != nil {
 		return nil, err
 	}
 	if len(own) == 0 {
 		return nil, fault.New(fault.NotFound)
 	}
-	found, err := db.All[row](ctx, a.DB.SQL, listDrafts, orderID)
+	found, err := db.All[row](ctx, a.DB.SQL, listDrafts, of.Of)
 	if err != nil {
 		return nil, err
 	}
-	if before != nil {
-		at := slices.IndexFunc(found, func(r *row) bool { return r.ID == *before })
+	if of.Before != nil {
+		at := slices.IndexFunc(found, func(r *row) bool { return r.ID == *of.Before })
 		if at < 0 {
 			return nil, fault.New(fault.NotFound)
 		}

@@ -1,7 +1,6 @@
 package drafts_test
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -36,39 +35,16 @@ func draft(order *orders.Card, id *string) drafts.SendInput {
 	return drafts.SendInput{OrderID: order.ID.String(), OperationID: id, Text: graphtest.Ptr("The first verse.")}
 }
 
-// together runs many functions at once, and returns the faults that they ended with; "" is none.
-func together(many int, do func(i int) error) []fault.Code {
-	ended := make([]fault.Code, many)
-	var group sync.WaitGroup
-	for i := range many {
-		group.Go(func() {
-			if err := do(i); err != nil {
-				ended[i] = fault.From(err).Code
-			}
-		})
-	}
-	group.Wait()
-	return ended
-}
-
-func counted(ended []fault.Code) map[fault.Code]int {
-	counts := make(map[fault.Code]int)
-	for _, code := range ended {
-		counts[code]++
-	}
-	return counts
-}
-
 // Drafts that come at once have different numbers, and are twenty at most.
 func TestDraftsAtOnceAreCounted(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	order, customer, contractor := started(t, w)
-	ended := together(maxDrafts+5, func(int) error {
+	ended := graphtest.AtOnce(maxDrafts+5, func(int) error {
 		_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
 		return err
 	})
-	require.Equal(t, map[fault.Code]int{"": maxDrafts, fault.StateConflict: 5}, counted(ended))
+	require.Equal(t, map[fault.Code]int{"": maxDrafts, fault.StateConflict: 5}, ended.Count())
 	list, err := w.Drafts.OrderDrafts(customer.Ctx, drafts.ListInput{OrderID: order.ID.String()})
 	require.NoError(t, err)
 	for i, shown := range list.Drafts {
@@ -83,11 +59,11 @@ func TestADraftAtOnceIsOne(t *testing.T) {
 	w := graphtest.New(t)
 	order, customer, contractor := started(t, w)
 	id := newID()
-	ended := together(8, func(int) error {
+	ended := graphtest.AtOnce(8, func(int) error {
 		_, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, id))
 		return err
 	})
-	require.Equal(t, map[fault.Code]int{"": 8}, counted(ended))
+	require.Equal(t, map[fault.Code]int{"": 8}, ended.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM drafts WHERE order_id = $1", order.ID))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events WHERE kind = 'order.draft' AND recipient_id = $1", customer.ID))
 }
@@ -104,11 +80,11 @@ func TestADraftOfTwoOrdersIsOfOne(t *testing.T) {
 	})
 	require.NoError(t, err)
 	id := newID()
-	ended := together(2, func(i int) error {
+	ended := graphtest.AtOnce(2, func(i int) error {
 		_, err := w.Drafts.SendDraft(contractor.Ctx, draft([]*orders.Card{first, second}[i], id))
 		return err
 	})
-	require.Equal(t, map[fault.Code]int{"": 1, fault.IdempotencyConflict: 1}, counted(ended))
+	require.Equal(t, map[fault.Code]int{"": 1, fault.IdempotencyConflict: 1}, ended.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM drafts"))
 }
 
@@ -119,7 +95,7 @@ func TestRepliesAndDeliveryAtOnce(t *testing.T) {
 	order, customer, contractor := started(t, w)
 	made, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
 	require.NoError(t, err)
-	ended := together(6, func(i int) error {
+	ended := graphtest.AtOnce(6, func(i int) error {
 		switch i {
 		case 0:
 			_, err := w.Orders.OrderAct(contractor.Ctx, orders.ActInput{
@@ -138,7 +114,7 @@ func TestRepliesAndDeliveryAtOnce(t *testing.T) {
 		}
 	})
 	require.Empty(t, ended[0], "a draft never stops a delivery")
-	replied := counted(ended[2:])
+	replied := ended[2:].Count()
 	require.LessOrEqual(t, replied[""], 1)
 	require.Equal(t, 4-replied[""], replied[fault.StateConflict])
 	require.EqualValues(t, replied[""], w.Count("SELECT count(*) FROM drafts WHERE verdict IS NOT NULL"))

@@ -9,6 +9,7 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/once"
 	"stoa/graph/platform/viewer"
 )
 
@@ -17,15 +18,16 @@ import (
 // identical request or idempotency_conflict, not_found (also for a draft of another order), forbidden, state_conflict (the order is
 // not in progress, the draft has a reply or a newer one exists).
 func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, sent, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	sent, err := in.check()
+	// The request is about the draft: replies to different drafts differ.
+	op, err := once.NewRequest(v.BotID, sent.operationID, "reply", sent.draftID, in.canonical())
 	if err != nil {
 		return nil, err
 	}
-	return a.run(ctx, v.BotID, sent.request, func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error) {
+	return a.run(ctx, op, sent.orderID, func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error) {
 		draft, err := find(ctx, tx, sent.orderID, sent.draftID)
 		if err != nil {
 			return nil, events.Event{}, err
@@ -39,11 +41,11 @@ func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) 
 		case draft.Number != s.Drafts:
 			return nil, events.Event{}, fault.New(fault.StateConflict).Say("There is a newer draft; reply to that one.")
 		}
-		draft.Verdict, draft.ReplyText, draft.RepliedAt = &sent.verdict, sent.text, &s.Now
-		_, err = tx.SQL.ExecContext(ctx, insertReply.Text, draft.ID, sent.verdict, sent.text, s.Now)
+		draft.Verdict, draft.ReplyText, draft.RepliedAt = in.Verdict, in.Text, &s.Now
+		_, err = tx.SQL.ExecContext(ctx, insertReply.Text, draft.ID, *in.Verdict, in.Text, s.Now)
 		return draft, events.Event{
 			Recipient: *s.ContractorID, Kind: events.OrderDraftReply,
-			Payload: events.DraftReplyPayload{OrderID: draft.OrderID, DraftID: draft.ID, Verdict: sent.verdict},
+			Payload: events.DraftReplyPayload{OrderID: draft.OrderID, DraftID: draft.ID, Verdict: *in.Verdict},
 		}, err
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/once"
 )
 
 // uuids is a column of type uuid[].
@@ -69,9 +70,7 @@ func cards(ctx context.Context, q db.Querier, reader uuid.UUID, rows ...*row) ([
 
 // snapshot holds the facts that decide a draft or a reply, read under the lock of the order.
 type snapshot struct {
-	// Hash and Result are stored under the operation; Result is nil if nothing is stored.
-	Hash   []byte `db:"request_hash"`
-	Result []byte `db:"result"`
+	once.Stored
 	// CustomerID, ContractorID and State are null unless the caller is a participant of the order.
 	CustomerID   *uuid.UUID   `db:"customer_id"`
 	ContractorID *uuid.UUID   `db:"contractor_id"`

@@ -8,8 +8,10 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/events"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/once"
 	"stoa/graph/platform/viewer"
 )
 
@@ -18,23 +20,23 @@ import (
 // idempotency_conflict, not_found, forbidden, state_conflict (the order is not in progress, or has 20 drafts), invalid_attachment,
 // attachment_already_bound (a file of a draft of the same order is not).
 func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, sent, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	sent, err := in.check()
+	op, err := once.NewRequest(v.BotID, sent.operationID, "draft", sent.orderID, in.canonical())
 	if err != nil {
 		return nil, err
 	}
-	return a.run(ctx, v.BotID, sent.request, func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error) {
+	return a.run(ctx, op, sent.orderID, func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error) {
 		if err := s.refuse(v.BotID, *s.ContractorID, "contractor"); err != nil {
 			return nil, events.Event{}, err
 		}
-		if s.Drafts >= maxDrafts {
-			return nil, events.Event{}, fault.New(fault.StateConflict).Say(fmt.Sprintf("An order has at most %d drafts.", maxDrafts))
+		if s.Drafts >= bounds.DraftsPerOrder {
+			return nil, events.Event{}, fault.New(fault.StateConflict).Say(fmt.Sprintf("An order has at most %d drafts.", bounds.DraftsPerOrder))
 		}
 		draft := &row{
-			ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, OrderID: sent.orderID, Number: s.Drafts + 1, Text: sent.text,
+			ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, OrderID: sent.orderID, Number: s.Drafts + 1, Text: in.Text,
 			AttachmentIDs: sent.files,
 		}
 		if len(sent.files) > 0 {
@@ -49,5 +51,41 @@ func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 			Recipient: *s.CustomerID, Kind: events.OrderDraft,
 			Payload: events.DraftPayload{OrderID: draft.OrderID, DraftID: draft.ID},
 		}, err
+	})
+}
+
+// writer decides and writes one draft or reply. It returns the draft as it is then and the event that announces it.
+type writer func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Event, error)
+
+// run locks the order, answers a repeat with the stored answer, and otherwise lets write decide. Faults: idempotency_conflict,
+// not_found (the caller is no participant of the order), those of write.
+func (a *API) run(ctx context.Context, op once.Request, orderID uuid.UUID, write writer) (*Result, error) {
+	return once.Do(ctx, a.DB, lockOrder, []any{orderID, op.Agent}, func(ctx context.Context, tx *db.Tx) (*Result, error) {
+		s, err := db.One[snapshot](ctx, tx.SQL, selectForDraft, orderID, op.Agent, op.ID)
+		if err != nil {
+			return nil, err
+		}
+		if made, err := once.Repeated[Result](op, s.Stored); made != nil || err != nil {
+			return made, err
+		}
+		if s.State == nil {
+			return nil, fault.New(fault.NotFound)
+		}
+		draft, announcement, err := write(ctx, tx, s)
+		if err != nil {
+			return nil, err
+		}
+		shown, err := cards(ctx, tx.SQL, op.Agent, draft)
+		if err != nil {
+			return nil, err
+		}
+		made := &Result{Draft: shown[0]}
+		if made.Answer, err = once.NewAnswer("draft", made.Draft); err != nil {
+			return nil, err
+		}
+		if err := op.Store(ctx, tx, uuid.Must(uuid.NewV7()), s.Now, made.Answer); err != nil {
+			return nil, err
+		}
+		return made, a.Events.Add(ctx, tx, announcement)
 	})
 }

@@ -48,11 +48,7 @@ func (in AcknowledgeInput) check() ([]uuid.UUID, error) {
 // AcknowledgeEvents acknowledges events of the caller (§4.10). An acknowledgement serves all connections of the agent. Only an
 // agent may call it; it may be repeated. Its fault is invalid_input.
 func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Acknowledgement, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	ids, err := in.check()
+	v, ids, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}

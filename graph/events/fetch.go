@@ -92,8 +92,7 @@ type row struct {
 // being returned, because neither can be undone. An own act that the cursor skips is acknowledged instead, for all connections of the
 // agent.
 func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
-	var rows []*row
-	err = db.Each(ctx, a.DB.SQL, db.Into(&rows), fetchEvents, c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
+	rows, err := db.All[row](ctx, a.DB.SQL, fetchEvents, c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
 		c.Size, c.SkipOwn, string(ownKind))
 	if err != nil {
 		return Batch{}, err

@@ -32,22 +32,19 @@ var (
 	versionRange = page.Range{Absent: FirstVersion, Least: FirstVersion, Most: LatestVersion}
 )
 
-// check returns for how long to wait, and for which events.
-func (in PollInput) check() (wait time.Duration, c Cursor, err error) {
+// check returns how long to wait, and for which events; the agent is missing.
+func (in PollInput) check() (w Wait, err error) {
 	seconds, err := page.Integer(fault.InvalidInput, "wait", in.Wait, waitRange)
 	if err != nil {
-		return 0, c, err
+		return w, err
 	}
 	limit, err := page.Integer(fault.InvalidInput, "limit", in.Limit, limitRange)
 	if err != nil {
-		return 0, c, err
+		return w, err
 	}
-	version, err := page.Integer(fault.InvalidInput, "version", in.Version, versionRange)
-	if err != nil {
-		return 0, c, err
-	}
-	own, err := page.Flag(fault.InvalidInput, "own", in.Own, true)
-	return time.Duration(seconds) * time.Second, Cursor{Version: int(version), Size: int(limit), SkipOwn: !own}, err
+	of, err := StreamInput{Version: in.Version, Own: in.Own}.check()
+	w.Length, w.Cursor = time.Duration(seconds)*time.Second, Cursor{Version: of.Version, Size: int(limit), SkipOwn: of.SkipOwn}
+	return w, err
 }
 
 // Card is an unacknowledged event.
@@ -81,18 +78,14 @@ type Wait struct {
 // page says so. The transport does the waiting, so that no goroutine waits with the request. Only an agent may call it. Its fault
 // is invalid_input.
 func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, wait, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	wait, cursor, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	cursor.Recipient = v.BotID
-	found, err := ReadPage(ctx, cursor, a.Fetch)
-	if err == nil && len(found.Events) == 0 && wait > 0 {
-		found.Wait = &Wait{Agent: v, Cursor: cursor, Length: wait}
+	wait.Agent, wait.Cursor.Recipient = v, v.BotID
+	found, err := ReadPage(ctx, wait.Cursor, a.Fetch)
+	if err == nil && len(found.Events) == 0 && wait.Length > 0 {
+		found.Wait = &wait
 	}
 	return found, err
 }
@@ -147,24 +140,28 @@ type Stream struct {
 	Behind uuid.UUID
 }
 
-// StreamEvents admits the caller to a stream of its events (§4.10), which is the transport's part. A last event that is no id
-// counts as none, since clients repeat whatever they have seen. Only an agent may call it. Its fault is invalid_input.
-func (*API) StreamEvents(ctx context.Context, in StreamInput) (*Stream, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
+// check returns which events to send; the agent is missing. A last event that is no id counts as none, since clients repeat whatever
+// they have seen.
+func (in StreamInput) check() (of Stream, err error) {
 	version, err := page.Integer(fault.InvalidInput, "version", in.Version, versionRange)
 	if err != nil {
-		return nil, err
+		return of, err
 	}
 	own, err := page.Flag(fault.InvalidInput, "own", in.Own, true)
+	if behind, err := text.UUID(in.LastEventID); err == nil {
+		of.Behind = behind
+	}
+	of.Version, of.SkipOwn = int(version), !own
+	return of, err
+}
+
+// StreamEvents admits the caller to a stream of its events (§4.10), which is the transport's part. Only an agent may call it. Its fault
+// is invalid_input.
+func (*API) StreamEvents(ctx context.Context, in StreamInput) (*Stream, error) {
+	v, of, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	behind, err := text.UUID(in.LastEventID)
-	if err != nil {
-		behind = uuid.Nil
-	}
-	return &Stream{Agent: v, Version: int(version), SkipOwn: !own, Behind: behind}, nil
+	of.Agent = v
+	return &of, nil
 }

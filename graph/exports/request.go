@@ -10,10 +10,10 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
-	"stoa/graph/orders"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
@@ -39,17 +39,18 @@ type CreateInput struct {
 	IncludeFiles *bool   `json:"include_files"`
 }
 
+// check returns the id of the operation, or invalid_input.
+func (in CreateInput) check() (uuid.UUID, error) {
+	f := input.New()
+	return f.ID("operation_id", in.OperationID), f.Fault(fault.InvalidInput)
+}
+
 // CreateExport asks for an archive of everything that the caller has here (§12.6). Only an agent may call it, whatever its state. A repeat of the
 // operation_id returns the export that there is. Faults: invalid_input, idempotency_conflict (another include_files), rate_limited (an
 // export is being made, or was asked for within 24 hours), storage_quota_exceeded.
 func (a *API) CreateExport(ctx context.Context, in CreateInput) (*Result, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, operation, err := viewer.Checked(ctx, in.check)
 	if err != nil {
-		return nil, err
-	}
-	wrong := fault.Fields{}
-	operation := orders.RequireID(wrong, "operation_id", in.OperationID)
-	if err := wrong.Fault(fault.InvalidInput); err != nil {
 		return nil, err
 	}
 	r := &row{

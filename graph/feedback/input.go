@@ -8,19 +8,15 @@ import (
 	"stoa/ent/feedback"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 )
 
-// maxText is the length of feedback in characters (§2.9).
-const maxText = bounds.LongText
-
 var (
-	errRequired = errors.New("is required")
-	errKind     = errors.New("must be bug, idea, question, other or report")
-	errSubject  = errors.New("belongs to a report alone")
-	errType     = errors.New("must be bot, post, task, service or rating")
-	errOwn      = errors.New("is you or something of yours")
+	errKind    = errors.New("must be bug, idea, question, other or report")
+	errSubject = errors.New("belongs to a report alone")
+	errType    = errors.New("must be bot, post, task, service or rating")
+	errOwn     = errors.New("is you or something of yours")
 )
 
 // SendInput is the body of feedback (§2.9). A nil field was not sent.
@@ -37,54 +33,39 @@ type SubjectInput struct {
 	ID   *string `json:"id"`
 }
 
-// Check returns the kind and the subject of a report, or invalid_input naming every field that is wrong.
-func (in SendInput) Check() (feedback.Kind, *Subject, error) {
-	wrong := fault.Fields{}
-	var kind feedback.Kind
-	switch {
-	case in.Kind == nil:
-		wrong.Add("kind", errRequired)
-	case feedback.KindValidator(feedback.Kind(*in.Kind)) != nil:
-		wrong.Add("kind", errKind)
-	default:
-		kind = feedback.Kind(*in.Kind)
-	}
-	var subject *Subject
-	switch {
-	case kind == feedback.KindReport && in.Subject == nil:
-		wrong.Add("subject", errRequired)
-	case kind == feedback.KindReport:
-		subject = in.Subject.check(wrong)
-	case in.Subject != nil && kind != "":
-		wrong.Add("subject", errSubject)
-	}
-	if in.Text == nil {
-		wrong.Add("text", errRequired)
-	} else {
-		_, err := text.Multi(*in.Text, 1, maxText)
-		wrong.Add("text", err)
-	}
-	return kind, subject, wrong.Fault(fault.InvalidInput)
+// checked is a checked SendInput. The subject is nil unless it is a report.
+type checked struct {
+	kind    feedback.Kind
+	subject *Subject
 }
 
-func (in *SubjectInput) check(wrong fault.Fields) *Subject {
-	subject := new(Subject)
+// Check returns invalid_input naming every field that is wrong.
+func (in SendInput) Check() (c checked, err error) {
+	f := input.New()
+	c.kind = feedback.Kind(input.Require(f, "kind", in.Kind))
+	if feedback.KindValidator(c.kind) != nil {
+		f.Add("kind", errKind)
+		c.kind = ""
+	}
 	switch {
-	case in.Type == nil:
-		wrong.Add("subject.type", errRequired)
-	case feedback.SubjectTypeValidator(feedback.SubjectType(*in.Type)) != nil:
-		wrong.Add("subject.type", errType)
-	default:
-		subject.Type = *in.Type
+	case c.kind == feedback.KindReport:
+		subject := input.Require(f, "subject", in.Subject)
+		if in.Subject != nil {
+			c.subject = subject.check(f)
+		}
+	case in.Subject != nil && c.kind != "":
+		f.Add("subject", errSubject)
 	}
-	if in.ID == nil {
-		wrong.Add("subject.id", errRequired)
-		return subject
+	f.Text("text", in.Text, 1, bounds.LongText)
+	return c, f.Fault(fault.InvalidInput)
+}
+
+func (in SubjectInput) check(f input.Fields) *Subject {
+	kind := input.Require(f, "subject.type", in.Type)
+	if feedback.SubjectTypeValidator(feedback.SubjectType(kind)) != nil {
+		f.Add("subject.type", errType)
 	}
-	id, err := text.UUID(*in.ID)
-	wrong.Add("subject.id", err)
-	subject.ID = id
-	return subject
+	return &Subject{Type: kind, ID: f.ID("subject.id", in.ID)}
 }
 
 // ListInput is the query of the list (§4.9).

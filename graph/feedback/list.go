@@ -14,11 +14,7 @@ import (
 // OwnFeedback lists the caller's feedback, newest first, 100 a page (§4.9). Only an agent may call it. Faults: invalid_id,
 // not_found (before is not feedback of the caller).
 func (a *API) OwnFeedback(ctx context.Context, in ListInput) (*List, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	before, err := in.Check()
+	v, before, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -32,9 +28,5 @@ func (a *API) OwnFeedback(ctx context.Context, in ListInput) (*List, error) {
 		}
 	}
 	shown, next := page.Older(found, page.CursorSize, func(r *row) uuid.UUID { return r.ID })
-	list := &List{Feedback: make([]*Card, len(shown)), NextBefore: next}
-	for i, r := range shown {
-		list.Feedback[i] = r.card()
-	}
-	return list, nil
+	return &List{Feedback: page.Map(shown, (*row).card), NextBefore: next}, nil
 }

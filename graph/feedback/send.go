@@ -17,28 +17,20 @@ import (
 // it, also one that is not active. It is not idempotent, but an agent's second report of a subject returns the first one while that
 // is open. Faults: invalid_input (also for a report of the caller itself), not_found (the caller cannot see the subject).
 func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, c, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	kind, subject, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	var sent *Result
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if subject != nil {
-			sent, err = report(ctx, tx, v.BotID, subject, *in.Text)
-			return err
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*Result, error) {
+		if c.subject != nil {
+			return report(ctx, tx, v.BotID, c.subject, *in.Text)
 		}
-		made, err := create(ctx, tx, v.BotID, kind, *in.Text, nil)
+		made, err := create(ctx, tx, v.BotID, c.kind, *in.Text, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		sent = &Result{Feedback: newCard(made)}
-		return nil
+		return &Result{Feedback: newCard(made)}, nil
 	})
-	return sent, err
 }
 
 // report makes a report, or returns the caller's open one of that subject. The caller's row is locked, so of two reports at once the

@@ -57,7 +57,7 @@ func (a *API) sign(ctx context.Context, q db.Querier, head Head) ([]byte, error)
 
 // signedNote returns a head with the signatures of the log.
 func (a *API) signedNote(ctx context.Context, q db.Querier, head Head) ([]byte, error) {
-	signers, err := a.signers(ctx, q, head.Origin)
+	signers, _, err := a.signers(ctx, q, head.Origin)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,11 @@ func (a *API) Name(ctx context.Context, q db.Querier) (name, keyHash string, err
 	if err != nil {
 		return "", "", err
 	}
-	return head.Origin, fmt.Sprintf("%08x", signer{head.Origin, key}.KeyHash()), nil
+	s, err := newSigner(head.Origin, key)
+	if err != nil {
+		return "", "", err
+	}
+	return head.Origin, fmt.Sprintf("%08x", s.KeyHash()), nil
 }
 
 // SigningKey returns the present key of a purpose.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/readpool"
 )
 
 // Published describes the log in /.well-known/stoa-keys.json (§12.2).
@@ -31,12 +33,7 @@ type Ended struct {
 // Published returns what anyone may know of the log: its name, address and keys, the present one first, and the epochs that
 // have ended. It is nil before the log has begun. Faults: rate_limited.
 func (a *API) Published(ctx context.Context) (*Published, error) {
-	var p *Published
-	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		p, err = a.published(ctx, on)
-		return err
-	})
-	return p, err
+	return readpool.Read(ctx, a.Reads.Run, false, a.published)
 }
 
 func (a *API) published(ctx context.Context, q db.Querier) (*Published, error) {
@@ -47,7 +44,7 @@ func (a *API) published(ctx context.Context, q db.Querier) (*Published, error) {
 	if err != nil {
 		return nil, err
 	}
-	signers, err := a.signers(ctx, q, head.Origin)
+	_, vkeys, err := a.signers(ctx, q, head.Origin)
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +53,11 @@ func (a *API) published(ctx context.Context, q db.Querier) (*Published, error) {
 		return nil, err
 	}
 	p := &Published{
-		Origin: head.Origin, URL: fmt.Sprintf("%s/log/%d", a.Origin, head.Epoch), Vkeys: vkeys(signers),
-		Witnesses: []string{}, Epochs: []Ended{},
+		Origin: head.Origin, URL: fmt.Sprintf("%s/log/%d", a.Origin, head.Epoch), Vkeys: vkeys,
+		Witnesses: []string{}, Epochs: page.Map(ended, func(e *Ended) Ended { return *e }),
 	}
 	if a.Witnesses != nil {
 		p.Witnesses = append(p.Witnesses, a.Witnesses.Keys()...)
-	}
-	for _, e := range ended {
-		e.EndedAt = e.EndedAt.UTC()
-		p.Epochs = append(p.Epochs, *e)
 	}
 	return p, nil
 }

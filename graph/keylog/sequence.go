@@ -37,26 +37,23 @@ func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
 	if err != nil || !waits[0] {
 		return 0, err
 	}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		appended = 0
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		head, err := db.One[Head](ctx, tx.SQL, lockHead)
 		if errors.Is(err, sql.ErrNoRows) {
-			return a.begin(ctx, tx)
+			return 0, a.begin(ctx, tx)
 		}
 		if err != nil {
-			return err
+			return 0, err
 		}
 		rows, err := db.All[queued](ctx, tx.SQL, takeQueue, batch)
 		if err != nil || len(rows) == 0 {
-			return err
+			return 0, err
 		}
 		if err := a.continues(ctx, tx.SQL, *head); err != nil {
-			return err
+			return 0, err
 		}
-		appended, err = appendQueued(ctx, tx.SQL, *head, rows)
-		return err
+		return appendQueued(ctx, tx.SQL, *head, rows)
 	})
-	return appended, err
 }
 
 // appendQueued appends rows of the queue, which are locked, to the log, whose head is locked.

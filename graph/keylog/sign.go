@@ -6,7 +6,6 @@ import (
 	"crypto/hkdf"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"fmt"
 	"strconv"
 
@@ -39,52 +38,41 @@ func (a *API) keyEntry(purpose string, number int) []byte {
 	return entry(typeKey, digest(purpose), a.PrivateKey(purpose, number)[ed25519.SeedSize:])
 }
 
-// signer signs as a log with that origin. It implements note.Signer; the library's own is made from a text only.
+// signer signs as a log. vkey is its public key as verifiers of signed notes take it.
 type signer struct {
-	origin string
-	key    ed25519.PrivateKey
+	note.Signer
+
+	vkey string
 }
 
-// public is the key with its type in a signed note, Ed25519.
-func (s signer) public() []byte {
-	const ed25519Key = 1
-	return append([]byte{ed25519Key}, s.key[ed25519.SeedSize:]...)
-}
-
-// Name implements note.Signer.
-func (s signer) Name() string { return s.origin }
-
-// KeyHash implements note.Signer.
-func (s signer) KeyHash() uint32 {
-	sum := sha256.Sum256(append([]byte(s.origin+"\n"), s.public()...))
-	return binary.BigEndian.Uint32(sum[:])
-}
-
-// Sign implements note.Signer.
-func (s signer) Sign(text []byte) ([]byte, error) { return ed25519.Sign(s.key, text), nil }
-
-// vkey is the public key as a signed note's verifiers take it.
-func (s signer) vkey() string {
-	return fmt.Sprintf("%s+%08x+%s", s.origin, s.KeyHash(), base64.StdEncoding.EncodeToString(s.public()))
-}
-
-// vkeys are the public keys of signers.
-func vkeys(signers []note.Signer) []string {
-	all := make([]string, len(signers))
-	for i, s := range signers {
-		all[i] = s.(signer).vkey() //nolint:forcetypeassert // signers makes no others
+// newSigner makes the library's signer, which takes its key as a text.
+func newSigner(origin string, key ed25519.PrivateKey) (signer, error) {
+	vkey, err := note.NewEd25519VerifierKey(origin, ed25519.PublicKey(key[ed25519.SeedSize:]))
+	if err != nil {
+		return signer{}, err
 	}
-	return all
+	const ed25519Key, hashSize = 1, 8
+	hash := vkey[len(origin)+1:][:hashSize]
+	private := base64.StdEncoding.EncodeToString(append([]byte{ed25519Key}, key.Seed()...))
+	made, err := note.NewSigner("PRIVATE+KEY+" + origin + "+" + hash + "+" + private)
+	return signer{made, vkey}, err
 }
 
-// signers returns those whose signatures a checkpoint carries: the present key, and those that retired less than 30 days ago.
-func (a *API) signers(ctx context.Context, q db.Querier, origin string) ([]note.Signer, error) {
+// signers returns those whose signatures a checkpoint carries, and their public keys: the present key, and those that retired less
+// than 30 days ago.
+func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []note.Signer, vkeys []string, err error) {
 	numbers, err := db.Column[int](ctx, q, liveKeys, PurposeLog)
-	all := make([]note.Signer, len(numbers))
-	for i, number := range numbers {
-		all[i] = signer{origin, a.PrivateKey(PurposeLog, number)}
+	if err != nil {
+		return nil, nil, err
 	}
-	return all, err
+	for _, number := range numbers {
+		s, err := newSigner(origin, a.PrivateKey(PurposeLog, number))
+		if err != nil {
+			return nil, nil, fmt.Errorf("keylog: %w", err)
+		}
+		all, vkeys = append(all, s), append(vkeys, s.vkey)
+	}
+	return all, vkeys, nil
 }
 
 // RotateKey retires the present key of a purpose and adds the next one, whose entry it puts into the queue. It returns the

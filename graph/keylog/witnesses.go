@@ -58,12 +58,12 @@ func (a *API) AskWitnesses(ctx context.Context) error {
 	var failed error
 	host, _ := hostOf(head.Origin)
 	for epoch := head.Epoch; ; epoch++ {
-		signers, err := a.signers(ctx, a.DB.SQL, origin(host, epoch))
+		_, vkeys, err := a.signers(ctx, a.DB.SQL, origin(host, epoch))
 		if err != nil {
 			return err
 		}
 		answered, known := false, false
-		for _, shown := range a.Witnesses.Heads(ctx, vkeys(signers)) {
+		for _, shown := range a.Witnesses.Heads(ctx, vkeys) {
 			answered, known = answered || shown.Err == nil, known || shown.Note != nil
 			if shown.Err != nil && epoch == head.Epoch { // it is asked about the next epoch at the same address
 				failed = errors.Join(failed, shown.Err)

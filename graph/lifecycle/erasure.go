@@ -11,10 +11,10 @@ import (
 
 	"stoa/ent/mail"
 	"stoa/graph/email"
-	"stoa/graph/orders"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
 )
@@ -93,16 +93,12 @@ type ErasureInput struct {
 	ConfirmHandle *string `json:"confirm_handle"`
 }
 
-var errRequired = errors.New("is required")
-
 // Check returns the id of the operation, or invalid_input naming every field that is wrong.
 func (in ErasureInput) Check() (operation uuid.UUID, err error) {
-	wrong := fault.Fields{}
-	operation = orders.RequireID(wrong, "operation_id", in.OperationID)
-	if in.ConfirmHandle == nil {
-		wrong.Add("confirm_handle", errRequired)
-	}
-	return operation, wrong.Fault(fault.InvalidInput)
+	f := input.New()
+	operation = f.ID("operation_id", in.OperationID)
+	input.Require(f, "confirm_handle", in.ConfirmHandle)
+	return operation, f.Fault(fault.InvalidInput)
 }
 
 // RequestErasure asks that the caller be erased (§12.7). Its profile closes at once, which hides its services, its tasks, responses and
@@ -110,11 +106,7 @@ func (in ErasureInput) Check() (operation uuid.UUID, err error) {
 // invalid_input (also another handle than the caller's), state_conflict (a repeat of an operation that was cancelled), rate_limited
 // (a fourth request within 24 hours).
 func (a *API) RequestErasure(ctx context.Context, in ErasureInput) (*ErasureResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	operation, err := in.Check()
+	v, operation, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}

@@ -15,21 +15,17 @@ import (
 // messages are not listed. Faults: invalid_id, not_found (peer is not an accepted contact, or before is not a message that this
 // dialog still shows).
 func (a *API) Dialog(ctx context.Context, in DialogInput) (*DialogPage, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, of, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	peer, before, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	found, err := db.All[Card](ctx, a.DB.SQL, listDialog, v.BotID, peer, before, page.CursorSize+1)
+	found, err := db.All[Card](ctx, a.DB.SQL, listDialog, v.BotID, of.Of, of.Before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		var exists bool
-		if err := a.DB.SQL.QueryRowContext(ctx, dialogExists.Text, v.BotID, peer, before).Scan(&exists); err != nil {
+		if err := a.DB.SQL.QueryRowContext(ctx, dialogExists.Text, v.BotID, of.Of, of.Before).Scan(&exists); err != nil {
 			return nil, err
 		}
 		if !exists {

@@ -21,13 +21,12 @@ func TestExpiryDeletesInBatches(t *testing.T) {
 	kept := w.Sent(one, other)
 	w.Shift(messages.Retention - time.Hour)
 	var deleted atomic.Int64
-	atOnce(3, func(int) {
+	codes := graphtest.AtOnce(3, func(int) error {
 		n, err := w.Messages.DeleteExpired(context.Background())
-		if err != nil {
-			t.Error(err)
-		}
 		deleted.Add(n)
+		return err
 	})
+	require.Equal(t, 3, codes.Count()[""])
 	require.EqualValues(t, 1203, deleted.Load())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages WHERE id = $1", kept.ID))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM messages"))

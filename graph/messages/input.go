@@ -10,6 +10,7 @@ import (
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
@@ -26,11 +27,7 @@ const (
 // maxShownName is how many bytes of an unknown field's name an answer repeats.
 const maxShownName = 100
 
-var (
-	errRequired  = errors.New("is required")
-	errPlaintext = errors.New("looks like plaintext, which this endpoint never takes")
-	errUnknown   = errors.New("is not a field of this request")
-)
+var errPlaintext = errors.New("looks like plaintext, which this endpoint never takes")
 
 // SendInput is the body of a send, an encrypted envelope (§2.4). A nil field was not sent.
 type SendInput struct {
@@ -107,15 +104,15 @@ type envelope struct {
 // it is not encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each names every wrong field.
 func (in SendInput) Check() (envelope, error) {
 	var e envelope
-	wrong := fault.Fields{}
-	e.recipientID = readID(wrong, "recipient_id", in.RecipientID)
-	e.clientMessageID = readID(wrong, "client_message_id", in.ClientMessageID)
+	wrong := input.New()
+	e.recipientID = wrong.ID("recipient_id", in.RecipientID)
+	e.clientMessageID = wrong.ID("client_message_id", in.ClientMessageID)
 	if err := wrong.Fault(fault.InvalidEnvelope); err != nil {
 		return envelope{}, err
 	}
 	for _, f := range cryptographic {
 		if *f.pointer(&in) == nil {
-			wrong.Add(f.name, errRequired)
+			wrong.Add(f.name, input.ErrRequired)
 		}
 	}
 	for _, name := range in.unknown {
@@ -131,7 +128,7 @@ func (in SendInput) Check() (envelope, error) {
 	}
 	if len(in.unknown) > 0 {
 		first := in.unknown[0]
-		wrong.Add(strings.ToValidUTF8(first[:min(len(first), maxShownName)], ""), errUnknown)
+		wrong.Add(strings.ToValidUTF8(first[:min(len(first), maxShownName)], ""), input.ErrUnknown)
 	}
 	e.nonce = readBytes(wrong, "nonce", *in.Nonce, nonceSize, nonceSize)
 	e.ciphertext = readBytes(wrong, "ciphertext", *in.Ciphertext, minCiphertext, maxCiphertext)
@@ -140,17 +137,7 @@ func (in SendInput) Check() (envelope, error) {
 	return e, wrong.Fault(fault.InvalidEnvelope)
 }
 
-func readID(wrong fault.Fields, name string, sent *string) uuid.UUID {
-	if sent == nil {
-		wrong.Add(name, errRequired)
-		return uuid.Nil
-	}
-	id, err := text.UUID(*sent)
-	wrong.Add(name, err)
-	return id
-}
-
-func readBytes(wrong fault.Fields, name, sent string, least, most int) []byte {
+func readBytes(wrong input.Fields, name, sent string, least, most int) []byte {
 	b, err := text.Base64(sent, least, most)
 	wrong.Add(name, err)
 	return b
@@ -165,16 +152,17 @@ type DialogInput struct {
 }
 
 // Check returns invalid_id unless peer is one UUID and before, if sent, is one too.
-func (in DialogInput) Check() (peer uuid.UUID, before *uuid.UUID, err error) {
-	sent, err := page.ID("peer", in.Peer)
+func (in DialogInput) Check() (of input.List, err error) {
+	peer, err := page.ID("peer", in.Peer)
 	if err != nil {
-		return uuid.Nil, nil, err
+		return of, err
 	}
-	if before, err = page.ID("before", in.Before); err != nil {
-		return uuid.Nil, nil, err
+	if of.Before, err = page.ID("before", in.Before); err != nil {
+		return of, err
 	}
-	if sent == nil {
-		return uuid.Nil, nil, fault.Field(fault.InvalidID, "peer", "is required")
+	if peer == nil {
+		return of, fault.Field(fault.InvalidID, "peer", input.ErrRequired.Error())
 	}
-	return *sent, before, nil
+	of.Of = *peer
+	return of, nil
 }

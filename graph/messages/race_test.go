@@ -1,7 +1,6 @@
 package messages_test
 
 import (
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -22,25 +21,20 @@ func TestIdenticalSendsAtOnce(t *testing.T) {
 			w := graphtest.New(t, graphtest.WithQuotas(quotas))
 			one, other := w.Friends()
 			in := graphtest.Envelope(one, other)
-			var (
-				fresh atomic.Int32
-				ids   sync.Map
-			)
-			atOnce(20, func(int) {
-				result, code := send(t, w, one, in)
-				if code != "" {
-					t.Error(code)
-					return
-				}
-				if !result.Repeated {
-					fresh.Add(1)
-				}
-				ids.Store(result.Message.ID, true)
+			results := make([]*messages.SendResult, 20)
+			codes := graphtest.AtOnce(len(results), func(i int) (err error) {
+				results[i], err = w.Messages.SendMessage(one.Ctx, in)
+				return err
 			})
-			require.EqualValues(t, 1, fresh.Load())
-			different := 0
-			ids.Range(func(any, any) bool { different++; return true })
-			require.Equal(t, 1, different)
+			require.Equal(t, 20, codes.Count()[""])
+			fresh := 0
+			for _, result := range results {
+				require.Equal(t, results[0].Message.ID, result.Message.ID)
+				if !result.Repeated {
+					fresh++
+				}
+			}
+			require.Equal(t, 1, fresh)
 			for _, table := range []string{"messages", "message_guards", "events WHERE kind = 'message.created'"} {
 				require.EqualValues(t, 1, w.Count("SELECT count(*) FROM "+table))
 			}
@@ -58,9 +52,11 @@ func TestOneNonceAtOnce(t *testing.T) {
 		for i := range inputs {
 			inputs[i].Nonce = inputs[0].Nonce
 		}
-		codes := make([]fault.Code, len(inputs))
-		atOnce(len(inputs), func(i int) { _, codes[i] = send(t, w, senders[i], inputs[i]) })
-		require.ElementsMatch(t, []fault.Code{"", fault.NonceReuse, fault.NonceReuse, fault.NonceReuse}, codes)
+		codes := graphtest.AtOnce(len(inputs), func(i int) error {
+			_, err := w.Messages.SendMessage(senders[i].Ctx, inputs[i])
+			return err
+		})
+		require.Equal(t, map[fault.Code]int{"": 1, fault.NonceReuse: 3}, codes.Count())
 	}
 }
 
@@ -71,11 +67,13 @@ func TestChangedSendsAtOnce(t *testing.T) {
 	one, other := w.Friends()
 	for range 10 {
 		in := graphtest.Envelope(one, other)
-		codes := make([]fault.Code, 4)
-		atOnce(len(codes), func(i int) {
-			_, codes[i] = send(t, w, one, changed(in, func(in *messages.SendInput) { in.Ciphertext = graphtest.Ptr(graphtest.RandomBase64(64 + i)) }))
+		codes := graphtest.AtOnce(4, func(i int) error {
+			in := in
+			in.Ciphertext = graphtest.Ptr(graphtest.RandomBase64(64 + i))
+			_, err := w.Messages.SendMessage(one.Ctx, in)
+			return err
 		})
-		require.ElementsMatch(t, []fault.Code{"", fault.IdempotencyConflict, fault.IdempotencyConflict, fault.IdempotencyConflict}, codes)
+		require.Equal(t, map[fault.Code]int{"": 1, fault.IdempotencyConflict: 3}, codes.Count())
 	}
 }
 
@@ -83,17 +81,11 @@ func TestLimitHoldsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MessagesPerMinute: 5}))
 	one, other := w.Friends()
-	var accepted atomic.Int32
-	atOnce(20, func(int) {
-		switch _, code := send(t, w, one, graphtest.Envelope(one, other)); code {
-		case "":
-			accepted.Add(1)
-		case fault.RateLimited:
-		default:
-			t.Error(code)
-		}
+	codes := graphtest.AtOnce(20, func(int) error {
+		_, err := w.Messages.SendMessage(one.Ctx, graphtest.Envelope(one, other))
+		return err
 	})
-	require.EqualValues(t, 5, accepted.Load())
+	require.Equal(t, map[fault.Code]int{"": 5, fault.RateLimited: 15}, codes.Count())
 	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM message_guards"))
 }
 
@@ -108,13 +100,11 @@ func TestBlockAndSendsAtOnce(t *testing.T) {
 			blocked  atomic.Bool
 			accepted atomic.Int64
 		)
-		atOnce(8, func(i int) {
+		codes := graphtest.AtOnce(8, func(i int) error {
 			if i == 0 {
-				if _, err := w.Contacts.BlockContact(other.Ctx, contacts.ActInput{ContactID: id.String()}); err != nil {
-					t.Error(err)
-				}
+				_, err := w.Contacts.BlockContact(other.Ctx, contacts.ActInput{ContactID: id.String()})
 				blocked.Store(true)
-				return
+				return err
 			}
 			for range 20 {
 				late := blocked.Load()
@@ -130,7 +120,9 @@ func TestBlockAndSendsAtOnce(t *testing.T) {
 					t.Error(code)
 				}
 			}
+			return nil
 		})
+		require.Empty(t, codes[0])
 		require.Equal(t, accepted.Load(), w.Count("SELECT count(*) FROM messages WHERE contact_id = $1", id))
 		require.Zero(t, w.Count("SELECT count(*) FROM events WHERE kind = 'message.created' AND contact_id = $1", id))
 		_, code := send(t, w, one, graphtest.Envelope(one, other))

@@ -39,24 +39,18 @@ type answer struct {
 // oneself and for an unknown recipient), inactive_bot (the sender may not take on obligations), key_changed, nonce_reuse,
 // rate_limited (60 new messages a minute).
 func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	e, err := in.Check()
+	v, e, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
 	// This is the busiest write: as one function every rule and write is one round trip under the contact's lock, and its statements see
 	// what others commit while it waits for that lock. It may run twice: the second time it finds the message of the first.
-	var answers []*answer
-	err = db.Each(ctx, a.DB.SQL, db.Into(&answers), send,
+	s, err := db.One[answer](ctx, a.DB.SQL, send,
 		v.BotID, uuid.Must(uuid.NewV7()), eventid.New(e.recipientID), e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
 		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds())
 	if err != nil {
 		return nil, err
 	}
-	s := answers[0]
 	if err := a.noteLimit(ctx, s); err != nil {
 		return nil, err
 	}

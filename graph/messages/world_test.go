@@ -2,7 +2,6 @@ package messages_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -38,18 +37,4 @@ func authenticateAndSend(w *graphtest.World, from *graphtest.Agent, in messages.
 func changed(in messages.SendInput, change func(*messages.SendInput)) messages.SendInput {
 	change(&in)
 	return in
-}
-
-// atOnce runs do n times at once and waits for all.
-func atOnce(n int, do func(i int)) {
-	var all sync.WaitGroup
-	gate := make(chan struct{})
-	for i := range n {
-		all.Go(func() {
-			<-gate
-			do(i)
-		})
-	}
-	close(gate)
-	all.Wait()
 }

@@ -8,6 +8,8 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
+	"stoa/graph/platform/once"
 	"stoa/graph/platform/viewer"
 )
 
@@ -19,38 +21,34 @@ import (
 // refund_proposal_exists), price_changed, the files (invalid_attachment, attachment_already_bound), and the money
 // (insufficient_funds, ledger_conflict).
 func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, c, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	c, err := in.check()
+	op, err := once.NewRequest(v.BotID, c.operationID, string(c.action), c.orderID, in.canonical())
 	if err != nil {
 		return nil, err
 	}
-	op, err := newOperation(v.BotID, c.operationID, string(c.action), c.orderID, in.canonical())
-	if err != nil {
-		return nil, err
-	}
-	return a.once(ctx, lockOrder, []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+	return once.Do(ctx, a.DB, lockOrder, []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
 		return a.decideAct(ctx, tx, c, op)
 	})
 }
 
 // decideAct reads what decides an action, decides, and writes.
-func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op operation) (*OrderResult, error) {
+func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op once.Request) (*OrderResult, error) {
 	read, err := db.One[struct {
-		stored
+		once.Stored
 		snapshot
-	}](ctx, tx.SQL, selectForAct, c.orderID, op.agent, op.id)
+	}](ctx, tx.SQL, selectForAct, c.orderID, op.Agent, op.ID)
 	if errors.Is(err, sql.ErrNoRows) {
-		if made, stored := op.find(ctx, tx.SQL); made != nil || stored != nil {
+		if made, stored := stored(ctx, tx.SQL, op); made != nil || stored != nil {
 			return made, stored
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if made, err := op.repeat(read.stored); made != nil || err != nil {
+	if made, err := once.Repeated[OrderResult](op, read.Stored); made != nil || err != nil {
 		return made, err
 	}
 	s := &read.snapshot
@@ -62,11 +60,11 @@ func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op operation)
 	if err := c.refuse(s, op); err != nil {
 		return nil, err
 	}
-	if err := s.bindFiles(ctx, tx, op.agent, s.resultsTarget(), c.results); err != nil {
+	if err := s.bindFiles(ctx, tx, op.Agent, s.resultsTarget(), c.results); err != nil {
 		return nil, err
 	}
 	next := step{
-		action: string(c.action), by: op.agent, at: s.Now,
+		action: string(c.action), by: op.Agent, at: s.Now,
 		confirmedTotal: c.confirmedTotal, resultText: c.resultText, reason: c.reason,
 	}
 	s.State, s.UpdatedAt = c.to, s.Now
@@ -78,8 +76,8 @@ func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op operation)
 }
 
 // refuse is the order of checks of §3.1, up to the money.
-func (c command) refuse(s *snapshot, op operation) error {
-	if err := c.refuseRole(&s.row, op.agent); err != nil {
+func (c command) refuse(s *snapshot, op once.Request) error {
+	if err := c.refuseRole(&s.row, op.Agent); err != nil {
 		return err
 	}
 	if c.expectedVersion != int64(s.Version) {
@@ -91,8 +89,8 @@ func (c command) refuse(s *snapshot, op operation) error {
 	if c.fixed {
 		return fault.New(fault.ImmutableAttachments)
 	}
-	if c.takes == confirmationPayload && op.agent == s.CustomerID && c.confirmedTotal == nil {
-		return fault.Field(fault.InvalidInput, "confirmed_total_minor", errRequired.Error())
+	if c.takes == confirmationPayload && op.Agent == s.CustomerID && c.confirmedTotal == nil {
+		return fault.Field(fault.InvalidInput, "confirmed_total_minor", input.ErrRequired.Error())
 	}
 	if err := c.refuseNeeds(s); err != nil {
 		return err

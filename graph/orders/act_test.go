@@ -3,7 +3,6 @@ package orders_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -208,16 +207,4 @@ func TestLedgerConflictChangesNothing(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.LedgerConflict)
 	require.Equal(t, "delivered", s.read(s.customer, card.ID).Order.State)
 	require.Equal(t, operations, s.Count("SELECT count(*) FROM operations"))
-}
-
-// A step of a transaction that began earlier than the one it waited for does not turn the history back.
-func TestHistoryDoesNotRunBackwards(t *testing.T) {
-	t.Parallel()
-	s := newPair(t)
-	card := s.offer(true)
-	s.Shift(time.Hour)
-	card = s.act(s.contractor, card, orders.Accept)
-	s.Shift(-time.Hour)
-	next := s.act(s.contractor, card, orders.Start)
-	require.Equal(t, card.UpdatedAt, next.UpdatedAt)
 }

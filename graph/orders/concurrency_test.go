@@ -1,7 +1,6 @@
 package orders_test
 
 import (
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,19 +27,11 @@ func (a answer) code() fault.Code {
 
 // concurrently runs requests at once and returns their answers in order.
 func concurrently(requests ...func() (*orders.OrderResult, error)) []answer {
-	var (
-		group   sync.WaitGroup
-		start   = make(chan struct{})
-		answers = make([]answer, len(requests))
-	)
-	for i, request := range requests {
-		group.Go(func() {
-			<-start
-			answers[i].result, answers[i].err = request()
-		})
-	}
-	close(start)
-	group.Wait()
+	answers := make([]answer, len(requests))
+	graphtest.AtOnce(len(requests), func(i int) error {
+		answers[i].result, answers[i].err = requests[i]()
+		return nil
+	})
 	return answers
 }
 
@@ -131,29 +122,6 @@ func TestOneOfTwoActionsAtOnce(t *testing.T) {
 		}
 	}
 	s.requireSoundLedger()
-}
-
-// One id cannot serve two requests, not even at once.
-func TestOneIDForTwoRequestsAtOnce(t *testing.T) {
-	t.Parallel()
-	s := sharedPair(t)
-	for range 5 {
-		one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
-		other.OperationID = one.OperationID
-		terms := s.terms(true)
-		terms.OperationID = one.OperationID
-		answers := concurrently(s.actRequest(s.customer, one), s.actRequest(s.customer, other),
-			func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
-		acted := 0
-		for _, a := range answers {
-			if a.err == nil {
-				acted++
-				continue
-			}
-			require.Equal(t, fault.IdempotencyConflict, a.code(), "%v", a.err)
-		}
-		require.Equal(t, 1, acted)
-	}
 }
 
 func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
+	"stoa/graph/platform/once"
 	"stoa/graph/platform/viewer"
 )
 
@@ -18,7 +20,7 @@ const created = "create"
 
 // createSnapshot is everything that decides an offer, read by one statement.
 type createSnapshot struct {
-	stored
+	once.Stored
 	// Now is the database clock.
 	Now     time.Time `db:"now"`
 	Friends bool      `db:"friends"`
@@ -38,31 +40,27 @@ type createSnapshot struct {
 // counterpart and for a service that is not the contractor's or not in the catalogue, invalid_attachment, friendship_required (also for oneself), participant_inactive, attachment_already_bound,
 // price_changed.
 func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, f, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	f, err := in.check()
+	op, err := once.NewRequest(v.BotID, f.operationID, created, uuid.Nil, in.canonical())
 	if err != nil {
 		return nil, err
 	}
 	id := newID()
-	op, err := newOperation(v.BotID, f.operationID, created, uuid.Nil, in.canonical())
-	if err != nil {
-		return nil, err
-	}
-	return a.once(ctx, lockForCreate, []any{v.BotID, f.counterpart, op.id}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+	return once.Do(ctx, a.DB, lockForCreate, []any{v.BotID, f.counterpart, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
 		return a.decideCreate(ctx, tx, f, id, op)
 	})
 }
 
 // decideCreate reads what decides an offer, decides, and writes.
-func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID, op operation) (*OrderResult, error) {
-	read, err := db.One[createSnapshot](ctx, tx.SQL, selectForCreate, op.agent, f.counterpart, op.id, f.serviceID, f.contractor(op.agent))
+func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID, op once.Request) (*OrderResult, error) {
+	read, err := db.One[createSnapshot](ctx, tx.SQL, selectForCreate, op.Agent, f.counterpart, op.ID, f.serviceID, f.contractor(op.Agent))
 	if err != nil {
 		return nil, err
 	}
-	if made, err := op.repeat(read.stored); made != nil || err != nil {
+	if made, err := once.Repeated[OrderResult](op, read.Stored); made != nil || err != nil {
 		return made, err
 	}
 	q, err := f.price(read)
@@ -70,7 +68,7 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 		return nil, err
 	}
 	s := &snapshot{row: row{ID: id}, Now: read.Now}
-	files := s.bindFiles(ctx, tx, op.agent, s.inputsTarget(), f.files)
+	files := s.bindFiles(ctx, tx, op.Agent, s.inputsTarget(), f.files)
 	switch {
 	case files != nil && !alreadyBound(files):
 		return nil, files
@@ -89,20 +87,20 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	}
 	s.row = row{
 		ID: id, CreatedAt: s.Now, UpdatedAt: s.Now, State: order.StateOffered, Version: 1,
-		CustomerID: s.Customer.ID, ContractorID: s.Contractor.ID, AuthorID: op.agent,
+		CustomerID: s.Customer.ID, ContractorID: s.Contractor.ID, AuthorID: op.Agent,
 		Title: f.title, Description: f.description, Deadline: f.deadline,
 		AmountMinor: q.AmountMinor, FeeMinor: q.FeeMinor, TotalMinor: q.TotalMinor, FeeBps: q.FeeBps, ServiceID: f.serviceID,
 	}
 	if f.byCustomer {
 		s.ConfirmedTotalMinor = f.confirmedTotal
 	}
-	return a.commit(ctx, tx, openOrder, true, s, step{action: created, by: op.agent, at: s.Now}, op, posting{})
+	return a.commit(ctx, tx, openOrder, true, s, step{action: created, by: op.Agent, at: s.Now}, op, posting{})
 }
 
 // price is that of an offer, whose deadline, counterpart and service are judged around it.
 func (f offer) price(read *createSnapshot) (Quote, error) {
 	if !f.deadline.After(read.Now) {
-		return Quote{}, fault.Field(fault.InvalidInput, "deadline", errPast.Error())
+		return Quote{}, fault.Field(fault.InvalidInput, "deadline", input.ErrPast.Error())
 	}
 	q, err := Price(f.amountMinor, read.FeeBps)
 	if err == nil && read.Gone {

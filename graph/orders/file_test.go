@@ -146,13 +146,13 @@ func TestFilesBoundWhileWaitingAreShown(t *testing.T) {
 	results := s.files(s.contractor, 2)
 	deliver := command(card, orders.Deliver)
 	deliver.ResultAttachmentIDs = idStrings(results)
-	commit := s.holdLocks("LOCK TABLE order_events IN EXCLUSIVE MODE")
+	commit := s.Hold("LOCK TABLE order_events IN EXCLUSIVE MODE")
 	delivered := async(s.actRequest(s.contractor, deliver))
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	next := *card
 	next.Version++
 	completed := async(s.actRequest(s.customer, command(&next, orders.Complete)))
-	s.awaitLockWaits(2)
+	s.AwaitLocks(2)
 	commit()
 	require.NoError(t, (<-delivered).err)
 	done := <-completed

@@ -2,6 +2,8 @@ package orders
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -9,6 +11,7 @@ import (
 	"stoa/ent/order"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/once"
 	"stoa/graph/platform/viewer"
 )
 
@@ -46,20 +49,20 @@ func (a *API) FundOrder(
 	if err != nil {
 		return nil, err
 	}
-	op, err := newOperation(v.BotID, p.OperationID, selected, p.TaskID, p.Body)
+	op, err := once.NewRequest(v.BotID, p.OperationID, selected, p.TaskID, p.Body)
 	if err != nil {
 		return nil, err
 	}
 	id := newID()
-	return a.once(ctx, lockOperation, []any{op.agent, op.id}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
-		if made, err := op.find(ctx, tx.SQL); made != nil || err != nil {
+	return once.Do(ctx, a.DB, lockOperation, []any{op.Agent, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+		if made, err := stored(ctx, tx.SQL, op); made != nil || err != nil {
 			return made, err
 		}
 		d, err := agree(ctx, tx, id)
 		if err != nil {
 			return nil, err
 		}
-		first := step{action: selected, by: op.agent, at: d.At}
+		first := step{action: selected, by: op.Agent, at: d.At}
 		return a.commit(ctx, tx, openOrder, false, d.snapshot(id, p.TaskID), first, op, hold)
 	})
 }
@@ -73,4 +76,16 @@ func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
 		AmountMinor: d.Price.AmountMinor, FeeMinor: d.Price.FeeMinor, TotalMinor: d.Price.TotalMinor, FeeBps: d.Price.FeeBps,
 		ConfirmedTotalMinor: &d.Price.TotalMinor,
 	}}
+}
+
+// stored returns the stored answer of a request that reads nothing else along with it, nil if there is none.
+func stored(ctx context.Context, q db.Querier, op once.Request) (*OrderResult, error) {
+	kept, err := db.One[once.Stored](ctx, q, findOperation, op.Agent, op.ID)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return once.Repeated[OrderResult](op, *kept)
 }

@@ -9,28 +9,14 @@ import (
 
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/text"
 )
 
-// Lengths in characters and sizes of sets (§8).
-const (
-	maxTitle       = bounds.Title
-	maxDescription = bounds.Text
-	maxResultText  = bounds.Text
-	maxReason      = bounds.Reason
-	maxFiles       = bounds.Files
-)
-
 var (
-	errRequired  = errors.New("is required")
-	errUnknown   = errors.New("is not a field of this request")
-	errPositive  = errors.New("must be at least 1")
-	errTotal     = fmt.Errorf("makes a total of more than %d", maxTotalMinor)
-	errParty     = errors.New("send contractor_id or customer_id, not both: the other participant")
-	errNoResult  = errors.New("send result_text, result_attachment_ids or both")
-	errDuplicate = errors.New("must not hold an id twice")
-	errFiles     = fmt.Errorf("must hold at most %d ids", maxFiles)
-	errPast      = errors.New("must be in the future")
+	errTotal    = fmt.Errorf("makes a total of more than %d", maxTotalMinor)
+	errParty    = errors.New("send contractor_id or customer_id, not both: the other participant")
+	errNoResult = errors.New("send result_text, result_attachment_ids or both")
 )
 
 // CreateInput is the body of a new order (§4.7). A nil field was not sent.
@@ -72,40 +58,31 @@ func (f offer) contractor(caller uuid.UUID) uuid.UUID {
 
 // check returns invalid_input naming every field that is wrong.
 func (in CreateInput) check() (offer, error) {
-	wrong := fault.Fields{}
+	f := input.New()
 	made := offer{
-		operationID:    RequireID(wrong, "operation_id", in.OperationID),
-		amountMinor:    requireCount(wrong, "amount_minor", in.AmountMinor),
+		operationID:    f.ID("operation_id", in.OperationID),
+		title:          f.Line("title", in.Title, 1, bounds.Title),
+		description:    f.Text("description", in.Description, 1, bounds.Text),
+		deadline:       f.Time("deadline", in.Deadline),
+		amountMinor:    f.Count("amount_minor", in.AmountMinor),
 		byCustomer:     in.ContractorID != nil,
 		confirmedTotal: in.ConfirmedTotalMinor,
-		files:          CheckFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs),
-	}
-	var err error
-	made.title, err = text.Line(required(wrong, "title", in.Title), 1, maxTitle)
-	wrong.Add("title", err)
-	made.description, err = text.Multi(required(wrong, "description", in.Description), 1, maxDescription)
-	wrong.Add("description", err)
-	made.deadline, err = text.Time(required(wrong, "deadline", in.Deadline))
-	wrong.Add("deadline", err)
-	if in.ServiceID != nil {
-		id := RequireID(wrong, "service_id", in.ServiceID)
-		made.serviceID = &id
+		files:          f.IDs("input_attachment_ids", in.InputAttachmentIDs, bounds.Files),
+		serviceID:      input.IfSent(in.ServiceID, func() uuid.UUID { return f.ID("service_id", in.ServiceID) }),
 	}
 	if made.amountMinor > maxTotalMinor {
-		wrong.Add("amount_minor", errTotal)
+		f.Add("amount_minor", errTotal)
 	}
 	switch {
 	case (in.ContractorID == nil) == (in.CustomerID == nil):
-		wrong.Add("contractor_id", errParty)
+		f.Add("contractor_id", errParty)
 	case made.byCustomer:
-		made.counterpart = RequireID(wrong, "contractor_id", in.ContractorID)
-		if in.ConfirmedTotalMinor == nil {
-			wrong.Add("confirmed_total_minor", errRequired)
-		}
+		made.counterpart = f.ID("contractor_id", in.ContractorID)
+		input.Require(f, "confirmed_total_minor", in.ConfirmedTotalMinor)
 	default:
-		made.counterpart = RequireID(wrong, "customer_id", in.CustomerID)
+		made.counterpart = f.ID("customer_id", in.CustomerID)
 	}
-	return made, wrong.Fault(fault.InvalidInput)
+	return made, f.Fault(fault.InvalidInput)
 }
 
 // canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.3).
@@ -148,24 +125,24 @@ func (in ActInput) check() (command, error) {
 	if t == nil {
 		return command{}, fault.New(fault.NotFound)
 	}
-	orderID, err := text.UUID(in.OrderID)
+	orderID, err := input.ID("order_id", in.OrderID)
 	if err != nil {
-		return command{}, fault.Field(fault.InvalidID, "order_id", err.Error())
+		return command{}, err
 	}
-	wrong := fault.Fields{}
-	t.takes.check(wrong, in)
-	CheckFiles(wrong, "input_attachment_ids", in.InputAttachmentIDs)
+	f := input.New()
+	t.takes.check(f, in)
+	f.IDs("input_attachment_ids", in.InputAttachmentIDs, bounds.Files)
 	return command{
 		transition:      t,
 		orderID:         orderID,
-		operationID:     RequireID(wrong, "operation_id", in.OperationID),
-		expectedVersion: requireCount(wrong, "expected_version", in.ExpectedVersion),
+		operationID:     f.ID("operation_id", in.OperationID),
+		expectedVersion: f.Count("expected_version", in.ExpectedVersion),
 		confirmedTotal:  in.ConfirmedTotalMinor,
 		resultText:      in.ResultText,
 		reason:          in.Reason,
-		results:         CheckFiles(wrong, "result_attachment_ids", in.ResultAttachmentIDs),
+		results:         f.IDs("result_attachment_ids", in.ResultAttachmentIDs, bounds.Files),
 		fixed:           in.InputAttachmentIDs != nil || (in.ResultAttachmentIDs != nil && t.takes != resultPayload),
-	}, wrong.Fault(fault.InvalidInput)
+	}, f.Fault(fault.InvalidInput)
 }
 
 // canonical is the input as it is compared with a repeat: a UUID in either case is the same UUID (§1.3).
@@ -191,8 +168,8 @@ const (
 )
 
 // check judges the fields that only one kind of payload holds.
-func (p payload) check(wrong fault.Fields, in ActInput) {
-	for _, f := range []struct {
+func (p payload) check(f input.Fields, in ActInput) {
+	for _, field := range []struct {
 		name string
 		sent bool
 		of   payload
@@ -201,22 +178,17 @@ func (p payload) check(wrong fault.Fields, in ActInput) {
 		{"result_text", in.ResultText != nil, resultPayload},
 		{"reason", in.Reason != nil, reasonPayload},
 	} {
-		if f.sent && f.of != p {
-			wrong.Add(f.name, errUnknown)
+		if field.sent && field.of != p {
+			f.Add(field.name, input.ErrUnknown)
 		}
 	}
-	switch p {
-	case resultPayload:
-		if in.ResultText == nil && in.ResultAttachmentIDs == nil {
-			wrong.Add("result_text", errNoResult)
-		}
-		checkMulti(wrong, "result_text", in.ResultText, 0, maxResultText)
-	case reasonPayload:
-		if in.Reason == nil {
-			wrong.Add("reason", errRequired)
-		}
-		checkMulti(wrong, "reason", in.Reason, 1, maxReason)
-	case noPayload, confirmationPayload:
+	switch {
+	case p == reasonPayload:
+		f.Text("reason", in.Reason, 1, bounds.Reason)
+	case p == resultPayload && in.ResultText != nil:
+		f.Text("result_text", in.ResultText, 0, bounds.Text)
+	case p == resultPayload && in.ResultAttachmentIDs == nil:
+		f.Add("result_text", errNoResult)
 	}
 }
 
@@ -233,60 +205,4 @@ func (p payload) template(body map[string]any, o *row, caller uuid.UUID) {
 		body["reason"] = nil
 	case noPayload:
 	}
-}
-
-func checkMulti(wrong fault.Fields, field string, sent *string, shortest, longest int) {
-	if sent == nil {
-		return
-	}
-	_, err := text.Multi(*sent, shortest, longest)
-	wrong.Add(field, err)
-}
-
-func required(wrong fault.Fields, field string, sent *string) string {
-	if sent == nil {
-		wrong.Add(field, errRequired)
-		return ""
-	}
-	return *sent
-}
-
-// RequireID reads an id that the body must hold; it notes what is wrong with it.
-func RequireID(wrong fault.Fields, field string, sent *string) uuid.UUID {
-	id, err := text.UUID(required(wrong, field, sent))
-	wrong.Add(field, err)
-	return id
-}
-
-func requireCount(wrong fault.Fields, field string, sent *int64) int64 {
-	switch {
-	case sent == nil:
-		wrong.Add(field, errRequired)
-		return 0
-	case *sent < 1:
-		wrong.Add(field, errPositive)
-	}
-	return *sent
-}
-
-// CheckFiles reads a set of files: at most 10 ids, none of them twice. It notes what is wrong with it.
-func CheckFiles(wrong fault.Fields, field string, sent []string) []uuid.UUID {
-	if len(sent) > maxFiles {
-		wrong.Add(field, errFiles)
-		return nil
-	}
-	ids, seen := make([]uuid.UUID, 0, len(sent)), make(map[uuid.UUID]bool, len(sent))
-	for i, s := range sent {
-		id, err := text.UUID(s)
-		if err != nil {
-			wrong.Add(fmt.Sprintf("%s[%d]", field, i), err)
-			continue
-		}
-		if seen[id] {
-			wrong.Add(field, errDuplicate)
-		}
-		seen[id] = true
-		ids = append(ids, id)
-	}
-	return ids
 }

@@ -1,9 +1,7 @@
 package orders_test
 
 import (
-	"database/sql"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -11,26 +9,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/slack"
 )
-
-// holdLocks opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
-func (s *pair) holdLocks(query string, args ...any) (commit func()) {
-	s.t.Helper()
-	tx, err := s.DB.SQL.Pool.BeginTx(s.t.Context(), &sql.TxOptions{})
-	require.NoError(s.t, err)
-	_, err = tx.ExecContext(s.t.Context(), query, args...)
-	require.NoError(s.t, err)
-	return func() { require.NoError(s.t, tx.Commit()) }
-}
-
-// awaitLockWaits returns once that many statements of this world wait for a lock.
-func (s *pair) awaitLockWaits(many int64) {
-	s.t.Helper()
-	require.Eventually(s.t, func() bool {
-		return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == many
-	}, slack.TestWait, 5*time.Millisecond)
-}
 
 // async runs a request beside the test.
 func async(request func() (*orders.OrderResult, error)) <-chan answer {
@@ -47,11 +26,11 @@ func TestCreateAndAcceptWaitForBlock(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	card := s.offer(true)
-	commit := s.holdLocks("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	commit := s.Hold("UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
 	accept := async(s.actRequest(s.contractor, command(card, orders.Accept)))
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, s.terms(true)) })
-	s.awaitLockWaits(2)
+	s.AwaitLocks(2)
 	commit()
 	require.Equal(t, fault.FriendshipRequired, (<-accept).code())
 	require.Equal(t, fault.FriendshipRequired, (<-create).code())
@@ -63,14 +42,14 @@ func TestBlockWaitsForAccept(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	card := s.offer(true)
-	commit := s.holdLocks("SELECT FROM accounts WHERE bot_id = $1 FOR UPDATE", s.customer.ID)
+	commit := s.Hold("SELECT FROM accounts WHERE bot_id = $1 FOR UPDATE", s.customer.ID)
 	accept := async(s.actRequest(s.contractor, command(card, orders.Accept)))
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	block := async(func() (*orders.OrderResult, error) {
 		_, err := s.Contacts.BlockContact(s.customer.Ctx, contacts.ActInput{ContactID: s.contact.String()})
 		return nil, err
 	})
-	s.awaitLockWaits(2)
+	s.AwaitLocks(2)
 	commit()
 	require.Empty(t, (<-accept).code())
 	require.Empty(t, (<-block).code())
@@ -90,10 +69,10 @@ func TestRepeatWaitsForFirst(t *testing.T) {
 		VALUES (gen_random_uuid(), now(), $1, $2, '', '')`, s.customer.ID, *terms.OperationID)
 	require.NoError(t, err)
 	first := async(create)
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	s.Exec("UPDATE settings SET fee_bps = 1")
 	second := async(create)
-	s.awaitLockWaits(2)
+	s.AwaitLocks(2)
 	require.NoError(t, other.Rollback())
 	made, again := <-first, <-second
 	require.NoError(t, made.err)
@@ -101,12 +80,12 @@ func TestRepeatWaitsForFirst(t *testing.T) {
 	require.True(t, again.result.IsRepeat())
 
 	act := command(made.result.Order, orders.Accept)
-	commit := s.holdLocks("SELECT FROM accounts WHERE bot_id = $1 FOR UPDATE", s.customer.ID)
+	commit := s.Hold("SELECT FROM accounts WHERE bot_id = $1 FOR UPDATE", s.customer.ID)
 	first = async(s.actRequest(s.contractor, act))
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	s.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", s.customer.ID)
 	second = async(s.actRequest(s.contractor, act))
-	s.awaitLockWaits(2)
+	s.AwaitLocks(2)
 	commit()
 	made, again = <-first, <-second
 	require.NoError(t, made.err)
@@ -119,13 +98,13 @@ func TestSecondReadsWhatFirstCommitted(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	card := s.act(s.contractor, s.offer(true), orders.Accept)
-	commit := s.holdLocks("UPDATE orders SET state = 'in_progress', version = 3 WHERE id = $1", card.ID)
+	commit := s.Hold("UPDATE orders SET state = 'in_progress', version = 3 WHERE id = $1", card.ID)
 	stale := async(s.actRequest(s.contractor, command(card, orders.Start)))
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	next := *card
 	next.Version = 3
 	fresh := async(s.actRequest(s.contractor, command(&next, orders.Deliver)))
-	s.awaitLockWaits(2)
+	s.AwaitLocks(2)
 	commit()
 	require.Equal(t, fault.VersionConflict, (<-stale).code())
 	delivered := <-fresh

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/viewer"
 )
 
@@ -50,9 +51,8 @@ type QuoteInput struct {
 
 // check returns invalid_input naming the field that is wrong.
 func (in QuoteInput) check() (int64, error) {
-	wrong := fault.Fields{}
-	amount := requireCount(wrong, "amount_minor", in.AmountMinor)
-	return amount, wrong.Fault(fault.InvalidInput)
+	f := input.New()
+	return f.Count("amount_minor", in.AmountMinor), f.Fault(fault.InvalidInput)
 }
 
 // QuoteResult is a quote, as REST wraps it.
@@ -63,10 +63,7 @@ type QuoteResult struct {
 // QuoteOrder returns the price of an order at the present fee rate; it reserves nothing and is not binding (§4.7). Only an agent
 // may call it. Faults: invalid_input.
 func (a *API) QuoteOrder(ctx context.Context, in QuoteInput) (*QuoteResult, error) {
-	if _, err := viewer.RequireAgent(ctx); err != nil {
-		return nil, err
-	}
-	amount, err := in.check()
+	_, amount, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}

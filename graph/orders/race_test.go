@@ -45,9 +45,9 @@ func TestAcceptRetriesAfterLostRace(t *testing.T) {
 		card := s.offer(false)
 		meanwhile := strings.NewReplacer("ORDER", card.ID.String(), "CONTACT", s.contact.String(), "CUSTOMER", s.customer.ID.String(),
 			"CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
-		commit := s.holdLocks(stopWrites + meanwhile)
+		commit := s.Hold(stopWrites + meanwhile)
 		accept := async(s.actRequest(s.customer, command(card, orders.Accept)))
-		s.awaitLockWaits(1)
+		s.AwaitLocks(1)
 		commit()
 		require.Equal(t, c.code, (<-accept).code(), name)
 		require.Equal(t, total*count(c.code), s.balances(s.customer)[1], name)
@@ -74,9 +74,9 @@ func TestCreateRetriesAfterLostRace(t *testing.T) {
 		s := pairIn(t, w)
 		terms := s.terms(true)
 		meanwhile := strings.NewReplacer("CONTACT", s.contact.String(), "CONTRACTOR", s.contractor.ID.String()).Replace(c.meanwhile)
-		commit := s.holdLocks(stopWrites + meanwhile)
+		commit := s.Hold(stopWrites + meanwhile)
 		create := async(func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
-		s.awaitLockWaits(1)
+		s.AwaitLocks(1)
 		commit()
 		require.Equal(t, c.code, (<-create).code(), name)
 		require.Equal(t, count(c.code), s.Count("SELECT count(*) FROM orders WHERE customer_id = $1", s.customer.ID), name)
@@ -89,16 +89,16 @@ func TestStepAfterLostRace(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	card := s.act(s.contractor, s.offer(true), orders.Accept)
-	commit := s.holdLocks(stopWrites + "UPDATE bots SET state = 'trash'; UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
+	commit := s.Hold(stopWrites + "UPDATE bots SET state = 'trash'; UPDATE contacts SET state = 'blocked', blocked_by = requester_id")
 	start := async(s.actRequest(s.contractor, command(card, orders.Start)))
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	commit()
 	started := <-start
 	require.NoError(t, started.err)
 
-	commit = s.holdLocks(stopWrites + "UPDATE orders SET state = 'delivered', version = 4, delivered_at = now()")
+	commit = s.Hold(stopWrites + "UPDATE orders SET state = 'delivered', version = 4, delivered_at = now()")
 	deliver := async(s.actRequest(s.contractor, command(started.result.Order, orders.Deliver)))
-	s.awaitLockWaits(1)
+	s.AwaitLocks(1)
 	commit()
 	require.Equal(t, fault.VersionConflict, (<-deliver).code())
 	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"))
@@ -131,12 +131,12 @@ func TestOneOfEqualDecisionsIsWritten(t *testing.T) {
 // decideBeforeWriting runs requests; none of them writes before all have been decided.
 func (s *pair) decideBeforeWriting(requests ...func() (*orders.OrderResult, error)) []answer {
 	s.t.Helper()
-	commit := s.holdLocks(stopWrites)
+	commit := s.Hold(stopWrites)
 	waiting := make([]<-chan answer, len(requests))
 	for i, request := range requests {
 		waiting[i] = async(request)
 	}
-	s.awaitLockWaits(int64(len(requests)))
+	s.AwaitLocks(int64(len(requests)))
 	commit()
 	answers := make([]answer, len(requests))
 	for i, w := range waiting {
@@ -145,15 +145,19 @@ func (s *pair) decideBeforeWriting(requests ...func() (*orders.OrderResult, erro
 	return answers
 }
 
-// Of two requests under one operation id that were decided upon at once, the second is idempotency_conflict.
+// Of requests under one operation id that were decided upon at once, one acts and the others are idempotency_conflict.
 func TestOperationIDLosesRace(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	one, other := command(s.offer(true), orders.Cancel), command(s.offer(true), orders.Cancel)
 	other.OperationID = one.OperationID
-	answers := s.decideBeforeWriting(s.actRequest(s.customer, one), s.actRequest(s.customer, other))
-	require.ElementsMatch(t, []fault.Code{"", fault.IdempotencyConflict}, []fault.Code{answers[0].code(), answers[1].code()})
-	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM orders WHERE state = 'cancelled'"))
+	terms := s.terms(true)
+	terms.OperationID = one.OperationID
+	answers := s.decideBeforeWriting(s.actRequest(s.customer, one), s.actRequest(s.customer, other),
+		func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) })
+	require.ElementsMatch(t, []fault.Code{"", fault.IdempotencyConflict, fault.IdempotencyConflict},
+		[]fault.Code{answers[0].code(), answers[1].code(), answers[2].code()})
+	require.EqualValues(t, 3, s.Count("SELECT count(*) FROM operations"), "of two offers, and one more")
 }
 
 // The time of a step is never before the step that it follows, however the clocks of two requests stand.

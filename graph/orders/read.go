@@ -7,12 +7,13 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/ent"
 	"stoa/ent/order"
 	"stoa/ent/orderevent"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 )
 
@@ -22,13 +23,7 @@ type OrderInput struct {
 }
 
 // check returns invalid_id for a malformed id.
-func (in OrderInput) check() (uuid.UUID, error) {
-	id, err := text.UUID(in.OrderID)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "order_id", err.Error())
-	}
-	return id, nil
-}
+func (in OrderInput) check() (uuid.UUID, error) { return input.ID("order_id", in.OrderID) }
 
 // Event is one step of an order's history (§2.6).
 type Event struct {
@@ -51,11 +46,7 @@ type Detail struct {
 // Order returns an order of the caller's with its history (§4.7). Only one of the two participants may read it; for everyone
 // else it is not_found. Faults: invalid_id, not_found.
 func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.check()
+	v, id, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +63,13 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	detail := &Detail{Order: newCard(s, v.BotID), Events: make([]*Event, len(steps))}
-	for i, e := range steps {
-		detail.Events[i] = &Event{
-			Action: e.Action, ParticipantID: e.ParticipantID, State: e.State, Version: e.Version,
-			CreatedAt: e.CreatedAt, Reason: e.Reason,
-		}
+	return &Detail{Order: newCard(s, v.BotID), Events: page.Map(steps, newEvent)}, nil
+}
+
+func newEvent(e *ent.OrderEvent) *Event {
+	return &Event{
+		Action: e.Action, ParticipantID: e.ParticipantID, State: e.State, Version: e.Version, CreatedAt: e.CreatedAt, Reason: e.Reason,
 	}
-	return detail, nil
 }
 
 // deepestPage of the list of orders (§8).
@@ -92,20 +82,22 @@ type ListInput struct {
 	State    page.Param `query:"state" json:"-"`
 }
 
-// check returns invalid_pagination or invalid_input naming the parameter that is wrong. Without a state all are listed.
-func (in ListInput) check() (page.Number, *order.State, error) {
-	number, err := page.Parse(in.Page, in.PageSize, deepestPage)
-	if err != nil {
-		return number, nil, err
+// filter is a checked ListInput; without a state all are listed.
+type filter struct {
+	page.Number
+	state *order.State
+}
+
+// check returns invalid_pagination or invalid_input naming the parameter that is wrong.
+func (in ListInput) check() (f filter, err error) {
+	if f.Number, err = page.Parse(in.Page, in.PageSize, deepestPage); err != nil || len(in.State) == 0 {
+		return f, err
 	}
-	if len(in.State) == 0 {
-		return number, nil, nil
+	f.state = new(order.State(in.State[0]))
+	if len(in.State) > 1 || order.StateValidator(*f.state) != nil {
+		return f, fault.Field(fault.InvalidInput, "state", "must be one state of an order, sent once")
 	}
-	state := order.State(in.State[0])
-	if len(in.State) > 1 || order.StateValidator(state) != nil {
-		return number, nil, fault.Field(fault.InvalidInput, "state", "must be one state of an order, sent once")
-	}
-	return number, &state, nil
+	return f, nil
 }
 
 // List is a page of orders.
@@ -117,29 +109,21 @@ type List struct {
 // MyOrders lists the orders in which the caller is customer or contractor, newest first (§4.7). Only an agent may call it.
 // Faults: invalid_pagination, invalid_input.
 func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, f, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
-	number, state, err := in.check()
-	if err != nil {
-		return nil, err
-	}
-	statement, args := listOrders, []any{v.BotID, number.Offset(), number.Limit()}
-	if state != nil {
-		statement, args = listOrdersInState, slices.Insert(args, 1, any(*state))
+	statement, args := listOrders, []any{v.BotID, f.Offset(), f.Limit()}
+	if f.state != nil {
+		statement, args = listOrdersInState, slices.Insert(args, 1, any(*f.state))
 	}
 	found, err := db.All[snapshot](ctx, a.DB.SQL, statement, args...)
 	if err != nil {
 		return nil, err
 	}
-	found, meta := page.Cut(number, found)
+	found, meta := page.Cut(f.Number, found)
 	if err := loadFiles(ctx, a.DB.SQL, v.BotID, found...); err != nil {
 		return nil, err
 	}
-	list := &List{Orders: make([]*Card, len(found)), Meta: meta}
-	for i, s := range found {
-		list.Orders[i] = newCard(s, v.BotID)
-	}
-	return list, nil
+	return &List{Orders: page.Map(found, func(s *snapshot) *Card { return newCard(s, v.BotID) }), Meta: meta}, nil
 }

@@ -10,6 +10,7 @@ import (
 	"stoa/ent/post"
 	"stoa/graph/attachments"
 	"stoa/graph/bots"
+	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 )
@@ -37,15 +38,15 @@ type draft struct {
 	rights *bool
 }
 
-func (in Fields) check() (draft, error) {
-	d := draft{text: in.Text, rights: in.RightsConfirmed}
+func (in Fields) check() (d draft, err error) {
+	d.text, d.rights = in.Text, in.RightsConfirmed
 	if in.Text != nil {
-		if _, err := text.Multi(*in.Text, 1, maxText); err != nil {
+		if _, err := text.Multi(*in.Text, 1, bounds.Text); err != nil {
 			return d, fieldFault("text", err)
 		}
 	}
 	if in.Title != nil {
-		title, err := text.Line(*in.Title, 0, maxTitle)
+		title, err := text.Line(*in.Title, 0, bounds.Title)
 		if err != nil {
 			return d, fieldFault("title", err)
 		}
@@ -54,23 +55,18 @@ func (in Fields) check() (draft, error) {
 	if in.Kind != nil {
 		kind, err := parseKind(*in.Kind)
 		if err != nil {
-			return d, fieldFault("kind", err)
+			return d, err
 		}
 		d.kind = &kind
 	}
 	if in.Visibility != nil {
-		visibility := post.Visibility(*in.Visibility)
-		if post.VisibilityValidator(visibility) != nil {
+		d.visibility = new(post.Visibility(*in.Visibility))
+		if post.VisibilityValidator(*d.visibility) != nil {
 			return d, fieldFault("visibility", errVisibility)
 		}
-		d.visibility = &visibility
 	}
-	files, err := parseFiles(in.AttachmentIDs)
-	if err != nil {
-		return d, fieldFault("attachment_ids", err)
-	}
-	d.files = files
-	return d, nil
+	d.files, err = parseFiles(in.AttachmentIDs)
+	return d, err
 }
 
 // write sets the fields of a new or changed post that were sent.
@@ -91,69 +87,46 @@ func (d draft) post(authorID uuid.UUID) *ent.Post {
 	return p
 }
 
-// textArguments are those of write_text.
-func textArguments(p *ent.Post) []any {
-	return []any{p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text}
-}
-
 func set[T any](sent *T, field func(T)) {
 	if sent != nil {
 		field(*sent)
 	}
 }
 
-// row is a post with its author. Its fields are in the order of the columns of the statements.
+// Card is a post (§2.2). Agents other than the author see its files without name and hash. Statements read their columns straight
+// into it.
+type Card struct {
+	ID     uuid.UUID   `json:"id" db:"id"`
+	Author *bots.Brief `json:"author" db:"-"`
+	// Kind is update or portfolio, Visibility private or public.
+	Kind       string `json:"kind" db:"kind"`
+	Visibility string `json:"visibility" db:"visibility"`
+	Title      string `json:"title" db:"title"`
+	Text       string `json:"text" db:"text"`
+	// Attachments are in the author's order.
+	Attachments []*attachments.Card `json:"attachments" db:"-"`
+	CreatedAt   time.Time           `json:"created_at" db:"created_at"`
+	UpdatedAt   time.Time           `json:"updated_at" db:"updated_at"`
+	// PublishedAt is when the post first became public, null before.
+	PublishedAt *time.Time `json:"published_at" db:"published_at"`
+}
+
+// row is a post with its author.
 type row struct {
-	ID         uuid.UUID `db:"id"`
-	Kind       string    `db:"kind"`
-	Visibility string    `db:"visibility"`
-	Title      string    `db:"title"`
-	Text       string    `db:"text"`
-	CreatedAt  time.Time `db:"created_at"`
-	UpdatedAt  time.Time `db:"updated_at"`
-	// PublishedAt is null unless the post was public at some time.
-	PublishedAt *time.Time `db:"published_at"`
+	Card
+
 	// HasFiles is false for most posts, and then no files are read.
 	HasFiles bool          `db:"has_files"`
-	Author   bots.BriefRow `db:"author"`
+	By       bots.BriefRow `db:"author"`
 }
 
 // columns are where the columns of post_card go, in their order.
 func (r *row) columns() []any {
-	a := &r.Author
+	a := &r.By
 	return []any{
 		&r.ID, &r.Kind, &r.Visibility, &r.Title, &r.Text, &r.CreatedAt, &r.UpdatedAt, &r.PublishedAt, &r.HasFiles,
 		&a.ID, &a.Handle, &a.DisplayName, &a.EncryptionPublicKey, &a.AvatarID,
 	}
-}
-
-// rowOf is the row of a new post without files.
-func rowOf(p *ent.Post, author bots.BriefRow) row {
-	r := row{
-		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
-		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt, Author: author,
-	}
-	if p.Visibility == post.VisibilityPublic {
-		r.PublishedAt = &r.CreatedAt
-	}
-	return r
-}
-
-// Card is a post (§2.2). Agents other than the author see its files without name and hash.
-type Card struct {
-	ID     uuid.UUID   `json:"id"`
-	Author *bots.Brief `json:"author"`
-	// Kind is update or portfolio, Visibility private or public.
-	Kind       string `json:"kind"`
-	Visibility string `json:"visibility"`
-	Title      string `json:"title"`
-	Text       string `json:"text"`
-	// Attachments are in the author's order.
-	Attachments []*attachments.Card `json:"attachments"`
-	CreatedAt   time.Time           `json:"created_at"`
-	UpdatedAt   time.Time           `json:"updated_at"`
-	// PublishedAt is when the post first became public, null before.
-	PublishedAt *time.Time `json:"published_at"`
 }
 
 // Listed is the time by which lists order the post: when it first became public, or, of a private one, when it was made.
@@ -164,13 +137,10 @@ func (c *Card) Listed() time.Time {
 	return c.CreatedAt
 }
 
-// card returns the post as it goes over the wire.
-func (r *row) card(files []*attachments.Card) *Card {
-	return &Card{
-		ID: r.ID, Author: r.Author.Card(), Kind: r.Kind, Visibility: r.Visibility,
-		Title: r.Title, Text: r.Text, Attachments: append([]*attachments.Card{}, files...),
-		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, PublishedAt: r.PublishedAt,
-	}
+// complete returns the post as it goes over the wire.
+func (r *row) complete(files []*attachments.Card) *Card {
+	r.Author, r.Attachments = r.By.Card(), append([]*attachments.Card{}, files...)
+	return &r.Card
 }
 
 // PostResult is one post, as REST wraps it.

@@ -50,18 +50,14 @@ func TestConcurrentChangesOfPostAndAuthor(t *testing.T) {
 					if author == "opens" {
 						s.close()
 					}
-					first, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
-					require.NoError(t, err)
-					defer first.Rollback()
-					_, err = first.Exec(order[0], s.author.ID)
-					require.NoError(t, err)
+					commit := s.Hold(order[0], s.author.ID)
 					done := make(chan error, 1)
 					go func() {
 						_, err := s.DB.SQL.Pool.Exec(order[1], s.author.ID)
 						done <- err
 					}()
-					s.requireWaiting(t)
-					require.NoError(t, first.Commit())
+					s.AwaitLocks(1)
+					commit()
 					require.NoError(t, <-done)
 					require.Zero(t, s.Count(feedDifference))
 					s.settle()
@@ -87,7 +83,7 @@ func TestDeletionLocksTheAuthorFirst(t *testing.T) {
 		_, err := s.Posts.DeletePost(s.author.Ctx, posts.PostInput{PostID: s.open.String()})
 		done <- err
 	}()
-	s.requireWaiting(t)
+	s.AwaitLocks(1)
 	_, err = holder.Exec("SELECT FROM attachments WHERE id = $1 FOR UPDATE NOWAIT", file)
 	require.NoError(t, err)
 	require.NoError(t, holder.Commit())
@@ -115,7 +111,7 @@ func TestAWorkComesWhileTheOnlyOneGoes(t *testing.T) {
 		_, err := s.create(s.author, work)
 		done <- err
 	}()
-	s.requireWaiting(t)
+	s.AwaitLocks(1)
 	require.NoError(t, first.Commit())
 	require.NoError(t, <-done)
 	require.Zero(t, s.Count(lacks, s.author.ID))
@@ -146,31 +142,19 @@ func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			holder, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
-			require.NoError(t, err)
-			defer holder.Rollback()
-			_, err = holder.Exec(c.stop)
-			require.NoError(t, err)
+			commit := s.Hold(c.stop)
 			done := make(chan error, 1)
 			go func() { done <- c.change() }()
-			s.requireWaiting(t)
+			s.AwaitLocks(1)
 			file := texts(s.File(s.author, attachments.Portfolio))
 			draft, err := s.create(s.author, posts.Fields{})
 			require.NoError(t, err)
 			_, err = s.update(s.author, draft.ID, posts.Fields{AttachmentIDs: file, RightsConfirmed: yes})
 			require.NoError(t, err)
-			require.NoError(t, holder.Commit())
+			commit()
 			require.NoError(t, <-done)
 		})
 	}
-}
-
-// requireWaiting waits until a transaction waits for another.
-func (s *fixture) requireWaiting(t *testing.T) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		return s.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == 1
-	}, slack.TestWait, time.Millisecond)
 }
 
 // concurrentAgents is agents whose posts, files and profiles change at the same time.

@@ -15,11 +15,7 @@ import (
 // publication_rights_required, invalid_attachment, attachment_already_bound and inactive_bot (a public post of an agent that is not
 // active).
 func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d, err := in.Check()
+	v, d, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -28,31 +24,28 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 			return made, err
 		}
 	}
-	var made *PostResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*PostResult, error) {
 		by, err := db.One[author](ctx, tx.SQL, selectAuthor, v.BotID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		create := tx.Ent.Post.Create().SetAuthorID(v.BotID).SetCreatedAt(by.Now).SetUpdatedAt(by.Now)
 		d.write(create.Mutation())
 		p, err := create.Save(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		files, err := publish(ctx, tx, by, p, d, nil)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if isPublicWork(p) {
 			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		made, err = by.result(ctx, tx, p, files)
-		return err
+		return by.result(ctx, tx, p, files)
 	})
-	return made, err
 }
 
 // written is the row of write_text.
@@ -66,12 +59,10 @@ type written struct {
 // createText keeps a post without files in one statement, since nothing else has to be done. It returns nil for the only public
 // work of an agent.
 func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) {
-	var rows []*written
-	err := db.Each(ctx, a.DB.SQL, db.Into(&rows), writeText, textArguments(p)...)
+	by, err := db.One[written](ctx, a.DB.SQL, writeText, p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text)
 	if err != nil {
 		return nil, err
 	}
-	by := rows[0]
 	if p.Visibility == post.VisibilityPublic {
 		if err := cmp.Or(by.closed(), by.inactive()); err != nil {
 			return nil, err

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent/post"
 	"stoa/graph/auth"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
@@ -21,19 +20,14 @@ const deepOffset = 2000
 // Feed lists the caller's own posts and the public posts of active open profiles, newest first (§4.3). Only an agent may call it.
 // Pages reach to 100,000. Faults: invalid_pagination, invalid_kind.
 func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, p, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	n, kind, err := in.Check()
-	if err != nil {
-		return nil, err
+	if read, ok := v.Along.(*firstPage); ok && isFirst(p.Number) && p.kind == "" {
+		return newList(ctx, a.DB.SQL, v.BotID, p.Number, read.found)
 	}
-	if read, ok := v.Along.(*firstPage); ok && isFirst(n) && kind == "" {
-		return newList(ctx, a.DB.SQL, v.BotID, n, read.found)
-	}
-	statement, args := feedStatement(v.BotID, n, kind)
-	return readList(ctx, a.DB.SQL, v.BotID, n, statement, args...)
+	return readFeed(ctx, a.DB.SQL, v.BotID, p)
 }
 
 // FirstPageAlong reads the first page of the feed with the authentication of its caller.
@@ -49,22 +43,22 @@ func (p *firstPage) Next(rows *sql.Rows, holder []any) error {
 	return rows.Scan(slices.Concat(holder, r.columns())...)
 }
 
-// feedStatement returns the statement that reads a page of the feed, and its arguments.
-func feedStatement(caller uuid.UUID, n page.Number, kind post.Kind) (*db.Statement, []any) {
+// readFeed reads a page of the feed of an agent, or of uuid.Nil for no agent in particular.
+func readFeed(ctx context.Context, on db.Querier, caller uuid.UUID, p feedPage) (*PostList, error) {
 	pages, args := otherPages, []any{caller}
 	switch {
-	case isFirst(n):
+	case isFirst(p.Number):
 		pages = firstPages
-	case n.Offset() >= deepOffset:
+	case p.Offset() >= deepOffset:
 		pages = deepPages
 		fallthrough
 	default:
-		args = append(args, n.Offset(), n.Limit())
+		args = append(args, p.Offset(), p.Limit())
 	}
-	if kind == "" {
-		return pages.bothKinds, args
+	if p.kind == "" {
+		return readList(ctx, on, caller, p.Number, pages.bothKinds, args...)
 	}
-	return pages.oneKind, append(args, string(kind))
+	return readList(ctx, on, caller, p.Number, pages.oneKind, append(args, string(p.kind))...)
 }
 
 // isFirst reports whether it is the first page of the usual size, which most ask for.

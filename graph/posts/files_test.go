@@ -2,7 +2,6 @@ package posts_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -214,24 +213,10 @@ func TestOneFileGoesToOnePost(t *testing.T) {
 	w := newWorld(t)
 	author := w.Agent()
 	file := w.File(author, attachments.Portfolio)
-	var (
-		group sync.WaitGroup
-		errs  = make([]error, 4)
-	)
-	for i := range errs {
-		group.Go(func() {
-			_, errs[i] = w.create(author, posts.Fields{AttachmentIDs: texts(file)})
-		})
-	}
-	group.Wait()
-	made := 0
-	for _, err := range errs {
-		if err == nil {
-			made++
-			continue
-		}
-		require.Equal(t, fault.AttachmentAlreadyBound, fault.From(err).Code)
-	}
-	require.Equal(t, 1, made)
+	codes := graphtest.AtOnce(4, func(int) error {
+		_, err := w.create(author, posts.Fields{AttachmentIDs: texts(file)})
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": 1, fault.AttachmentAlreadyBound: 3}, codes.Count())
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM posts"))
 }

@@ -11,27 +11,21 @@ import (
 	"stoa/ent/post"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
 )
 
-// Limits of a post (§8): lengths in characters, and the number of its files.
-const (
-	maxText  = bounds.Text
-	maxTitle = bounds.Title
-	maxFiles = bounds.Files
-	// lastPage is the deepest page of the feed.
-	lastPage = 100_000
-)
+// lastPage is the deepest page of the feed (§8).
+const lastPage = 100_000
 
 var (
-	errRequired   = errors.New("is required")
 	errOnce       = errors.New("must be sent once")
 	errKind       = errors.New("must be update or portfolio")
 	errVisibility = errors.New("must be private or public")
 	errTwice      = errors.New("must not name a file twice")
-	errFiles      = fmt.Errorf("must be at most %d files", maxFiles)
+	errFiles      = fmt.Errorf("must be at most %d files", bounds.Files)
 )
 
 // CreatePostInput is the body of a new post.
@@ -52,40 +46,47 @@ type PostInput struct {
 // or invalid_field.
 func (in CreatePostInput) Check() (draft, error) {
 	if in.Text == nil {
-		return draft{}, fieldFault("text", errRequired)
+		return draft{}, fieldFault("text", input.ErrRequired)
 	}
 	return in.check()
 }
 
-// Check returns invalid_id if post_id is not a UUID, invalid_field if the input changes nothing, or an error of
-// CreatePostInput.Check.
-func (in UpdatePostInput) Check() (uuid.UUID, draft, error) {
-	id, err := PostInput{in.PostID}.Check()
-	if err != nil {
-		return uuid.Nil, draft{}, err
-	}
-	if in.empty() {
-		return uuid.Nil, draft{}, fault.New(fault.InvalidField).Say("Send at least one field to change.")
-	}
-	d, err := in.check()
-	return id, d, err
+// change is a checked UpdatePostInput.
+type change struct {
+	draft
+
+	id uuid.UUID
 }
 
-func parseFiles(sent []string) ([]uuid.UUID, error) {
+// Check returns invalid_id if post_id is not a UUID, invalid_field if the input changes nothing, or an error of
+// CreatePostInput.Check.
+func (in UpdatePostInput) Check() (c change, err error) {
+	if c.id, err = input.ID("post_id", in.PostID); err != nil {
+		return c, err
+	}
+	if in.empty() {
+		return c, fault.New(fault.InvalidField).Say("Send at least one field to change.")
+	}
+	c.draft, err = in.check()
+	return c, err
+}
+
+// parseFiles reads a set of files; nil stays nil.
+func parseFiles(sent []string) (ids []uuid.UUID, err error) {
 	if sent == nil {
 		return nil, nil
 	}
-	if len(sent) > maxFiles {
-		return nil, errFiles
+	if len(sent) > bounds.Files {
+		return nil, fieldFault("attachment_ids", errFiles)
 	}
-	ids := make([]uuid.UUID, 0, len(sent))
+	ids = make([]uuid.UUID, 0, len(sent))
 	for _, s := range sent {
 		id, err := text.UUID(s)
-		if err != nil {
-			return nil, err
+		if err == nil && slices.Contains(ids, id) {
+			err = errTwice
 		}
-		if slices.Contains(ids, id) {
-			return nil, errTwice
+		if err != nil {
+			return nil, fieldFault("attachment_ids", err)
 		}
 		ids = append(ids, id)
 	}
@@ -93,13 +94,7 @@ func parseFiles(sent []string) ([]uuid.UUID, error) {
 }
 
 // Check returns invalid_id if post_id is not a UUID.
-func (in PostInput) Check() (uuid.UUID, error) {
-	id, err := text.UUID(in.PostID)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "post_id", err.Error())
-	}
-	return id, nil
-}
+func (in PostInput) Check() (uuid.UUID, error) { return input.ID("post_id", in.PostID) }
 
 // FeedInput is the query of the feed.
 type FeedInput struct {
@@ -108,34 +103,37 @@ type FeedInput struct {
 	Kind     page.Param `json:"-" query:"kind"`
 }
 
-// Check returns invalid_pagination or invalid_kind. kind is empty for posts of both kinds.
-func (in FeedInput) Check() (n page.Number, kind post.Kind, err error) {
-	if n, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
-		return n, "", err
+// feedPage is a checked FeedInput. kind is empty for posts of both kinds.
+type feedPage struct {
+	page.Number
+
+	kind post.Kind
+}
+
+// Check returns invalid_pagination or invalid_kind.
+func (in FeedInput) Check() (p feedPage, err error) {
+	if p.Number, err = page.Parse(in.Page, in.PageSize, lastPage); err == nil {
+		p.kind, err = KindFilter(in.Kind)
 	}
-	kind, err = KindFilter(in.Kind)
-	return n, kind, err
+	return p, err
 }
 
 // KindFilter reads the query parameter kind; empty if it was not sent, invalid_kind if it is sent twice or names no kind.
 func KindFilter(sent page.Param) (post.Kind, error) {
-	if len(sent) == 0 {
+	switch len(sent) {
+	case 0:
 		return "", nil
-	}
-	if len(sent) > 1 {
+	case 1:
+		return parseKind(sent[0])
+	default:
 		return "", fieldFault("kind", errOnce)
 	}
-	kind, err := parseKind(sent[0])
-	if err != nil {
-		return "", fieldFault("kind", err)
-	}
-	return kind, nil
 }
 
 func parseKind(s string) (post.Kind, error) {
 	kind := post.Kind(s)
 	if post.KindValidator(kind) != nil {
-		return "", errKind
+		return "", fieldFault("kind", errKind)
 	}
 	return kind, nil
 }
@@ -149,7 +147,7 @@ var fieldCodes = map[string]fault.Code{
 }
 
 // fieldFault is the fault of a field with a wrong value.
-func fieldFault(field string, err error) *fault.Error {
+func fieldFault(field string, err error) error {
 	return fault.Field(fieldCode(field), field, err.Error())
 }
 

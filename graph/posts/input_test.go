@@ -112,7 +112,7 @@ func TestUpdatePostInput(t *testing.T) {
 		"nothing":        {UpdatePostInput{id, Fields{}}, fault.InvalidField},
 		"no id":          {UpdatePostInput{"{" + id + "}", Fields{}}, fault.InvalidID},
 	} {
-		_, _, err := c.in.Check()
+		_, err := c.in.Check()
 		if c.code == "" {
 			require.NoError(t, err, name)
 			continue
@@ -138,7 +138,7 @@ func TestFeedInput(t *testing.T) {
 		{nil, nil, page.Param{"updates"}, fault.InvalidKind},
 		{nil, nil, page.Param{"update", "update"}, fault.InvalidKind},
 	} {
-		_, _, err := FeedInput{c.page, c.size, c.kind}.Check()
+		_, err := FeedInput{c.page, c.size, c.kind}.Check()
 		if c.code == "" {
 			require.NoError(t, err)
 			continue

@@ -7,23 +7,20 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/search"
 )
 
 // PublicFeed lists the public posts of active open profiles, newest first, as anyone sees them without a token (§4.13). Pages
 // reach to 100,000. Faults: invalid_pagination, invalid_kind, rate_limited.
 func (a *API) PublicFeed(ctx context.Context, in FeedInput) (*PostList, error) {
-	n, kind, err := in.Check()
+	p, err := in.Check()
 	if err != nil {
 		return nil, err
 	}
-	var list *PostList
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		statement, args := feedStatement(uuid.Nil, n, kind)
-		list, err = readList(ctx, on, uuid.Nil, n, statement, args...)
-		return err
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*PostList, error) {
+		return readFeed(ctx, on, uuid.Nil, p)
 	})
-	return list, err
 }
 
 // PublicPost returns a public post of an active open profile, as anyone sees it without a token (§4.13). Faults: invalid_id,
@@ -33,40 +30,33 @@ func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error)
 	if err != nil {
 		return nil, err
 	}
-	var found *PostResult
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		found, err = readPost(ctx, on, id, uuid.Nil)
-		return err
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*PostResult, error) {
+		return readPost(ctx, on, id, uuid.Nil)
 	})
-	return found, err
 }
 
 // PublicSearch lists the newest public posts of active open profiles whose title or text holds q, limit at most, as anyone sees them
 // without a token (§4.13). q has passed search.Text. It counts as a search. Faults: rate_limited.
-func (a *API) PublicSearch(ctx context.Context, q string, limit int) (found []*Card, err error) {
-	err = a.Reads.Run(ctx, true, func(ctx context.Context, on db.Querier) error {
+func (a *API) PublicSearch(ctx context.Context, q string, limit int) ([]*Card, error) {
+	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]*Card, error) {
 		rows, err := search.All[row](ctx, on, searchWorks, 0, limit, q, q)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found, err = newCards(ctx, on, uuid.Nil, rows)
-		return err
+		return newCards(ctx, on, uuid.Nil, rows)
 	})
-	return found, err
 }
 
 // PublicMentions lists the newest public posts of others that name an agent by the handle that it has since then, limit at most, as
 // anyone sees them without a token (§4.13). Faults: rate_limited.
-func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, limit int) (found []*Card, err error) {
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
+func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, limit int) ([]*Card, error) {
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
 		rows, err := db.All[row](ctx, on, listMentions, agent, handle, since, limit)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		found, err = newCards(ctx, on, uuid.Nil, rows)
-		return err
+		return newCards(ctx, on, uuid.Nil, rows)
 	})
-	return found, err
 }
 
 // Reference names a public post and when it was changed.
@@ -77,10 +67,8 @@ type Reference struct {
 
 // PublicReferences lists the newest public posts, limit at most, for the sitemap (§4.13). It counts as a search. Faults:
 // rate_limited.
-func (a *API) PublicReferences(ctx context.Context, limit int) (found []*Reference, err error) {
-	err = a.Reads.Run(ctx, true, func(ctx context.Context, on db.Querier) (err error) {
-		found, err = db.All[Reference](ctx, on, listPublic, limit)
-		return err
+func (a *API) PublicReferences(ctx context.Context, limit int) ([]*Reference, error) {
+	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]*Reference, error) {
+		return db.All[Reference](ctx, on, listPublic, limit)
 	})
-	return found, err
 }

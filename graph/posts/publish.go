@@ -49,8 +49,14 @@ func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uu
 	if len(files) > 0 {
 		return readPost(ctx, tx.SQL, p.ID, p.AuthorID)
 	}
-	made := rowOf(p, by.Brief)
-	return &PostResult{Post: made.card(nil)}, nil
+	made := row{By: by.Brief, Card: Card{
+		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
+		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
+	}}
+	if p.Visibility == post.VisibilityPublic {
+		made.PublishedAt = &made.CreatedAt
+	}
+	return &PostResult{Post: made.complete(nil)}, nil
 }
 
 // publish binds the files of a draft to its post, which is locked and has its new visibility already, and refuses what may not

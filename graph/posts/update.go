@@ -12,45 +12,37 @@ import (
 // this order: those of UpdatePostInput.Check, not_found (also for a deleted post), then as for CreatePost from rights_required
 // on. The profile must be open and the agent active only where the request asks for a public post.
 func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, c, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	id, d, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	var changed *PostResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		p, err := tx.Ent.Post.Query().Where(post.ID(id), post.AuthorID(v.BotID), post.DeletedAtIsNil()).ForUpdate().Only(ctx)
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*PostResult, error) {
+		p, err := tx.Ent.Post.Query().Where(post.ID(c.id), post.AuthorID(v.BotID), post.DeletedAtIsNil()).ForUpdate().Only(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		by, err := db.One[author](ctx, tx.SQL, selectAuthor, v.BotID)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		before, err := filesOf(ctx, tx, p)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		wasWork := isPublicWork(p)
 		update := tx.Ent.Post.UpdateOne(p).SetUpdatedAt(by.Now)
-		d.write(update.Mutation())
-		p, err = update.Save(ctx)
-		if err != nil {
-			return err
+		c.write(update.Mutation())
+		if p, err = update.Save(ctx); err != nil {
+			return nil, err
 		}
-		if _, err := publish(ctx, tx, by, p, d, before); err != nil {
-			return err
+		if _, err := publish(ctx, tx, by, p, c.draft, before); err != nil {
+			return nil, err
 		}
 		if wasWork != isPublicWork(p) {
 			if err := a.ProfileChanged(ctx, tx, v.BotID); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		changed, err = readPost(ctx, tx.SQL, p.ID, v.BotID)
-		return err
+		return readPost(ctx, tx.SQL, p.ID, v.BotID)
 	})
-	return changed, err
 }

@@ -5,9 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/ent/post"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/posts"
 )
@@ -16,21 +14,16 @@ import (
 // Faults: invalid_id, invalid_pagination, invalid_kind, not_found (also for a closed profile and for an agent that is not active
 // or suspended, even the caller itself).
 func (a *API) BotCard(ctx context.Context, in BotInput) (*BotResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, s, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	id, n, kind, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	return a.shown(ctx, a.DB.SQL, v.BotID, id, kind, n)
+	return a.show(ctx, a.DB.SQL, v.BotID, s)
 }
 
-// shown reads the card of an agent, and a page of its public posts, as the caller sees them; uuid.Nil is anyone without a token. It returns
-// sql.ErrNoRows, which becomes not_found, if the profile is not shown.
-func (a *API) shown(ctx context.Context, on db.Querier, callerID, id uuid.UUID, kind post.Kind, n page.Number) (*BotResult, error) {
-	found, err := db.One[row](ctx, on, selectProfile, callerID, id)
+// show reads an agent's card with a page of its public posts, as a caller sees them.
+func (a *API) show(ctx context.Context, on db.Querier, callerID uuid.UUID, s shown) (*BotResult, error) {
+	found, err := db.One[row](ctx, on, selectProfile, callerID, s.id)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +31,7 @@ func (a *API) shown(ctx context.Context, on db.Querier, callerID, id uuid.UUID, 
 	if err != nil {
 		return nil, err
 	}
-	works, err := posts.PublicWorks(ctx, on, callerID, id, kind, n)
+	works, err := posts.PublicWorks(ctx, on, callerID, s.id, s.kind, s.n)
 	if err != nil {
 		return nil, err
 	}

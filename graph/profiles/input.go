@@ -5,9 +5,9 @@ import (
 
 	"stoa/ent/post"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
-	"stoa/graph/platform/text"
 	"stoa/graph/posts"
 )
 
@@ -53,14 +53,20 @@ func (in SearchInput) Check() (filters, error) {
 	return f, wrong.Fault(fault.InvalidSearch)
 }
 
-// Check returns invalid_id, invalid_pagination or invalid_kind. kind is empty for posts of both kinds.
-func (in BotInput) Check() (id uuid.UUID, n page.Number, kind post.Kind, err error) {
-	if id, err = text.UUID(in.BotID); err != nil {
-		return id, n, "", fault.Field(fault.InvalidID, "bot_id", err.Error())
+// shown is a checked BotInput. kind is empty for posts of both kinds.
+type shown struct {
+	id   uuid.UUID
+	n    page.Number
+	kind post.Kind
+}
+
+// Check returns invalid_id, invalid_pagination or invalid_kind.
+func (in BotInput) Check() (s shown, err error) {
+	if s.id, err = input.ID("bot_id", in.BotID); err != nil {
+		return s, err
 	}
-	if n, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
-		return id, n, "", err
+	if s.n, err = page.Parse(in.Page, in.PageSize, lastPage); err == nil {
+		s.kind, err = posts.KindFilter(in.Kind)
 	}
-	kind, err = posts.KindFilter(in.Kind)
-	return id, n, kind, err
+	return s, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/search"
 	"stoa/graph/platform/viewer"
 )
@@ -24,25 +25,30 @@ func (a *API) SearchBots(ctx context.Context, in SearchInput) (*BotList, error) 
 	return a.search(ctx, v.BotID, in)
 }
 
-// search is SearchBots for a caller; uuid.Nil is anyone without a token.
+// search reads a page of a search as a caller sees it.
 func (a *API) search(ctx context.Context, callerID uuid.UUID, in SearchInput) (*BotList, error) {
 	f, refused := in.Check()
-	var list *BotList
 	searching := search.Requested(in.Q) || search.Requested(in.Specialty)
-	err := a.Reads.Run(ctx, searching, func(ctx context.Context, on db.Querier) error {
+	return readpool.Read(ctx, a.Reads.Run, searching, func(ctx context.Context, on db.Querier) (*BotList, error) {
 		if refused != nil {
-			return refused
+			return nil, refused
 		}
-		found, err := f.find(ctx, on, callerID)
-		if err != nil {
-			return err
-		}
-		list = new(BotList)
-		found, list.Meta = page.Cut(f.n, found)
-		list.Bots, err = a.newCards(ctx, on, callerID, found)
-		return err
+		return a.list(ctx, on, callerID, f)
 	})
-	return list, err
+}
+
+// list reads a page of a search, as an agent sees it.
+func (a *API) list(ctx context.Context, on db.Querier, callerID uuid.UUID, f filters) (*BotList, error) {
+	found, err := f.find(ctx, on, callerID)
+	if err != nil {
+		return nil, err
+	}
+	rows, meta := page.Cut(f.n, found)
+	cards, err := a.newCards(ctx, on, callerID, rows)
+	if err != nil {
+		return nil, err
+	}
+	return &BotList{Bots: cards, Meta: meta}, nil
 }
 
 // find reads the rows of a page and one more if there is a next page.

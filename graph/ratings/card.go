@@ -8,7 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
-	"stoa/graph/platform/wire"
+	"stoa/graph/platform/once"
 )
 
 // Card is a rating (§2.10).
@@ -31,15 +31,9 @@ type Card struct {
 
 // Result is one rating, as REST wraps it. A repeat holds the answer that was given then.
 type Result struct {
-	wire.Replay
+	once.Answer
 	Rating *Card `json:"rating"`
-
-	// body is the exact answer, the same for every repeat.
-	body []byte
 }
-
-// MarshalJSON returns the exact answer.
-func (r *Result) MarshalJSON() ([]byte, error) { return r.body, nil }
 
 // List is a page of an agent's ratings, newest first.
 type List struct {

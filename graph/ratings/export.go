@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 )
 
 var (
@@ -29,5 +30,5 @@ func (a *API) listed(ctx context.Context, s *db.Statement, agent, after uuid.UUI
 	if err != nil {
 		return nil, err
 	}
-	return newCards(found), nil
+	return page.Map(found, (*row).card), nil
 }

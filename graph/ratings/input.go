@@ -5,24 +5,14 @@ import (
 
 	"github.com/google/uuid"
 
-	"stoa/graph/orders"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/text"
 )
 
-// Bounds of a rating (§2.10); the text is counted in characters.
-const (
-	minStars = 1
-	maxStars = 5
-	maxText  = bounds.RatingText
-)
-
-var (
-	errRequired = errors.New("is required")
-	errStars    = errors.New("must be an integer from 1 to 5")
-)
+var errStars = errors.New("must be an integer from 1 to 5")
 
 // RateInput is a rating of an order's other participant: the path and its body (§4.7). A nil field was not sent.
 type RateInput struct {
@@ -37,42 +27,30 @@ type rate struct {
 	orderID, operationID uuid.UUID
 	stars                int
 	text                 string
-	// hash identifies a request.
-	hash []byte
 }
 
 // check returns invalid_id for a malformed order id, or invalid_input naming every field that is wrong.
-func (in RateInput) check() (rate, error) {
-	var made rate
-	var err error
-	if made.orderID, err = text.UUID(in.OrderID); err != nil {
-		return made, fault.Field(fault.InvalidID, "order_id", err.Error())
-	}
-	wrong := fault.Fields{}
-	if in.OperationID == nil {
-		wrong.Add("operation_id", errRequired)
-	} else {
-		made.operationID, err = text.UUID(*in.OperationID)
-		wrong.Add("operation_id", err)
-	}
-	switch {
-	case in.Stars == nil:
-		wrong.Add("stars", errRequired)
-	case *in.Stars < minStars || *in.Stars > maxStars:
-		wrong.Add("stars", errStars)
-	default:
-		made.stars = int(*in.Stars)
-	}
-	if in.Text != nil {
-		made.text, err = text.Multi(*in.Text, 0, maxText)
-		wrong.Add("text", err)
-	}
-	if err := wrong.Fault(fault.InvalidInput); err != nil {
+func (in RateInput) check() (made rate, err error) {
+	if made.orderID, err = input.ID("order_id", in.OrderID); err != nil {
 		return made, err
 	}
+	f := input.New()
+	made.operationID = f.ID("operation_id", in.OperationID)
+	stars := input.Require(f, "stars", in.Stars)
+	if stars < 1 || stars > 5 {
+		f.Add("stars", errStars)
+	}
+	made.stars = int(stars)
+	if in.Text != nil {
+		made.text = f.Text("text", in.Text, 0, bounds.RatingText)
+	}
+	return made, f.Fault(fault.InvalidInput)
+}
+
+// canonical is the input as it is compared with a repeat.
+func (in RateInput) canonical() RateInput {
 	in.OperationID = text.CanonicalUUID(in.OperationID)
-	made.hash, err = orders.HashRequest("rating", made.orderID, in)
-	return made, err
+	return in
 }
 
 // ListInput names an agent and a page of its ratings (§4.2).
@@ -86,18 +64,14 @@ type ListInput struct {
 
 // asked is a checked ListInput.
 type asked struct {
-	botID           uuid.UUID
-	before, orderID *uuid.UUID
+	input.List
+	orderID *uuid.UUID
 }
 
 // check returns invalid_id unless all are UUIDs; before and order_id may be left out.
 func (in ListInput) check() (a asked, err error) {
-	if a.botID, err = text.UUID(in.BotID); err != nil {
-		return a, fault.Field(fault.InvalidID, "bot_id", err.Error())
+	if a.List, err = input.ListOf("bot_id", in.BotID, in.Before); err == nil {
+		a.orderID, err = page.ID("order_id", in.OrderID)
 	}
-	if a.before, err = page.ID("before", in.Before); err != nil {
-		return a, err
-	}
-	a.orderID, err = page.ID("order_id", in.OrderID)
 	return a, err
 }

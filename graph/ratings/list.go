@@ -16,38 +16,34 @@ import (
 // has removed the rating. Faults: invalid_id, not_found (also if the profile is not shown, or if before is not a rating of that
 // agent).
 func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	asked, err := in.check()
+	v, asked, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
 	if asked.orderID != nil {
 		return a.ownRating(ctx, v.BotID, asked)
 	}
-	if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, selectShown, asked.botID); err != nil {
+	if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, selectShown, asked.Of); err != nil {
 		return nil, err
 	}
-	found, err := db.All[row](ctx, a.DB.SQL, listRatings, asked.botID, asked.before, page.CursorSize+1)
+	found, err := db.All[row](ctx, a.DB.SQL, listRatings, asked.Of, asked.Before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 && asked.before != nil {
-		if _, err := a.DB.Ent.Rating.Query().Where(rating.ID(*asked.before), rating.SubjectID(asked.botID)).OnlyID(ctx); err != nil {
+	if len(found) == 0 && asked.Before != nil {
+		if _, err := a.DB.Ent.Rating.Query().Where(rating.ID(*asked.Before), rating.SubjectID(asked.Of)).OnlyID(ctx); err != nil {
 			return nil, err
 		}
 	}
 	rows, next := page.Older(found, page.CursorSize, func(r *row) uuid.UUID { return r.ID })
-	return &List{Ratings: newCards(rows), NextBefore: next}, nil
+	return &List{Ratings: page.Map(rows, (*row).card), NextBefore: next}, nil
 }
 
 // ownRating lists the caller's rating of an order, if there is one.
 func (a *API) ownRating(ctx context.Context, caller uuid.UUID, asked asked) (*List, error) {
-	found, err := db.All[row](ctx, a.DB.SQL, selectOwn, asked.botID, asked.orderID, caller)
+	found, err := db.All[row](ctx, a.DB.SQL, selectOwn, asked.Of, asked.orderID, caller)
 	if err != nil {
 		return nil, err
 	}
-	return &List{Ratings: newCards(found)}, nil
+	return &List{Ratings: page.Map(found, (*row).card)}, nil
 }

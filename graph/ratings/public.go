@@ -8,6 +8,8 @@ import (
 
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/readpool"
 )
 
 // PublicCard is a rating as anyone sees it without a token: without the id of the order.
@@ -27,20 +29,16 @@ type PublicCard struct {
 // PublicRatings lists the newest ratings of an agent for the public site, limit at most (§4.13): none while its profile is not
 // shown, and none of authors whose profiles are not. Faults: rate_limited.
 func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]*PublicCard, error) {
-	var rows []*row
-	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		rows, err = db.All[row](ctx, on, listPublicRatings, botID, limit)
-		return err
+	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
+		return db.All[row](ctx, on, listPublicRatings, botID, limit)
 	})
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*PublicCard, len(rows))
-	for i, r := range rows {
-		list[i] = &PublicCard{
+	return page.Map(rows, func(r *row) *PublicCard {
+		return &PublicCard{
 			ID: r.ID, Author: r.Author.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
 			CreatedAt: r.CreatedAt, Signed: r.Signed,
 		}
-	}
-	return list, nil
+	}), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/bots"
+	"stoa/graph/platform/once"
 )
 
 // row is a rating with its author.
@@ -35,7 +36,7 @@ func (r *row) role() string {
 	return "customer"
 }
 
-// card is the rating as it goes over the wire.
+// Card is the rating as it goes over the wire.
 func (r *row) card() *Card {
 	return &Card{
 		ID: r.ID, OrderID: r.OrderID, Author: r.Author.Card(), SubjectID: r.SubjectID, Stars: r.Stars, Text: r.Text,
@@ -43,19 +44,9 @@ func (r *row) card() *Card {
 	}
 }
 
-func newCards(rows []*row) []*Card {
-	cards := make([]*Card, len(rows))
-	for i, r := range rows {
-		cards[i] = r.card()
-	}
-	return cards
-}
-
 // snapshot is everything that decides a rating, read by one statement.
 type snapshot struct {
-	// Hash and Result are stored under the operation. Without Result no operation is stored.
-	Hash   []byte `db:"request_hash"`
-	Result []byte `db:"result"`
+	once.Stored
 	// SubjectID is the other participant; null unless there is such an order and the caller is one of its participants.
 	SubjectID *uuid.UUID `db:"subject_id"`
 	// Closed reports that the order is, Rated that this side has rated already.

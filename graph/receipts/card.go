@@ -10,9 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
-	"stoa/graph/platform/text"
 )
 
 // Document is a signed document, and what ties it to the key log (§12.5).
@@ -83,13 +82,7 @@ type ReceiptInput struct {
 }
 
 // check returns invalid_id for a malformed id.
-func (in ReceiptInput) check() (uuid.UUID, error) {
-	id, err := text.UUID(in.OrderID)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "order_id", err.Error())
-	}
-	return id, nil
-}
+func (in ReceiptInput) check() (uuid.UUID, error) { return input.ID("order_id", in.OrderID) }
 
 // ListInput is a page of receipts.
 type ListInput struct {
@@ -104,13 +97,7 @@ func (in ListInput) check() (*uuid.UUID, error) { return page.ID("before", in.Be
 type RatingInput struct{ RatingID string }
 
 // check returns invalid_id for a malformed id.
-func (in RatingInput) check() (uuid.UUID, error) {
-	id, err := text.UUID(in.RatingID)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "rating_id", err.Error())
-	}
-	return id, nil
-}
+func (in RatingInput) check() (uuid.UUID, error) { return input.ID("rating_id", in.RatingID) }
 
 // kindOfReceipt is the kind of the row of an order's receipt; the others are ratings.
 const kindOfReceipt = "order"

@@ -2,12 +2,10 @@ package receipts
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/ent/attachment"
-	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 )
 
@@ -26,53 +24,19 @@ type use struct {
 	Kind    attachment.BoundKind `db:"kind"`
 }
 
-// closedOrder is an order with its participants.
+// closedOrder is an order as its receipt shows it, and the texts of which the receipt has hashes.
 type closedOrder struct {
-	ID          uuid.UUID   `db:"id"`
-	Title       string      `db:"title"`
-	Description string      `db:"description"`
-	ResultText  *string     `db:"result_text"`
-	Outcome     string      `db:"outcome"`
-	Version     int         `db:"version"`
-	AuthorID    uuid.UUID   `db:"author_id"`
-	TaskID      *uuid.UUID  `db:"task_id"`
-	AmountMinor int64       `db:"amount_minor"`
-	FeeMinor    int64       `db:"fee_minor"`
-	TotalMinor  int64       `db:"total_minor"`
-	FeeBps      int64       `db:"fee_bps"`
-	Deadline    time.Time   `db:"deadline"`
-	CreatedAt   time.Time   `db:"created_at"`
-	FundedAt    *time.Time  `db:"funded_at"`
-	DeliveredAt *time.Time  `db:"delivered_at"`
-	ClosedAt    *time.Time  `db:"closed_at"`
-	Customer    participant `db:"customer"`
-	Contractor  participant `db:"contractor"`
+	receipt
+
+	Title, Description string
+	ResultText         *string
 }
 
-// participant is an agent of an order. The key is null once the agent is deleted.
-type participant struct {
-	ID      uuid.UUID `db:"id"`
-	Handle  string    `db:"handle"`
-	Key     []byte    `db:"key"`
-	Deleted bool      `db:"deleted"`
-}
-
-func (p participant) party() party {
-	made := party{ID: p.ID, Handle: p.Handle}
-	if p.Key != nil {
-		fingerprint := bots.Fingerprint(p.Key)
-		made.KeyFingerprint = &fingerprint
-	}
-	return made
-}
-
-// givenRating is a rating. The text is null if its author is deleted.
+// givenRating is a rating as its document shows it. The text is null if its author is deleted.
 type givenRating struct {
-	ID        uuid.UUID `db:"id"`
-	AuthorID  uuid.UUID `db:"author_id"`
-	SubjectID uuid.UUID `db:"subject_id"`
-	Stars     int       `db:"stars"`
-	Text      *string   `db:"text"`
+	rating
+
+	Text *string
 }
 
 // readCauses reads what documents speak of.
@@ -108,7 +72,7 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 		return err
 	}
 	for _, o := range closed {
-		c.orders[o.ID] = o
+		c.orders[o.OrderID] = o
 	}
 	taken, err := db.All[struct {
 		OrderID uuid.UUID `db:"order_id"`

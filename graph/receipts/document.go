@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
+	"stoa/graph/bots"
 	"stoa/graph/platform/wire"
 )
 
@@ -24,7 +25,7 @@ const (
 	unit            = "test_credit"
 )
 
-// receipt is the payload of an order's receipt (§12.5). Hashes are SHA-256 in hex, null if there was no such text.
+// receipt is the payload of an order's receipt (§12.5). A statement reads what the order knows straight into it. Hashes are SHA-256 in hex, null if there was no such text.
 type receipt struct {
 	Issuer           string     `json:"iss"`
 	IssuedAt         int64      `json:"iat"`
@@ -61,7 +62,16 @@ type receipt struct {
 type party struct {
 	ID             uuid.UUID `json:"id"`
 	Handle         string    `json:"handle"`
+	Key            []byte    `json:"-"`
 	KeyFingerprint *string   `json:"key_fingerprint"`
+}
+
+// shown is the party with the fingerprint of its key.
+func (p party) shown() party {
+	if p.Key != nil {
+		p.KeyFingerprint = new(bots.Fingerprint(p.Key))
+	}
+	return p
 }
 
 type file struct {

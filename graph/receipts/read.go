@@ -9,6 +9,7 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/viewer"
 )
 
@@ -16,11 +17,7 @@ import (
 // read it. Faults: invalid_id, not_found (also before the receipt has its proof, some seconds after the order closed; then it says
 // when to ask again).
 func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.check()
+	v, id, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
@@ -49,11 +46,7 @@ func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error
 // MyReceipts lists the receipts of the caller's orders, newest first, 100 a page (§4.7). Only an agent may call it. Faults:
 // invalid_id, not_found (before is not a receipt of the caller).
 func (a *API) MyReceipts(ctx context.Context, in ListInput) (*List, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	before, err := in.check()
+	v, before, err := viewer.Checked(ctx, in.check)
 	if err != nil {
 		return nil, err
 	}
@@ -104,10 +97,8 @@ func (a *API) PublicRating(ctx context.Context, in RatingInput) (*PublicDocument
 	if err != nil {
 		return nil, err
 	}
-	var found *row
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		found, err = db.One[row](ctx, on, readPublicRating, id)
-		return err
+	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*row, error) {
+		return db.One[row](ctx, on, readPublicRating, id)
 	})
 	if err != nil {
 		return nil, err

@@ -11,12 +11,10 @@ ORDER BY d.created_at LIMIT :max FOR UPDATE OF d SKIP LOCKED;
 SELECT k.number FROM signing_keys k WHERE k.purpose = :purpose ORDER BY k.number DESC;
 
 -- name: read_orders_of_receipts(orders uuid[])
-SELECT o.id, o.title, o.description, o.result_text, coalesce(o.outcome, '') AS outcome, o.version, o.author_id, o.task_id, o.amount_minor,
-  o.fee_minor, o.total_minor, o.fee_bps, o.deadline, o.created_at, o.funded_at, o.delivered_at, o.closed_at,
-  c.id AS "customer.id", c.handle AS "customer.handle", c.encryption_public_key AS "customer.key",
-  c.state = 'deleted' AS "customer.deleted",
-  k.id AS "contractor.id", k.handle AS "contractor.handle", k.encryption_public_key AS "contractor.key",
-  k.state = 'deleted' AS "contractor.deleted"
+SELECT o.id AS order_id, o.title, o.description, o.result_text, coalesce(o.outcome, '') AS outcome, o.version AS order_version,
+  o.author_id, o.task_id, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.deadline, o.created_at, o.funded_at, o.delivered_at,
+  o.closed_at, c.id AS "customer.id", c.handle AS "customer.handle", c.encryption_public_key AS "customer.key",
+  k.id AS "contractor.id", k.handle AS "contractor.handle", k.encryption_public_key AS "contractor.key"
 FROM orders o JOIN bots c ON c.id = o.customer_id JOIN bots k ON k.id = o.contractor_id WHERE o.id = ANY(:orders);
 
 -- name: read_steps_of_receipts(orders uuid[])

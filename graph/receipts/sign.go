@@ -192,31 +192,28 @@ func (s *signer) document(of *causes, d *unsigned) (string, error) {
 
 // receipt returns the payload of an order's receipt.
 func (s *signer) receipt(of *causes, o *closedOrder, d *unsigned) (*receipt, error) {
-	inputs, results := of.files(o.ID, attachment.BoundKindOrderInput), of.files(o.ID, attachment.BoundKindOrderResult)
+	inputs, results := of.files(o.OrderID, attachment.BoundKindOrderInput), of.files(o.OrderID, attachment.BoundKindOrderResult)
 	agreed, err := canonical(terms{
-		OrderID: o.ID, Title: o.Title, Description: o.Description, Deadline: o.Deadline, AmountMinor: o.AmountMinor, FeeBps: o.FeeBps,
+		OrderID: o.OrderID, Title: o.Title, Description: o.Description, Deadline: o.Deadline, AmountMinor: o.AmountMinor, FeeBps: o.FeeBps,
 		InputFiles: inputs,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &receipt{
-		Issuer: s.log, IssuedAt: d.CreatedAt.Unix(), ID: d.ID, OrderID: o.ID, Version: documentVersion,
-		Environment: environment, Unit: unit, Outcome: o.Outcome, OrderVersion: o.Version,
-		Customer: o.Customer.party(), Contractor: o.Contractor.party(), AuthorID: o.AuthorID,
-		AmountMinor: o.AmountMinor, FeeMinor: o.FeeMinor, TotalMinor: o.TotalMinor, FeeBps: o.FeeBps,
-		TermsSHA256: hashOf(agreed), InputFiles: inputs, ResultFiles: results, ResultTextSHA256: textHash(o.ResultText),
-		Deadline: o.Deadline, CreatedAt: o.CreatedAt, FundedAt: o.FundedAt, DeliveredAt: o.DeliveredAt, ClosedAt: o.ClosedAt,
-		History: of.history(o.ID), Ledger: of.ledger(o.ID), TaskID: o.TaskID, LogKey: s.logKey,
-	}, nil
+	made := o.receipt
+	made.Issuer, made.LogKey, made.IssuedAt, made.ID, made.Version = s.log, s.logKey, d.CreatedAt.Unix(), d.ID, documentVersion
+	made.Environment, made.Unit, made.TermsSHA256, made.ResultTextSHA256 = environment, unit, hashOf(agreed), textHash(o.ResultText)
+	made.Customer, made.Contractor, made.InputFiles, made.ResultFiles = made.Customer.shown(), made.Contractor.shown(), inputs, results
+	made.History, made.Ledger = of.history(o.OrderID), of.ledger(o.OrderID)
+	return &made, nil
 }
 
 // rating returns the payload of a rating's document.
 func (s *signer) rating(r *givenRating, d *unsigned) *rating {
-	return &rating{
-		Issuer: s.log, IssuedAt: d.CreatedAt.Unix(), ID: d.ID, OrderID: d.OrderID, Receipt: d.ReceiptID,
-		AuthorID: r.AuthorID, SubjectID: r.SubjectID, Stars: r.Stars, TextSHA256: textHash(r.Text), Version: documentVersion,
-	}
+	made := r.rating
+	made.Issuer, made.IssuedAt, made.OrderID, made.Receipt = s.log, d.CreatedAt.Unix(), d.OrderID, d.ReceiptID
+	made.TextSHA256, made.Version = textHash(r.Text), documentVersion
+	return &made
 }
 
 // AddMissing adds rows for the documents of orders that closed, and of ratings that were given, before the server made documents. It

@@ -17,61 +17,49 @@ import (
 // call it; it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active), invalid_input (the
 // total of the price at the present fee rate is over 10^12).
 func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*ServiceResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, f, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	f, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	var made *ServiceResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ServiceResult, error) {
 		if err := bots.RequireActive(ctx, tx, v.BotID); err != nil {
-			return err
+			return nil, err
 		}
 		if err := f.checkTotal(ctx, tx); err != nil {
-			return err
+			return nil, err
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s, err := tx.Ent.Service.Create().SetBotID(v.BotID).SetTitle(*f.Title).SetDescription(*f.Description).
 			SetNillableAmountMinor(f.price()).SetCreatedAt(now).SetUpdatedAt(now).Save(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		made, err = readOne(ctx, tx.SQL, selectService, s.ID, v)
-		return err
+		return readOne(ctx, tx.SQL, selectService, s.ID, v)
 	})
-	return made, err
 }
 
 // UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may
 // call it. Faults in this order: invalid_id, invalid_input (also if nothing is to be changed), not_found, invalid_input (the total of
 // the price at the present fee rate is over 10^12).
 func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*ServiceResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, f, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	id, f, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	var changed *ServiceResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		s, err := lock(ctx, tx, id, service.BotID(v.BotID))
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ServiceResult, error) {
+		s, err := lock(ctx, tx, f.id, service.BotID(v.BotID))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := f.checkTotal(ctx, tx); err != nil {
-			return err
+			return nil, err
 		}
 		now, err := tx.Now(ctx)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		change := tx.Ent.Service.UpdateOne(s).SetNillableTitle(f.Title).SetNillableDescription(f.Description).
 			SetNillableAmountMinor(f.price()).SetUpdatedAt(now)
@@ -79,22 +67,16 @@ func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*Servic
 			change.ClearAmountMinor()
 		}
 		if err := change.Exec(ctx); err != nil {
-			return err
+			return nil, err
 		}
-		changed, err = readOne(ctx, tx.SQL, selectService, id, v)
-		return err
+		return readOne(ctx, tx.SQL, selectService, f.id, v)
 	})
-	return changed, err
 }
 
 // DeleteService takes a service of the caller off the catalogue permanently (§4.9) and erases its texts. Only its agent may call
 // it. Faults: invalid_id, not_found (also for a repeat).
 func (a *API) DeleteService(ctx context.Context, in ServiceInput) (*DeletedService, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	id, err := in.Check()
+	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}

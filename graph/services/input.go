@@ -10,24 +10,16 @@ import (
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/wire"
 )
 
-const (
-	// lastPage is the last page of the catalogue.
-	lastPage = 1000
-	// Lengths in characters.
-	maxTitle       = bounds.Title
-	maxDescription = bounds.Text
-)
+// lastPage is the last page of the catalogue.
+const lastPage = 1000
 
-var (
-	errRequired = errors.New("is required")
-	errPrice    = errors.New("must be at least 1, or null for no price")
-)
+var errPrice = errors.New("must be at least 1, or null for no price")
 
 // CatalogueInput is the query of the catalogue: `page` 1 to 1000, `page_size` 1 to 50, `q`, and `bot_id` for one agent's services.
 type CatalogueInput struct {
@@ -81,67 +73,66 @@ type UpdateServiceInput struct {
 	Fields
 }
 
-// Check returns invalid_pagination, invalid_search or invalid_id. q is empty if nothing is searched for, bot nil for all agents.
-func (in CatalogueInput) Check() (n page.Number, q string, bot *uuid.UUID, err error) {
-	if n, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
-		return n, "", nil, err
+// wanted is a checked CatalogueInput. q is empty if nothing is searched for, bot nil for all agents.
+type wanted struct {
+	page.Number
+
+	q   string
+	bot *uuid.UUID
+}
+
+// Check returns invalid_pagination, invalid_search or invalid_id.
+func (in CatalogueInput) Check() (w wanted, err error) {
+	if w.Number, err = page.Parse(in.Page, in.PageSize, lastPage); err != nil {
+		return w, err
 	}
 	wrong := fault.Fields{}
-	q = search.Text(wrong, "q", in.Q)
-	if err = wrong.Fault(fault.InvalidSearch); err != nil {
-		return n, "", nil, err
+	w.q = search.Text(wrong, "q", in.Q)
+	if err = wrong.Fault(fault.InvalidSearch); err == nil {
+		w.bot, err = page.ID("bot_id", in.BotID)
 	}
-	bot, err = page.ID("bot_id", in.BotID)
-	return n, q, bot, err
+	return w, err
 }
 
 // Check returns invalid_id if service_id is not a UUID.
-func (in ServiceInput) Check() (uuid.UUID, error) {
-	id, err := text.UUID(in.ServiceID)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "service_id", err.Error())
-	}
-	return id, nil
-}
+func (in ServiceInput) Check() (uuid.UUID, error) { return input.ID("service_id", in.ServiceID) }
 
 // Check returns the fields as they are kept, or invalid_input.
 func (in CreateServiceInput) Check() (Fields, error) {
-	wrong := fault.Fields{}
-	if in.Title == nil {
-		wrong.Add("title", errRequired)
-	}
-	if in.Description == nil {
-		wrong.Add("description", errRequired)
-	}
-	return in.keep(wrong)
+	f := input.New()
+	input.Require(f, "title", in.Title)
+	input.Require(f, "description", in.Description)
+	return in.keep(f)
+}
+
+// change is a checked UpdateServiceInput.
+type change struct {
+	Fields
+
+	id uuid.UUID
 }
 
 // Check returns invalid_id if service_id is not a UUID, and invalid_input if the input changes nothing or a field is wrong.
-func (in UpdateServiceInput) Check() (uuid.UUID, Fields, error) {
-	id, err := ServiceInput{in.ServiceID}.Check()
-	if err != nil {
-		return uuid.Nil, Fields{}, err
+func (in UpdateServiceInput) Check() (c change, err error) {
+	if c.id, err = input.ID("service_id", in.ServiceID); err != nil {
+		return c, err
 	}
 	if in.Title == nil && in.Description == nil && !in.AmountMinor.Set {
-		return uuid.Nil, Fields{}, fault.New(fault.InvalidInput).Say("Send at least one field to change.")
+		return c, fault.New(fault.InvalidInput).Say("Send at least one field to change.")
 	}
-	kept, err := in.keep(fault.Fields{})
-	return id, kept, err
+	c.Fields, err = in.keep(input.New())
+	return c, err
 }
 
 // keep returns the fields as they are kept, adding what is wrong with them.
-func (f Fields) keep(wrong fault.Fields) (Fields, error) {
-	if f.Title != nil {
-		title, err := text.Line(*f.Title, 1, maxTitle)
-		wrong.Add("title", err)
-		f.Title = &title
-	}
+func (f Fields) keep(wrong input.Fields) (Fields, error) {
+	sent := f
+	f.Title = input.IfSent(sent.Title, func() string { return wrong.Line("title", sent.Title, 1, bounds.Title) })
 	if amount := f.price(); amount != nil && *amount < 1 {
 		wrong.Add("amount_minor", errPrice)
 	}
 	if f.Description != nil {
-		_, err := text.Multi(*f.Description, 1, maxDescription)
-		wrong.Add("description", err)
+		wrong.Text("description", f.Description, 1, bounds.Text)
 	}
 	return f, wrong.Fault(fault.InvalidInput)
 }

@@ -7,6 +7,7 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/search"
 	"stoa/graph/platform/viewer"
 )
@@ -15,34 +16,32 @@ import (
 // bot_id is (§4.9). Anyone may call it; an agent reads the actions that it may take. Pages reach to 1,000. Faults: invalid_pagination,
 // invalid_search, invalid_id, rate_limited.
 func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*ServiceList, error) {
-	n, q, bot, refused := in.Check()
-	var list *ServiceList
-	err := a.Reads.Run(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) error {
+	w, refused := in.Check()
+	return readpool.Read(ctx, a.Reads.Run, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (*ServiceList, error) {
 		if refused != nil {
-			return refused
+			return nil, refused
 		}
-		var (
-			caller = viewer.From(ctx).BotID
-			rows   []*row
-			err    error
-		)
-		switch {
-		case bot != nil:
-			rows, err = db.All[row](ctx, on, listAgentServices, *bot, q, n.Offset(), n.Limit())
-		case q != "":
-			rows, err = search.All[row](ctx, on, searchServices, n.Offset(), n.Limit(), q, caller, q)
-		default:
-			rows, err = db.All[row](ctx, on, listServices, caller, n.Offset(), n.Limit())
-		}
+		caller := viewer.From(ctx)
+		rows, err := w.find(ctx, on, caller.BotID)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		list = &ServiceList{}
-		rows, list.Meta = page.Cut(n, rows)
-		list.Services, err = newCards(ctx, on, viewer.From(ctx), rows)
-		return err
+		rows, meta := page.Cut(w.Number, rows)
+		cards, err := newCards(ctx, on, caller, rows)
+		return &ServiceList{Services: cards, Meta: meta}, err
 	})
-	return list, err
+}
+
+// find reads the rows of a page and one more if there is a next page.
+func (w wanted) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*row, error) {
+	switch {
+	case w.bot != nil:
+		return db.All[row](ctx, on, listAgentServices, *w.bot, w.q, w.Offset(), w.Limit())
+	case w.q != "":
+		return search.All[row](ctx, on, searchServices, w.Offset(), w.Limit(), w.q, caller, w.q)
+	default:
+		return db.All[row](ctx, on, listServices, caller, w.Offset(), w.Limit())
+	}
 }
 
 // Service returns a service of the catalogue (§4.9). Anyone may call it. Faults: invalid_id, not_found (also if the agent's
@@ -52,12 +51,9 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 	if err != nil {
 		return nil, err
 	}
-	var found *ServiceResult
-	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		found, err = readOne(ctx, on, selectPublicService, id, viewer.From(ctx))
-		return err
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*ServiceResult, error) {
+		return readOne(ctx, on, selectPublicService, id, viewer.From(ctx))
 	})
-	return found, err
 }
 
 var listOwnServices = statements.Named("list_own_services")

@@ -9,6 +9,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
 
@@ -48,11 +49,7 @@ func newCards(ctx context.Context, on db.Querier, reader viewer.Viewer, rows []*
 	if err != nil {
 		return nil, err
 	}
-	cards := make([]*Card, len(rows))
-	for i, r := range rows {
-		cards[i] = r.card(standing)
-	}
-	return cards, nil
+	return page.Map(rows, func(r *row) *Card { return r.card(standing) }), nil
 }
 
 // readOne reads the service that a statement finds by its id; it returns sql.ErrNoRows, which becomes not_found, if it finds

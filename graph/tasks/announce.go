@@ -7,6 +7,7 @@ import (
 
 	"stoa/graph/events"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/page"
 )
 
 // settled is a response that a change of its task has selected or declined.
@@ -36,11 +37,7 @@ func (a *API) announceDeclined(ctx context.Context, tx *db.Tx, responses []*sett
 	if len(responses) == 0 {
 		return nil
 	}
-	all := make([]events.Event, len(responses))
-	for i, r := range responses {
-		all[i] = r.declined()
-	}
-	return a.Events.Add(ctx, tx, all...)
+	return a.Events.Add(ctx, tx, page.Map(responses, (*settled).declined)...)
 }
 
 // CustomerDeleted announces the responses that the deletion of an agent declines, in the transaction that deletes it (§3.4). The

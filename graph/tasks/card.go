@@ -10,29 +10,29 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Card is a task as its reader sees it (§4.9). Amounts are in minor units.
+// Card is a task as its reader sees it (§4.9). Amounts are in minor units. Statements read their columns straight into it.
 type Card struct {
-	ID       uuid.UUID   `json:"id"`
-	Customer *bots.Brief `json:"customer"`
+	ID       uuid.UUID   `json:"id" db:"id"`
+	Customer *bots.Brief `json:"customer" db:"-"`
 	// CustomerPublic: others see the customer's profile, so the public site leads to it.
-	CustomerPublic bool      `json:"-"`
-	Title          string    `json:"title"`
-	Description    string    `json:"description"`
-	Deadline       time.Time `json:"deadline"`
+	CustomerPublic bool      `json:"-" db:"customer_public"`
+	Title          string    `json:"title" db:"title"`
+	Description    string    `json:"description" db:"description"`
+	Deadline       time.Time `json:"deadline" db:"deadline"`
 	// AmountMinor is the reward offered, TotalMinor what the customer would pay for it. FeeBps is that of every response, too.
-	AmountMinor int64 `json:"amount_minor"`
-	FeeMinor    int64 `json:"fee_minor"`
-	TotalMinor  int64 `json:"total_minor"`
-	FeeBps      int64 `json:"fee_bps"`
+	AmountMinor int64 `json:"amount_minor" db:"amount_minor"`
+	FeeMinor    int64 `json:"fee_minor" db:"fee_minor"`
+	TotalMinor  int64 `json:"total_minor" db:"total_minor"`
+	FeeBps      int64 `json:"fee_bps" db:"fee_bps"`
 	// State is open, selected or closed.
-	State         string `json:"state"`
-	ResponseCount int    `json:"response_count"`
+	State         string `json:"state" db:"state"`
+	ResponseCount int    `json:"response_count" db:"response_count"`
 	// Order is the order that came of the task: a member for the customer and the chosen contractor only.
-	Order     orderRef  `json:"order_id,omitzero"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	Order     orderRef  `json:"order_id,omitzero" db:"-"`
+	CreatedAt time.Time `json:"created_at" db:"created_at"`
+	UpdatedAt time.Time `json:"updated_at" db:"updated_at"`
 	// Actions list what the reader may do next.
-	Actions []wire.Action `json:"actions"`
+	Actions []wire.Action `json:"actions" db:"-"`
 }
 
 // OrderID is the order that came of the task, nil if the task has none or the reader may not know of it.
@@ -57,20 +57,20 @@ type TaskList struct {
 	page.Meta
 }
 
-// ResponseCard is a response as the task's customer and its author see it.
+// ResponseCard is a response as the task's customer and its author see it. Statements read their columns straight into it.
 type ResponseCard struct {
-	ID     uuid.UUID   `json:"id"`
-	TaskID uuid.UUID   `json:"task_id"`
-	Bot    *bots.Brief `json:"bot"`
-	Text   string      `json:"text"`
+	ID     uuid.UUID   `json:"id" db:"id"`
+	TaskID uuid.UUID   `json:"task_id" db:"task_id"`
+	Bot    *bots.Brief `json:"bot" db:"-"`
+	Text   string      `json:"text" db:"text"`
 	// AmountMinor is the reward asked for, in minor units, TotalMinor what the customer pays if it selects the response.
-	AmountMinor int64 `json:"amount_minor"`
-	FeeMinor    int64 `json:"fee_minor"`
-	TotalMinor  int64 `json:"total_minor"`
+	AmountMinor int64 `json:"amount_minor" db:"amount_minor"`
+	FeeMinor    int64 `json:"fee_minor" db:"fee_minor"`
+	TotalMinor  int64 `json:"total_minor" db:"total_minor"`
 	// State is open, selected, declined or withdrawn.
-	State     string    `json:"state"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
+	State     string    `json:"state" db:"state"`
+	CreatedAt time.Time `json:"created_at" db:"created_at"`
+	UpdatedAt time.Time `json:"updated_at" db:"updated_at"`
 }
 
 // OwnResponseCard is a response as its author lists it, with the task.
@@ -83,10 +83,10 @@ type OwnResponseCard struct {
 // AnsweredTask is the part of a task that an author's own response shows. The title of a task that no one sees any more is
 // `deleted`.
 type AnsweredTask struct {
-	ID       uuid.UUID `json:"id"`
-	Title    string    `json:"title"`
-	State    string    `json:"state"`
-	Deadline time.Time `json:"deadline"`
+	ID       uuid.UUID `json:"id" db:"id"`
+	Title    string    `json:"title" db:"title"`
+	State    string    `json:"state" db:"state"`
+	Deadline time.Time `json:"deadline" db:"deadline"`
 }
 
 // ResponseResult is one response, as REST wraps it.
@@ -109,25 +109,20 @@ type OwnResponseList struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-func newCard(s *snapshot) *Card {
-	card := &Card{
-		ID: s.ID, Customer: s.Customer.Card(), CustomerPublic: s.CustomerPublic, Title: s.Title, Description: s.Description, Deadline: s.Deadline,
-		AmountMinor: s.AmountMinor, FeeMinor: s.FeeMinor, TotalMinor: s.TotalMinor, FeeBps: s.FeeBps,
-		State: string(s.State), ResponseCount: s.ResponseCount, CreatedAt: s.CreatedAt, UpdatedAt: s.UpdatedAt,
-		Actions: nextActions(s),
-	}
+// card completes the card of a task as the caller sees it.
+func (s *snapshot) card() *Card {
+	s.Customer, s.Actions = s.By.Card(), nextActions(s)
 	if s.seesOrder() {
-		card.Order = orderRef{Set: true, Null: s.OrderID == nil}
-		if s.OrderID != nil {
-			card.Order.Value = *s.OrderID
+		s.Order = orderRef{Set: true, Null: s.Ordered == nil}
+		if s.Ordered != nil {
+			s.Order.Value = *s.Ordered
 		}
 	}
-	return card
+	return &s.Card
 }
 
-func newResponseCard(r *responseRow) *ResponseCard {
-	return &ResponseCard{
-		ID: r.ID, TaskID: r.TaskID, Bot: r.Bot.Card(), Text: r.Text, AmountMinor: r.AmountMinor, FeeMinor: r.FeeMinor, TotalMinor: r.TotalMinor,
-		State: string(r.State), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
-	}
+// card completes the card of a response.
+func (r *responseRow) card() *ResponseCard {
+	r.Bot = r.By.Card()
+	return &r.ResponseCard
 }

@@ -18,11 +18,7 @@ import (
 // response), forbidden (the task's customer), contact_blocked (the author or the customer has blocked the other), invalid_input
 // for a reward whose total would be over 10^12, state_conflict, deadline_passed.
 func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*ResponseResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	changes, err := in.Check()
+	v, changes, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -57,11 +53,7 @@ func (a *API) UpdateResponse(ctx context.Context, in UpdateResponseInput) (*Resp
 // not see it. Faults in this order: invalid_id, not_found (also if the caller does not see the response), forbidden (the task's
 // customer), state_conflict.
 func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*ResponseResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	named, err := in.Check()
+	v, named, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +61,7 @@ func (a *API) WithdrawResponse(ctx context.Context, in ResponseInput) (*Response
 		if err := requireOpen(s, r); err != nil {
 			return err
 		}
-		r.State, r.UpdatedAt = response.StateWithdrawn, s.Now
+		r.State, r.UpdatedAt = string(response.StateWithdrawn), s.Now
 		_, err := tx.SQL.ExecContext(ctx, withdrawResponse.Text, s.ID, r.ID, s.Now)
 		return err
 	})
@@ -81,38 +73,35 @@ func (a *API) changeResponse(
 	ctx context.Context, caller uuid.UUID, named responseID,
 	change func(ctx context.Context, tx *db.Tx, s *snapshot, r *responseRow) error,
 ) (*ResponseResult, error) {
-	var changed *responseRow
-	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ResponseResult, error) {
 		s, err := lockForChange(ctx, tx, caller, named.task)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !s.Visible {
-			return fault.New(fault.NotFound)
+			return nil, fault.New(fault.NotFound)
 		}
 		found, err := db.One[candidate](ctx, tx.SQL, selectResponse, named.task, named.response)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		changed = &found.responseRow
-		if err := s.requireAuthor(changed); err != nil {
-			return err
+		if err := s.requireAuthor(&found.responseRow); err != nil {
+			return nil, err
 		}
-		return change(ctx, tx, s, changed)
+		if err := change(ctx, tx, s, &found.responseRow); err != nil {
+			return nil, err
+		}
+		return &ResponseResult{Response: found.card()}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &ResponseResult{Response: newResponseCard(changed)}, nil
 }
 
 // requireAuthor returns forbidden for the task's customer, who sees all responses but the withdrawn, and not_found for everyone
 // else who is not the response's author.
 func (s *snapshot) requireAuthor(r *responseRow) error {
 	switch {
-	case s.CallerID == r.Bot.ID:
+	case s.CallerID == r.By.ID:
 		return nil
-	case s.isCustomer() && r.State != response.StateWithdrawn:
+	case s.isCustomer() && r.State != string(response.StateWithdrawn):
 		return fault.New(fault.Forbidden)
 	default:
 		return fault.New(fault.NotFound)
@@ -121,11 +110,8 @@ func (s *snapshot) requireAuthor(r *responseRow) error {
 
 // requireOpen returns state_conflict unless a response and its task are open.
 func requireOpen(s *snapshot, r *responseRow) error {
-	if s.State != task.StateOpen || r.State != response.StateOpen {
-		return fault.New(fault.StateConflict).Say("The task is " + string(s.State) + " and the response " + string(r.State) + "; both must be open.")
+	if s.State != string(task.StateOpen) || r.State != string(response.StateOpen) {
+		return fault.New(fault.StateConflict).Say("The task is " + s.State + " and the response " + r.State + "; both must be open.")
 	}
 	return nil
 }
-
-// responseID names a response and its task.
-type responseID struct{ task, response uuid.UUID }

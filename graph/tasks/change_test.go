@@ -177,7 +177,7 @@ func TestConcurrentWithdrawalAndSelection(t *testing.T) {
 			require.Equal(t, fault.StateConflict, codes[1])
 			require.Equal(t, []string{"selected"}, states(w.responses(w.customer, task)))
 		} else {
-			require.Equal(t, []fault.Code{fault.NotFound, ""}, codes[:2])
+			require.Equal(t, graphtest.Codes{fault.NotFound, ""}, codes[:2])
 			require.Contains(t, []int{0, 1}, w.see(anonymous(), task).ResponseCount)
 		}
 	}

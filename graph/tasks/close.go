@@ -16,40 +16,30 @@ import (
 // returns the closed task. Faults in this order: invalid_id, not_found (also for everyone else's tasks), state_conflict (a
 // response was selected).
 func (a *API) CloseTask(ctx context.Context, in TaskInput) (*TaskResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, id, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	id, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	var card *Card
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*TaskResult, error) {
 		s, err := lockForChange(ctx, tx, v.BotID, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if !s.Visible {
-			return fault.New(fault.NotFound)
+			return nil, fault.New(fault.NotFound)
 		}
 		next := transitionOf(Close)
-		if !s.isCustomer() || s.State != next.to {
+		if !s.isCustomer() || s.State != string(next.to) {
 			if err := next.check(s); err != nil {
-				return err
+				return nil, err
 			}
-			s.State, s.UpdatedAt = task.StateClosed, s.Now
+			s.State, s.UpdatedAt = string(next.to), s.Now
 			if err := a.close(ctx, tx, id, s.Now); err != nil {
-				return err
+				return nil, err
 			}
 		}
-		card = newCard(s)
-		return nil
+		return &TaskResult{Task: s.card()}, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	return &TaskResult{Task: card}, nil
 }
 
 // close closes an open task that is locked, and declines the responses to it.

@@ -1,28 +1,19 @@
 package tasks_test
 
 import (
-	"database/sql"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/slack"
 	"stoa/graph/tasks"
 )
 
-// count of a code among answers.
-func count(codes []fault.Code, code fault.Code) int {
-	n := 0
-	for _, c := range codes {
-		if c == code {
-			n++
-		}
-	}
-	return n
+// together runs requests at once.
+func together(requests ...func() error) graphtest.Codes {
+	return graphtest.AtOnce(len(requests), func(i int) error { return requests[i]() })
 }
 
 func (w *world) selecting(in tasks.SelectInput) func() error {
@@ -61,7 +52,7 @@ func TestConcurrentIdenticalSelections(t *testing.T) {
 			return err
 		}
 	}
-	require.Equal(t, len(requests), count(together(requests...), ""))
+	require.Equal(t, len(requests), together(requests...).Count()[""])
 	acted := 0
 	for _, r := range results {
 		require.Equal(t, body(t, results[0]), body(t, r))
@@ -88,8 +79,8 @@ func TestOneOfConcurrentSelectionsWins(t *testing.T) {
 			requests = append(requests, w.selecting(choice(task, response)), w.selecting(choice(task, response)))
 		}
 		codes := together(requests...)
-		require.Equal(t, 1, count(codes, ""), codes)
-		require.Equal(t, len(codes)-1, count(codes, fault.StateConflict), codes)
+		require.Equal(t, 1, codes.Count()[""], codes)
+		require.Equal(t, len(codes)-1, codes.Count()[fault.StateConflict], codes)
 		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE task_id = $1 AND state = 'selected'", task.ID))
 		require.EqualValues(t, 2, w.Count("SELECT count(*) FROM responses WHERE task_id = $1 AND state = 'declined'", task.ID))
 		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM orders WHERE task_id = $1", task.ID))
@@ -112,12 +103,12 @@ func TestConcurrentSelectCloseAndRespond(t *testing.T) {
 			require.Equal(t, fault.StateConflict, codes[1])
 			require.Equal(t, "selected", state)
 		} else {
-			require.Equal(t, []fault.Code{fault.StateConflict, ""}, codes[:2])
+			require.Equal(t, graphtest.Codes{fault.StateConflict, ""}, codes[:2])
 			require.Equal(t, "closed", state)
 		}
 		require.Contains(t, []fault.Code{"", fault.StateConflict}, codes[2])
 		responses := w.responses(w.customer, task)
-		require.Len(t, responses, 1+count(codes[2:], ""))
+		require.Len(t, responses, 1+codes[2:].Count()[""])
 		require.Len(t, responses, w.see(anonymous(), task).ResponseCount)
 		for _, r := range responses {
 			require.NotEqual(t, "open", r.State)
@@ -139,8 +130,8 @@ func TestConcurrentResponses(t *testing.T) {
 		}
 	}
 	codes := together(requests...)
-	require.Equal(t, len(codes)/2, count(codes, ""), codes)
-	require.Equal(t, len(codes)/2, count(codes, fault.StateConflict), codes)
+	require.Equal(t, len(codes)/2, codes.Count()[""], codes)
+	require.Equal(t, len(codes)/2, codes.Count()[fault.StateConflict], codes)
 	require.Equal(t, len(agents), w.see(anonymous(), task).ResponseCount)
 	require.Len(t, w.responses(w.customer, task), len(agents))
 }
@@ -162,8 +153,8 @@ func TestConcurrentSelectionsUnderOneOperationID(t *testing.T) {
 			_, err := w.Orders.CreateOrder(w.customer.Ctx, offer)
 			return err
 		})
-		require.Equal(t, 1, count(codes, ""), codes)
-		require.Equal(t, 2, count(codes, fault.IdempotencyConflict), codes)
+		require.Equal(t, 1, codes.Count()[""], codes)
+		require.Equal(t, 2, codes.Count()[fault.IdempotencyConflict], codes)
 	}
 	w.reconciled()
 }
@@ -177,22 +168,12 @@ func TestConcurrentSelectionsNeverOverdraw(t *testing.T) {
 		requests[i] = w.selecting(choice(task, w.Responded(w.responder, task.ID)))
 	}
 	codes := together(requests...)
-	require.Equal(t, 5, count(codes, ""), codes)
-	require.Equal(t, 7, count(codes, fault.InsufficientFunds), codes)
+	require.Equal(t, 5, codes.Count()[""], codes)
+	require.Equal(t, 7, codes.Count()[fault.InsufficientFunds], codes)
 	require.Equal(t, [2]int64{0, 500_000}, w.balances(w.customer))
 	require.EqualValues(t, 7, w.Count("SELECT count(*) FROM tasks WHERE state = 'open'"))
 	require.EqualValues(t, 7, w.Count("SELECT count(*) FROM responses WHERE state = 'open'"))
 	w.reconciled()
-}
-
-// holding opens a transaction of a test's own that runs a statement and keeps its locks until the returned function commits it.
-func (w *world) holding(query string, args ...any) (commit func()) {
-	w.t.Helper()
-	tx, err := w.DB.SQL.Pool.BeginTx(w.t.Context(), &sql.TxOptions{})
-	require.NoError(w.t, err)
-	_, err = tx.ExecContext(w.t.Context(), query, args...)
-	require.NoError(w.t, err)
-	return func() { require.NoError(w.t, tx.Commit()) }
 }
 
 // What is under way decides: who waits for the task sees what became of it.
@@ -208,24 +189,16 @@ func TestChangesWaitForTheTaskLock(t *testing.T) {
 	} {
 		task := w.task()
 		in := choice(task, w.Responded(w.responder, task.ID))
-		commit := w.holding(change, task.ID)
-		done := make(chan []fault.Code, 1)
+		commit := w.Hold(change, task.ID)
+		done := make(chan graphtest.Codes, 1)
 		go func() { done <- together(w.responding(late, answer(task, "I"))) }()
-		w.awaitWaiting(1)
-		chosen := make(chan []fault.Code, 1)
+		w.AwaitLocks(1)
+		chosen := make(chan graphtest.Codes, 1)
 		go func() { chosen <- together(w.selecting(in)) }()
-		w.awaitWaiting(2)
+		w.AwaitLocks(2)
 		commit()
-		require.Equal(t, []fault.Code{code}, <-done, change)
-		require.Equal(t, []fault.Code{code}, <-chosen, change)
+		require.Equal(t, graphtest.Codes{code}, <-done, change)
+		require.Equal(t, graphtest.Codes{code}, <-chosen, change)
 	}
 	w.reconciled()
-}
-
-// awaitWaiting returns once that many statements of this world wait for a lock.
-func (w *world) awaitWaiting(many int64) {
-	w.t.Helper()
-	require.Eventually(w.t, func() bool {
-		return w.Count("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'") == many
-	}, slack.TestWait, 5*time.Millisecond)
 }

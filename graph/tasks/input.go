@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -9,27 +8,17 @@ import (
 	"stoa/ent/task"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/search"
 	"stoa/graph/platform/text"
 )
 
-// Limits (§8): the last page of a list of tasks, and lengths in characters.
-const (
-	lastPage       = 1000
-	maxTitle       = bounds.Title
-	maxDescription = bounds.Text
-	maxText        = bounds.LongText
-)
+// lastPage is the last page of a list of tasks (§8).
+const lastPage = 1000
 
 // own is the value of mine.
 const own = "true"
-
-var (
-	errRequired = errors.New("is required")
-	errPositive = errors.New("must be at least 1")
-	errPast     = errors.New("must be in the future")
-)
 
 // TaskInput names a task in the path; its body, if the operation reads one, has no fields.
 type TaskInput struct {
@@ -37,13 +26,7 @@ type TaskInput struct {
 }
 
 // Check returns invalid_id for a malformed id.
-func (in TaskInput) Check() (uuid.UUID, error) {
-	id, err := text.UUID(in.TaskID)
-	if err != nil {
-		return uuid.Nil, fault.Field(fault.InvalidID, "task_id", err.Error())
-	}
-	return id, nil
-}
+func (in TaskInput) Check() (uuid.UUID, error) { return input.ID("task_id", in.TaskID) }
 
 // CreateTaskInput is the body of a new task. A nil field was not sent.
 type CreateTaskInput struct {
@@ -62,16 +45,13 @@ type terms struct {
 
 // Check returns invalid_input naming every field that is wrong. The database clock decides whether the deadline lies ahead.
 func (in CreateTaskInput) Check() (terms, error) {
-	wrong := fault.Fields{}
-	made := terms{amountMinor: requireAmount(wrong, in.AmountMinor)}
-	var err error
-	made.title, err = text.Line(required(wrong, "title", in.Title), 1, maxTitle)
-	wrong.Add("title", err)
-	made.description, err = text.Multi(required(wrong, "description", in.Description), 1, maxDescription)
-	wrong.Add("description", err)
-	made.deadline, err = text.Time(required(wrong, "deadline", in.Deadline))
-	wrong.Add("deadline", err)
-	return made, wrong.Fault(fault.InvalidInput)
+	f := input.New()
+	return terms{
+		title:       f.Line("title", in.Title, 1, bounds.Title),
+		description: f.Text("description", in.Description, 1, bounds.Text),
+		deadline:    f.Time("deadline", in.Deadline),
+		amountMinor: f.Count("amount_minor", in.AmountMinor),
+	}, f.Fault(fault.InvalidInput)
 }
 
 // RespondInput is a response to a task: the path and its body. A nil field was not sent.
@@ -90,18 +70,16 @@ type reply struct {
 
 // Check returns invalid_id for a malformed task id, or invalid_input naming every field that is wrong.
 func (in RespondInput) Check() (reply, error) {
-	id, err := TaskInput{in.TaskID}.Check()
+	id, err := input.ID("task_id", in.TaskID)
 	if err != nil {
 		return reply{}, err
 	}
-	wrong := fault.Fields{}
-	made := reply{taskID: id, amountMinor: in.AmountMinor}
-	made.text, err = text.Multi(required(wrong, "text", in.Text), 1, maxText)
-	wrong.Add("text", err)
-	if in.AmountMinor != nil {
-		requireAmount(wrong, in.AmountMinor)
-	}
-	return made, wrong.Fault(fault.InvalidInput)
+	f := input.New()
+	return reply{
+		taskID:      id,
+		text:        f.Text("text", in.Text, 1, bounds.LongText),
+		amountMinor: input.IfSent(in.AmountMinor, func() int64 { return f.Count("amount_minor", in.AmountMinor) }),
+	}, f.Fault(fault.InvalidInput)
 }
 
 // ResponseInput names a response in the path.
@@ -110,15 +88,15 @@ type ResponseInput struct {
 	ResponseID string `json:"-" path:"response_id"`
 }
 
+// responseID names a response and its task.
+type responseID struct{ task, response uuid.UUID }
+
 // Check returns invalid_id for a malformed id.
 func (in ResponseInput) Check() (named responseID, err error) {
-	if named.task, err = (TaskInput{in.TaskID}).Check(); err != nil {
-		return responseID{}, err
+	if named.task, err = input.ID("task_id", in.TaskID); err == nil {
+		named.response, err = input.ID("response_id", in.ResponseID)
 	}
-	if named.response, err = text.UUID(in.ResponseID); err != nil {
-		return responseID{}, fault.Field(fault.InvalidID, "response_id", err.Error())
-	}
-	return named, nil
+	return named, err
 }
 
 // UpdateResponseInput changes a response: the path and its body. A nil field was not sent and stays unchanged.
@@ -145,17 +123,12 @@ func (in UpdateResponseInput) Check() (responseChanges, error) {
 	if in.Text == nil && in.AmountMinor == nil {
 		return responseChanges{}, fault.New(fault.InvalidInput).Say("Send at least one field to change.")
 	}
-	wrong := fault.Fields{}
-	changes := responseChanges{named: named, amountMinor: in.AmountMinor}
-	if in.Text != nil {
-		kept, err := text.Multi(*in.Text, 1, maxText)
-		wrong.Add("text", err)
-		changes.text = &kept
-	}
-	if in.AmountMinor != nil {
-		requireAmount(wrong, in.AmountMinor)
-	}
-	return changes, wrong.Fault(fault.InvalidInput)
+	f := input.New()
+	return responseChanges{
+		named:       named,
+		text:        input.IfSent(in.Text, func() string { return f.Text("text", in.Text, 1, bounds.LongText) }),
+		amountMinor: input.IfSent(in.AmountMinor, func() int64 { return f.Count("amount_minor", in.AmountMinor) }),
+	}, f.Fault(fault.InvalidInput)
 }
 
 // SelectInput chooses a response: the path and its body. A nil field was not sent.
@@ -180,47 +153,17 @@ type choice struct {
 
 // Check returns invalid_id for a malformed task id, or invalid_input naming every field that is wrong.
 func (in SelectInput) Check() (choice, error) {
-	id, err := TaskInput{in.TaskID}.Check()
+	id, err := input.ID("task_id", in.TaskID)
 	if err != nil {
 		return choice{}, err
 	}
-	wrong := fault.Fields{}
-	made := choice{
-		taskID:      id,
-		operationID: requireID(wrong, "operation_id", in.OperationID),
-		responseID:  requireID(wrong, "response_id", in.ResponseID),
-	}
-	if in.ConfirmedTotalMinor == nil {
-		wrong.Add("confirmed_total_minor", errRequired)
-	} else {
-		made.confirmedTotal = *in.ConfirmedTotalMinor
-	}
-	return made, wrong.Fault(fault.InvalidInput)
-}
-
-func required(wrong fault.Fields, field string, sent *string) string {
-	if sent == nil {
-		wrong.Add(field, errRequired)
-		return ""
-	}
-	return *sent
-}
-
-func requireID(wrong fault.Fields, field string, sent *string) uuid.UUID {
-	id, err := text.UUID(required(wrong, field, sent))
-	wrong.Add(field, err)
-	return id
-}
-
-func requireAmount(wrong fault.Fields, sent *int64) int64 {
-	switch {
-	case sent == nil:
-		wrong.Add("amount_minor", errRequired)
-		return 0
-	case *sent < 1:
-		wrong.Add("amount_minor", errPositive)
-	}
-	return *sent
+	f := input.New()
+	return choice{
+		taskID:         id,
+		operationID:    f.ID("operation_id", in.OperationID),
+		responseID:     f.ID("response_id", in.ResponseID),
+		confirmedTotal: input.Require(f, "confirmed_total_minor", in.ConfirmedTotalMinor),
+	}, f.Fault(fault.InvalidInput)
 }
 
 // TaskBoardInput is the query of the board: `page` 1 to 1000, `page_size` 1 to 50, `state`, open unless sent, and `q`. With
@@ -276,12 +219,8 @@ type TaskResponsesInput struct {
 }
 
 // Check returns invalid_id for a malformed task id or before.
-func (in TaskResponsesInput) Check() (taskID uuid.UUID, before *uuid.UUID, err error) {
-	if taskID, err = (TaskInput{in.TaskID}).Check(); err != nil {
-		return uuid.Nil, nil, err
-	}
-	before, err = page.ID("before", in.Before)
-	return taskID, before, err
+func (in TaskResponsesInput) Check() (input.List, error) {
+	return input.ListOf("task_id", in.TaskID, in.Before)
 }
 
 // OwnResponsesInput is a page of the caller's own responses.

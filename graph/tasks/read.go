@@ -7,6 +7,7 @@ import (
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
+	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/search"
 	"stoa/graph/platform/viewer"
 )
@@ -22,15 +23,12 @@ func (a *API) TaskBoard(ctx context.Context, in TaskBoardInput) (*TaskList, erro
 		}
 	}
 	f, refused := in.Check()
-	var list *TaskList
-	err := a.Reads.RunStale(ctx, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (err error) {
+	return readpool.Read(ctx, a.Reads.RunStale, search.Requested(in.Q), func(ctx context.Context, on db.Querier) (*TaskList, error) {
 		if refused != nil {
-			return refused
+			return nil, refused
 		}
-		list, err = f.list(ctx, on, callerOf(ctx))
-		return err
+		return f.list(ctx, on, callerOf(ctx))
 	})
-	return list, err
 }
 
 // list reads a page of the board as the caller sees it.
@@ -40,11 +38,7 @@ func (f filter) list(ctx context.Context, on db.Querier, caller uuid.UUID) (*Tas
 		return nil, err
 	}
 	rows, meta := page.Cut(f.n, found)
-	list := &TaskList{Tasks: make([]*Card, len(rows)), Meta: meta}
-	for i, s := range rows {
-		list.Tasks[i] = newCard(s)
-	}
-	return list, nil
+	return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, nil
 }
 
 // find reads the rows of a page and one more if there is a next page.
@@ -63,19 +57,21 @@ func (f filter) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*s
 // customer is deleted, and, unless the caller is its customer or has responded, for one whose customer is suspended or in the
 // trash).
 func (a *API) Task(ctx context.Context, in TaskInput) (*TaskResult, error) {
+	return a.task(ctx, a.Reads.RunStale, callerOf(ctx), in)
+}
+
+func (a *API) task(ctx context.Context, way readpool.Way, caller uuid.UUID, in TaskInput) (*TaskResult, error) {
 	id, err := in.Check()
 	if err != nil {
 		return nil, err
 	}
-	var s *snapshot
-	err = a.Reads.RunStale(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		s, err = read(ctx, on, callerOf(ctx), id)
-		return err
+	s, err := readpool.Read(ctx, way, false, func(ctx context.Context, on db.Querier) (*snapshot, error) {
+		return read(ctx, on, caller, id)
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &TaskResult{Task: newCard(s)}, nil
+	return &TaskResult{Task: s.card()}, nil
 }
 
 // callerOf returns the calling agent, or the zero UUID if no agent calls.

@@ -21,31 +21,21 @@ import (
 // be over 10^12, forbidden (the caller's own task), contact_blocked (the caller or the customer has blocked the other),
 // state_conflict (the task is not open), participant_inactive (the caller or the customer), deadline_passed.
 func (a *API) RespondToTask(ctx context.Context, in RespondInput) (*ResponseResult, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, r, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	r, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	var result *ResponseResult
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*ResponseResult, error) {
 		s, err := lockForChange(ctx, tx, v.BotID, r.taskID)
-		if err != nil {
-			return err
+		switch {
+		case err != nil:
+			return nil, err
+		case s.OwnID != nil:
+			return r.repeat(ctx, tx, s)
+		default:
+			return a.insertResponse(ctx, tx, s, r)
 		}
-		if s.OwnID != nil {
-			result, err = r.repeat(ctx, tx, s)
-		} else {
-			result, err = a.insertResponse(ctx, tx, s, r)
-		}
-		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return result, nil
 }
 
 // reward is the amount that a reply asks for.
@@ -66,7 +56,7 @@ func (r reply) repeat(ctx context.Context, tx *db.Tx, s *snapshot) (*ResponseRes
 		return nil, fault.New(notResponded.refusal).Say("You have responded to this task already, with another text " +
 			"or reward. Change that response with PATCH /api/v1/tasks/{task_id}/responses/{response_id}.")
 	}
-	return &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: newResponseCard(&own.responseRow)}, nil
+	return &ResponseResult{Repeat: wire.Repeat{Repeated: true}, Response: own.card()}, nil
 }
 
 // insertResponse adds a response to a locked task, and its event.
@@ -81,18 +71,18 @@ func (a *API) insertResponse(ctx context.Context, tx *db.Tx, s *snapshot, r repl
 	if err := transitionOf(Respond).check(s); err != nil {
 		return nil, err
 	}
-	fresh := &responseRow{
+	fresh := &responseRow{By: s.Caller, ResponseCard: ResponseCard{
 		ID: uuid.Must(uuid.NewV7()), CreatedAt: s.Now, UpdatedAt: s.Now, TaskID: s.ID, Text: r.text, AmountMinor: price.AmountMinor,
-		FeeMinor: price.FeeMinor, TotalMinor: price.TotalMinor, State: response.StateOpen, Bot: s.Caller,
-	}
-	_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, fresh.Bot.ID, fresh.Text, fresh.AmountMinor,
+		FeeMinor: price.FeeMinor, TotalMinor: price.TotalMinor, State: string(response.StateOpen),
+	}}
+	_, err = tx.SQL.ExecContext(ctx, insertResponse.Text, fresh.ID, fresh.TaskID, fresh.By.ID, fresh.Text, fresh.AmountMinor,
 		price.TotalMinor, fresh.CreatedAt)
 	if err != nil {
 		return nil, err
 	}
 	err = a.Events.Add(ctx, tx, events.Event{
 		Recipient: s.CustomerID, Kind: events.TaskResponded,
-		Payload: events.TaskRespondedPayload{TaskID: s.ID, ResponseID: fresh.ID, BotID: fresh.Bot.ID},
+		Payload: events.TaskRespondedPayload{TaskID: s.ID, ResponseID: fresh.ID, BotID: fresh.By.ID},
 	})
-	return &ResponseResult{Response: newResponseCard(fresh)}, err
+	return &ResponseResult{Response: fresh.card()}, err
 }

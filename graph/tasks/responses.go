@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"context"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -16,31 +15,20 @@ import (
 
 // responseRow is a response with its agent.
 type responseRow struct {
-	ID          uuid.UUID      `db:"id"`
-	CreatedAt   time.Time      `db:"created_at"`
-	UpdatedAt   time.Time      `db:"updated_at"`
-	TaskID      uuid.UUID      `db:"task_id"`
-	Text        string         `db:"text"`
-	AmountMinor int64          `db:"amount_minor"`
-	FeeMinor    int64          `db:"fee_minor"`
-	TotalMinor  int64          `db:"total_minor"`
-	State       response.State `db:"state"`
-	Bot         bots.BriefRow  `db:"bot"`
+	ResponseCard
+
+	By bots.BriefRow `db:"bot"`
 }
 
 // TaskResponses lists the responses to a task, newest first, 100 a page (§4.9). Its customer sees all but the withdrawn, and a
 // responder its own. Only these may call it. Faults: invalid_id, not_found (also for everyone else, and for a before of another
 // list).
 func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*ResponseList, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, listed, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	taskID, before, err := in.Check()
-	if err != nil {
-		return nil, err
-	}
-	s, err := read(ctx, a.DB.SQL, v.BotID, taskID)
+	s, err := read(ctx, a.DB.SQL, v.BotID, listed.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +39,12 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 	if !s.isCustomer() {
 		of = &v.BotID
 	}
-	found, err := db.All[responseRow](ctx, a.DB.SQL, listResponses, taskID, before, of, page.CursorSize+1)
+	found, err := db.All[responseRow](ctx, a.DB.SQL, listResponses, listed.Of, listed.Before, of, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 && before != nil {
-		known := a.DB.Ent.Response.Query().Where(response.ID(*before), response.TaskID(taskID))
+	if len(found) == 0 && listed.Before != nil {
+		known := a.DB.Ent.Response.Query().Where(response.ID(*listed.Before), response.TaskID(listed.Of))
 		if of != nil {
 			known.Where(response.BotID(*of))
 		}
@@ -65,33 +53,20 @@ func (a *API) TaskResponses(ctx context.Context, in TaskResponsesInput) (*Respon
 		}
 	}
 	rows, next := page.Older(found, page.CursorSize, func(r *responseRow) uuid.UUID { return r.ID })
-	list := &ResponseList{Responses: make([]*ResponseCard, len(rows)), NextBefore: next}
-	for i, r := range rows {
-		list.Responses[i] = newResponseCard(r)
-	}
-	return list, nil
+	return &ResponseList{Responses: page.Map(rows, (*responseRow).card), NextBefore: next}, nil
 }
 
 // ownResponseRow is a response of the caller's with its task.
 type ownResponseRow struct {
 	responseRow
 
-	Task struct {
-		ID       uuid.UUID `db:"id"`
-		Title    string    `db:"title"`
-		State    string    `db:"state"`
-		Deadline time.Time `db:"deadline"`
-	} `db:"task"`
+	Task AnsweredTask `db:"task"`
 }
 
 // ListOwnResponses lists the caller's responses, also withdrawn ones and those to tasks that do not exist any more, newest first,
 // 100 a page (§4.9). Only an agent may call it. Faults: invalid_id, not_found (before is no response of the caller's).
 func (a *API) ListOwnResponses(ctx context.Context, in OwnResponsesInput) (*OwnResponseList, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	before, err := in.Check()
+	v, before, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -105,10 +80,7 @@ func (a *API) ListOwnResponses(ctx context.Context, in OwnResponsesInput) (*OwnR
 		}
 	}
 	rows, next := page.Older(found, page.CursorSize, func(r *ownResponseRow) uuid.UUID { return r.ID })
-	list := &OwnResponseList{Responses: make([]*OwnResponseCard, len(rows)), NextBefore: next}
-	for i, r := range rows {
-		task := AnsweredTask(r.Task)
-		list.Responses[i] = &OwnResponseCard{ResponseCard: *newResponseCard(&r.responseRow), Task: &task}
-	}
-	return list, nil
+	return &OwnResponseList{NextBefore: next, Responses: page.Map(rows, func(r *ownResponseRow) *OwnResponseCard {
+		return &OwnResponseCard{ResponseCard: *r.card(), Task: &r.Task}
+	})}, nil
 }

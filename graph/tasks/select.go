@@ -21,11 +21,7 @@ import (
 // idempotency_conflict, not_found (also for everyone else's tasks, and for a response that is withdrawn or to another task),
 // contact_blocked (one of the two has blocked the other), state_conflict, participant_inactive (either of the two), deadline_passed, price_changed, insufficient_funds, ledger_conflict.
 func (a *API) SelectResponse(ctx context.Context, in SelectInput) (*orders.OrderResult, error) {
-	v, err := viewer.RequireAgent(ctx)
-	if err != nil {
-		return nil, err
-	}
-	c, err := in.Check()
+	v, c, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
@@ -78,15 +74,15 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal
 	if err != nil {
 		return nil, err
 	}
-	if by.State == response.StateWithdrawn {
+	if by.State == string(response.StateWithdrawn) {
 		return nil, fault.New(fault.NotFound)
 	}
 	s.Active, s.Blocked = s.Active && by.Active, by.Blocked
 	if err := transitionOf(Select).check(s); err != nil {
 		return nil, err
 	}
-	if by.State != response.StateOpen {
-		return nil, fault.New(fault.StateConflict).Say("The response is " + string(by.State) + ", no longer open.")
+	if by.State != string(response.StateOpen) {
+		return nil, fault.New(fault.StateConflict).Say("The response is " + by.State + ", no longer open.")
 	}
 	price, err := orders.Price(by.AmountMinor, s.FeeBps)
 	if err != nil {
@@ -96,7 +92,7 @@ func (c choice) agree(ctx context.Context, tx *db.Tx, s *snapshot) (*orders.Deal
 		return nil, orders.PriceChanged(price.TotalMinor)
 	}
 	return &orders.Deal{
-		Customer: s.Customer, Contractor: by.Bot, Title: s.Title, Description: s.Description, Deadline: s.Deadline,
+		Customer: s.By, Contractor: by.By, Title: s.Title, Description: s.Description, Deadline: s.Deadline,
 		Price: price, At: s.Now,
 	}, nil
 }

@@ -7,30 +7,17 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/response"
-	"stoa/ent/task"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 )
 
 // snapshot is a task with everything that decides what the caller may see of it and do to it.
 type snapshot struct {
-	ID            uuid.UUID     `db:"id"`
-	CreatedAt     time.Time     `db:"created_at"`
-	UpdatedAt     time.Time     `db:"updated_at"`
-	CustomerID    uuid.UUID     `db:"customer_id"`
-	Title         string        `db:"title"`
-	Description   string        `db:"description"`
-	Deadline      time.Time     `db:"deadline"`
-	AmountMinor   int64         `db:"amount_minor"`
-	FeeMinor      int64         `db:"fee_minor"`
-	TotalMinor    int64         `db:"total_minor"`
-	FeeBps        int64         `db:"fee_bps"`
-	State         task.State    `db:"state"`
-	ResponseCount int           `db:"response_count"`
-	OrderID       *uuid.UUID    `db:"order_id"`
-	Customer      bots.BriefRow `db:"customer"`
-	// CustomerPublic: others see the customer's profile.
-	CustomerPublic bool `db:"customer_public"`
+	Card
+
+	CustomerID uuid.UUID     `db:"customer_id"`
+	Ordered    *uuid.UUID    `db:"order_id"`
+	By         bots.BriefRow `db:"customer"`
 	// Now is the database clock.
 	Now time.Time `db:"now"`
 	// OwnID is the caller's response, nil if it has none or has withdrawn it.

@@ -94,8 +94,8 @@ func (t *transition) check(s *snapshot) error {
 	if t.related != nil && !t.related.holds(s) {
 		return fault.New(t.related.refusal)
 	}
-	if s.State != task.StateOpen {
-		return fault.New(fault.StateConflict).Say("The task is " + string(s.State) + ", no longer open.")
+	if s.State != string(task.StateOpen) {
+		return fault.New(fault.StateConflict).Say("The task is " + s.State + ", no longer open.")
 	}
 	for _, c := range t.guards {
 		if !c.holds(s) {

@@ -2,7 +2,6 @@ package tasks_test
 
 import (
 	"context"
-	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -13,7 +12,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/tasks"
 )
@@ -168,32 +166,6 @@ func (w *world) act(by *graphtest.Agent, card *orders.Card, action orders.Action
 	done, err := w.Orders.OrderAct(by.Ctx, in)
 	require.NoError(w.t, err)
 	return done.Order
-}
-
-// codeOf an error, empty for none.
-func codeOf(err error) fault.Code {
-	if err == nil {
-		return ""
-	}
-	return fault.From(err).Code
-}
-
-// together runs requests at once and returns the codes of their faults, in order.
-func together(requests ...func() error) []fault.Code {
-	var (
-		group sync.WaitGroup
-		start = make(chan struct{})
-		codes = make([]fault.Code, len(requests))
-	)
-	for i, request := range requests {
-		group.Go(func() {
-			<-start
-			codes[i] = codeOf(request())
-		})
-	}
-	close(start)
-	group.Wait()
-	return codes
 }
 
 // anonymous is the context of a caller without a token, operator that of an operator.

@@ -1,8 +1,6 @@
 package wallet_test
 
 import (
-	"sync"
-	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,23 +14,10 @@ func TestParallelHoldsNeverOverdraw(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	customer, contractor := w.Agent(), w.Agent()
-	var (
-		group sync.WaitGroup
-		held  atomic.Int64
-	)
-	for range 40 { // ten fit
-		group.Go(func() {
-			err := move(w, wallet.Hold, escrow(customer, contractor, 45_000, 5_000))
-			switch {
-			case err == nil:
-				held.Add(1)
-			case fault.From(err).Code != fault.InsufficientFunds:
-				t.Errorf("unexpected: %v", err)
-			}
-		})
-	}
-	group.Wait()
-	require.EqualValues(t, 10, held.Load())
+	codes := graphtest.AtOnce(40, func(int) error { // ten fit
+		return move(w, wallet.Hold, escrow(customer, contractor, 45_000, 5_000))
+	})
+	require.Equal(t, map[fault.Code]int{"": 10, fault.InsufficientFunds: 30}, codes.Count())
 	require.Equal(t, [2]int64{0, 500_000}, balances(t, w, customer))
 	for i, e := range history(t, w, customer) {
 		require.EqualValues(t, i+1, e.ID)
@@ -44,23 +29,20 @@ func TestPaymentsBothWaysDoNotDeadlock(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
-	var group sync.WaitGroup
-	for _, pair := range [][2]*graphtest.Agent{{one, other}, {other, one}} {
-		for range 4 {
-			group.Go(func() {
-				for range 10 {
-					e := escrow(pair[0], pair[1], 100, 10)
-					if err := move(w, wallet.Hold, e); err != nil {
-						t.Errorf("hold: %v", err)
-					}
-					if err := move(w, wallet.Release, e); err != nil {
-						t.Errorf("release: %v", err)
-					}
-				}
-			})
+	codes := graphtest.AtOnce(8, func(i int) error {
+		pair := []*graphtest.Agent{one, other}
+		for range 10 {
+			e := escrow(pair[i%2], pair[1-i%2], 100, 10)
+			if err := move(w, wallet.Hold, e); err != nil {
+				return err
+			}
+			if err := move(w, wallet.Release, e); err != nil {
+				return err
+			}
 		}
-	}
-	group.Wait()
+		return nil
+	})
+	require.Equal(t, map[fault.Code]int{"": 8}, codes.Count())
 	require.Equal(t, [2]int64{500_000 - 40*10, 0}, balances(t, w, one))
 	require.Equal(t, [2]int64{500_000 - 40*10, 0}, balances(t, w, other))
 	reconciled(t, w)

@@ -54,16 +54,12 @@ func (in HistoryInput) Check() (page.History, error) {
 // WalletHistory lists the caller's own ledger entries, ids descending (§4.6). Only an agent may call it. `before` is a plain
 // upper bound, so one beyond the newest entry starts there. Faults: invalid_input.
 func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, error) {
-	v, err := viewer.RequireAgent(ctx)
+	v, stretch, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
-	stretch, err := in.Check()
+	read, err := db.All[Entry](ctx, a.DB.SQL, listEntries, v.BotID, stretch.Before, stretch.Limit+1)
 	if err != nil {
-		return nil, err
-	}
-	var read []*Entry
-	if err := db.Each(ctx, a.DB.SQL, db.Into(&read), listEntries, v.BotID, stretch.Before, stretch.Limit+1); err != nil {
 		return nil, err
 	}
 	shown, next := page.Older(read, stretch.Limit, func(e *Entry) int64 { return e.ID })

@@ -96,21 +96,16 @@ func (a *API) GrantReward(ctx context.Context, botID uuid.UUID) (granted int64, 
 	for ground, amount := range RewardMinor {
 		ids, grounds, amounts = append(ids, uuid.Must(uuid.NewV7())), append(grounds, string(ground)), append(amounts, amount)
 	}
-	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (int64, error) {
 		due, err := db.Column[int64](ctx, tx.SQL, insertDueRewards, botID, db.IDs(ids), pq.Array(grounds), pq.Array(amounts))
 		if err != nil {
-			return err
+			return 0, err
 		}
 		for _, amount := range due {
 			if err := Issue(ctx, tx, Reward, botID, amount, nil); err != nil {
-				return err
+				return 0, err
 			}
 		}
-		granted = int64(len(due))
-		return nil
+		return int64(len(due)), nil
 	})
-	if err != nil {
-		return 0, err
-	}
-	return granted, nil
 }

@@ -29,20 +29,6 @@ var fields = reflectx.NewMapperFunc("db", func(name string) string { return stri
 // wordBreak is the beginning of another word in a name in camel case.
 var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// Into returns a function that scans each row of a result into a new T and appends it to all. Every column needs a field, AmountMinor for
-// amount_minor, or one with its name in the tag `db`; the fields of embedded structs count.
-func Into[T any](all *[]*T) func(*sql.Rows) error {
-	var rows *sqlx.Rows
-	return func(r *sql.Rows) error {
-		if rows == nil {
-			rows = &sqlx.Rows{Rows: r, Mapper: fields}
-		}
-		row := new(T)
-		*all = append(*all, row)
-		return rows.StructScan(row)
-	}
-}
-
 // Querier runs statements: DB.SQL outside a transaction, Tx.SQL inside one.
 type Querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
@@ -53,12 +39,6 @@ type Querier interface {
 type Row struct {
 	rows *sql.Rows
 	err  error
-}
-
-// QueryRow runs a statement whose first row counts.
-func QueryRow(ctx context.Context, q Querier, text string, args ...any) *Row {
-	rows, err := q.QueryContext(ctx, text, args...) //nolint:rowserrcheck // Scan checks it
-	return &Row{rows, err}
 }
 
 // Scan copies the columns of the row, or returns sql.ErrNoRows.
@@ -76,7 +56,12 @@ func (r *Row) Scan(into ...any) error {
 	return r.rows.Close()
 }
 
-func each(rows *sql.Rows, scan func(*sql.Rows) error) error {
+// Each runs a statement and calls scan with each row of the result.
+func Each(ctx context.Context, q Querier, scan func(*sql.Rows) error, s *Statement, args ...any) error {
+	rows, err := q.QueryContext(ctx, s.Text, args...)
+	if err != nil {
+		return err
+	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
@@ -84,15 +69,6 @@ func each(rows *sql.Rows, scan func(*sql.Rows) error) error {
 		}
 	}
 	return rows.Err()
-}
-
-// Each runs a statement and calls scan with each row of the result.
-func Each(ctx context.Context, q Querier, scan func(*sql.Rows) error, s *Statement, args ...any) error {
-	rows, err := q.QueryContext(ctx, s.Text, args...)
-	if err != nil {
-		return err
-	}
-	return each(rows, scan)
 }
 
 // ExecBatches repeats a statement, with batch as its last argument, until it changes fewer rows than that, and returns how many rows were
@@ -113,10 +89,18 @@ func (d *DB) ExecBatches(ctx context.Context, query string, batch int64, args ..
 	}
 }
 
-// All runs a statement and returns its rows.
-func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) ([]*T, error) {
-	var all []*T
-	if err := Each(ctx, q, Into(&all), s, args...); err != nil {
+// All runs a statement and scans each row of the result into a new T. Every column needs a field, AmountMinor for amount_minor, or one
+// with its name in the tag `db`; the fields of embedded structs count.
+func All[T any](ctx context.Context, q Querier, s *Statement, args ...any) (all []*T, err error) {
+	var scanner *sqlx.Rows // it looks at the columns once
+	err = Each(ctx, q, func(rows *sql.Rows) error {
+		if scanner == nil {
+			scanner = &sqlx.Rows{Rows: rows, Mapper: fields}
+		}
+		all = append(all, new(T))
+		return scanner.StructScan(all[len(all)-1])
+	}, s, args...)
+	if err != nil {
 		return nil, err
 	}
 	return all, nil

@@ -54,7 +54,8 @@ func (r *Runner) ExecContext(ctx context.Context, text string, args ...any) (sql
 
 // QueryRowContext runs a statement whose first row counts.
 func (r *Runner) QueryRowContext(ctx context.Context, text string, args ...any) *Row {
-	return QueryRow(ctx, r, text, args...)
+	rows, err := r.QueryContext(ctx, text, args...) //nolint:rowserrcheck // Scan checks it
+	return &Row{rows, err}
 }
 
 // statement is one that is prepared, or a text.

@@ -37,8 +37,9 @@ func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject st
 	}
 	taken := Taken{Limit: limit, Quota: quota}
 	var seconds float64
-	err := db.QueryRow(ctx, on, "SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4))",
-		limit.Name, subject, quota, limit.Span.Seconds()).Scan(&taken.Allowed, &taken.Remaining, &seconds)
+	err := db.Each(ctx, on, func(rows *sql.Rows) error {
+		return rows.Scan(&taken.Allowed, &taken.Remaining, &seconds)
+	}, takeOne, limit.Name, subject, quota, limit.Span.Seconds())
 	if err != nil {
 		return err
 	}
@@ -46,6 +47,8 @@ func (q Quotas) Take(ctx context.Context, on db.Querier, limit Limit, subject st
 	recordOf(ctx).Add(taken)
 	return taken.Fault()
 }
+
+var takeOne = &db.Statement{Text: "SELECT allowed, remaining, reset_after FROM stoa_take($1, $2, $3, make_interval(secs => $4))"}
 
 // takeBoth counts an act of one subject and, only where that is allowed, of the whole server. Its locks are taken in that order.
 var takeBoth = &db.Statement{Text: `

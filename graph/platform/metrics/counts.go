@@ -2,7 +2,6 @@ package metrics
 
 import (
 	"cmp"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -60,13 +59,6 @@ func (h *HTTP) Pattern(name string) *Pattern {
 		h.patterns[name] = known
 	}
 	return known
-}
-
-// Patterns returns the routes that are counted.
-func (h *HTTP) Patterns() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Sorted(maps.Keys(h.patterns))
 }
 
 // Began counts a request that is being answered.
