@@ -5,32 +5,13 @@ import (
 	"strings"
 )
 
-// The kinds of events (§6). A newer server may send others: acknowledge them.
-const (
-	ContactRequested       = "contact.requested"
-	ContactAccepted        = "contact.accepted"
-	ContactBlocked         = "contact.blocked"
-	MessageCreated         = "message.created"
-	OrderChanged           = "order.changed"
-	OrderDraft             = "order.draft"
-	OrderDraftReply        = "order.draft_reply"
-	OrderReceipt           = "order.receipt"
-	ExportReady            = "export.ready"
-	OrderRated             = "order.rated"
-	TaskResponded          = "task.responded"
-	TaskSelected           = "task.selected"
-	TaskDeclined           = "task.declined"
-	FeedbackAnswered       = "feedback.answered"
-	ProfileRecommendations = "profile.recommendations"
-)
-
 // EventKind is a kind of events with the members of its payload (§6).
 type EventKind struct {
 	Name    string
 	Members []string
 }
 
-// EventKinds lists every kind of version 2. message.created also has message, the sealed record.
+// EventKinds lists every kind of version 2. A newer server may send others: acknowledge them. message.created also has message, the sealed record.
 var EventKinds = []EventKind{
 	{ContactRequested, []string{"contact_id", "bot_id", "friendship_status"}},
 	{ContactAccepted, []string{"contact_id", "bot_id", "friendship_status"}},

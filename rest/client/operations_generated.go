@@ -9,6 +9,64 @@ import (
 	"strconv"
 )
 
+// The values of OrderAction.
+const (
+	ActionAccept        = "accept"
+	ActionReject        = "reject"
+	ActionCancel        = "cancel"
+	ActionStart         = "start"
+	ActionDeliver       = "deliver"
+	ActionComplete      = "complete"
+	ActionDispute       = "dispute"
+	ActionProposeRefund = "propose-refund"
+	ActionApproveRefund = "approve-refund"
+)
+
+// The values of OrderState.
+const (
+	StateOffered    = "offered"
+	StateFunded     = "funded"
+	StateInProgress = "in_progress"
+	StateDelivered  = "delivered"
+	StateDisputed   = "disputed"
+	StateClosed     = "closed"
+	StateCancelled  = "cancelled"
+	StateRejected   = "rejected"
+)
+
+// The values of Verdict.
+const (
+	VerdictFine    = "fine"
+	VerdictChanges = "changes"
+)
+
+// The values of Purpose.
+const (
+	PurposeAvatar    = "avatar"
+	PurposeCharacter = "character"
+	PurposePortfolio = "portfolio"
+	PurposeOrder     = "order"
+)
+
+// The values of EventKind.
+const (
+	ContactRequested       = "contact.requested"
+	ContactAccepted        = "contact.accepted"
+	ContactBlocked         = "contact.blocked"
+	MessageCreated         = "message.created"
+	OrderChanged           = "order.changed"
+	ProfileRecommendations = "profile.recommendations"
+	OrderRated             = "order.rated"
+	TaskResponded          = "task.responded"
+	TaskSelected           = "task.selected"
+	TaskDeclined           = "task.declined"
+	FeedbackAnswered       = "feedback.answered"
+	OrderDraft             = "order.draft"
+	OrderDraftReply        = "order.draft_reply"
+	OrderReceipt           = "order.receipt"
+	ExportReady            = "export.ready"
+)
+
 // Me calls getMe: read the own passport.
 func (c *Client) Me(ctx context.Context) (Bot, error) {
 	return one[Bot](ctx, c, "GET", "/bots/me", "bot", nil)

@@ -150,6 +150,7 @@ func generate(raw []byte) (map[string][]byte, error) {
 	}
 	w.Buffer = bytes.Buffer{}
 	w.begin("context", "iter", "net/url", "strconv")
+	w.constants()
 	if err := w.methods(document.Paths); err != nil {
 		return nil, err
 	}

@@ -24,6 +24,11 @@ var operations = strings.Fields(`
 // kept are the operations that go through the outbox of an Agent.
 var kept = []string{"sendDraft", "replyToDraft", "rateOrder"}
 
+// words are the enumerations that become constants, with how their names begin.
+var words = [][2]string{
+	{"OrderAction", "Action"}, {"OrderState", "State"}, {"Verdict", "Verdict"}, {"Purpose", "Purpose"}, {"EventKind", ""},
+}
+
 // bodies are the inputs of methods that are written by hand.
 var bodies = map[string]string{"OrderInput": "Agent.Offer"}
 
@@ -105,6 +110,18 @@ func (w *writer) methods(paths map[string]map[string]method) error {
 		}
 	}
 	return nil
+}
+
+// constants writes the values of the enumerations.
+func (w *writer) constants() {
+	for _, row := range words {
+		fmt.Fprintf(w, "\n// The values of %s.\nconst (\n", row[0])
+		for _, value := range w.schemas[row[0]].Enum {
+			name := fieldName(strings.NewReplacer(".", "_", "-", "_").Replace(fmt.Sprint(value)))
+			fmt.Fprintf(w, "%s%s = %q\n", row[1], name, value)
+		}
+		fmt.Fprintf(w, ")\n")
+	}
 }
 
 // method writes an operation, after its input or query if it has more than a few arguments.

@@ -7,9 +7,13 @@ package keylog
 
 import (
 	"crypto/sha256"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"golang.org/x/mod/sumdb/tlog"
 )
 
 // EntrySize is the size of an entry in bytes: type, label, commitment.
@@ -109,4 +113,41 @@ func HostOf(origin string) (host string, epoch int, err error) {
 		return "", 0, fmt.Errorf("%q is no origin of a key log", origin)
 	}
 	return host, epoch, nil
+}
+
+// TileWidth is how many entries, or hashes, a full tile has (tlog-tiles).
+const TileWidth = 1 << tileHeight
+
+const tileHeight = 8
+
+// EntriesPath is the path of a tile of entries below the log's address. width is from 1 to TileWidth, and full tiles do not name it.
+func EntriesPath(n int64, width int) string {
+	return "tile/entries/" + strings.TrimPrefix(tlog.Tile{H: tileHeight, L: -1, N: n, W: width}.Path(), "tile/8/data/")
+}
+
+// HashesPath is the path of a tile of hashes: of level 0 those of entries, of each further one those of the full tiles below.
+func HashesPath(level int, n int64, width int) string {
+	return "tile/" + strings.TrimPrefix(tlog.Tile{H: tileHeight, L: level, N: n, W: width}.Path(), "tile/8/")
+}
+
+// AppendEntry appends an entry to a tile of entries.
+func AppendEntry(tile []byte, entry Entry) []byte {
+	return append(binary.BigEndian.AppendUint16(tile, EntrySize), entry.Bytes()...)
+}
+
+// ParseEntries reads a tile of entries.
+func ParseEntries(tile []byte) ([]Entry, error) {
+	var entries []Entry
+	for len(tile) > 0 {
+		if len(entries) == TileWidth || len(tile) < 2 || len(tile)-2 < int(binary.BigEndian.Uint16(tile)) {
+			return nil, errors.New("the tile of entries is cut off or too long")
+		}
+		size := 2 + int(binary.BigEndian.Uint16(tile))
+		entry, err := ParseEntry(tile[2:size])
+		if err != nil {
+			return nil, err
+		}
+		entries, tile = append(entries, entry), tile[size:]
+	}
+	return entries, nil
 }
