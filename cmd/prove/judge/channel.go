@@ -159,14 +159,10 @@ func checkWakeUps(r *run, f *Finding) {
 // checkSockets looks for events that never came on a socket that was open from before the answer to their cause until they were long
 // due, if no ack may have taken them: every connection of an agent gets each event (§6), also one that became visible late.
 func checkSockets(r *run, f *Finding) {
-	type key struct {
-		where string
-		content
-	}
-	came, acked := make(map[key]bool), make(map[key]time.Duration)
+	came, acked := make(map[arrival]bool), make(map[arrival]time.Duration)
 	for _, e := range r.events {
-		came[key{strconv.Itoa(e.Connection), e.content}] = true
-		k := key{e.Agent, e.content}
+		came[arrival{strconv.Itoa(e.Connection), e.content}] = true
+		k := arrival{e.Agent, e.content}
 		if at, known := r.acked[[2]string{e.Agent, e.EventID}]; known && (acked[k] == 0 || at < acked[k]) {
 			acked[k] = at
 		}
@@ -182,8 +178,8 @@ func checkSockets(r *run, f *Finding) {
 				continue
 			}
 			f.Looked++
-			at, isAcked := acked[key{socket.Agent, about}]
-			if !came[key{socket.Of, about}] && (!isAcked || at >= due) {
+			at, isAcked := acked[arrival{socket.Agent, about}]
+			if !came[arrival{socket.Of, about}] && (!isAcked || at >= due) {
 				f.violatedf("%s never came on connection %s of %s, which was open from %s to %s; its cause was answered at %s",
 					about, socket.Of, socket.Agent, clock(socket.Start), clock(socket.End), clock(c.answered))
 			}

@@ -258,23 +258,25 @@ func (r *run) responseNotices(a *history.Attempt, add due) {
 	}
 }
 
+// arrival is an event that came to an agent, or on a connection.
+type arrival struct {
+	where string
+	content
+}
+
 // checkReceived looks for the event of each notice that is certain.
 func checkReceived(r *run, f *Finding) {
-	type key struct {
-		agent string
-		content
-	}
-	received, asked := make(map[key]bool), make(map[key]bool)
+	received, asked := make(map[arrival]bool), make(map[arrival]bool)
 	for _, e := range r.events {
-		received[key{e.Agent, e.content}] = true
+		received[arrival{e.Agent, e.content}] = true
 	}
 	for i := range r.lost.deliveries {
 		if e, err := newEvent(&r.lost.deliveries[i]); err == nil {
-			received[key{e.Agent, e.content}] = true
+			received[arrival{e.Agent, e.content}] = true
 		}
 	}
 	for _, n := range r.notices() {
-		k := key{n.agent, n.content}
+		k := arrival{n.agent, n.content}
 		if !n.certain || asked[k] {
 			continue
 		}
@@ -297,22 +299,20 @@ func checkContents(r *run, f *Finding) {
 	for _, n := range r.notices() {
 		due[n.kind] = append(due[n.kind], n)
 	}
-	ids, contents := make(map[string]map[content]string), make(map[[2]string]content)
+	ids, contents := make(map[arrival]string), make(map[[2]string]content)
 	for _, e := range r.events {
 		f.Looked++
 		if why := r.unfounded(e, due[e.kind]); why != "" {
 			f.violatedf("event %s of %s, %s: %s", e.EventID, e.Agent, e.content, why)
 		}
-		if other, known := contents[[2]string{e.Agent, e.EventID}]; known && other != e.content {
+		about, id := arrival{e.Agent, e.content}, [2]string{e.Agent, e.EventID}
+		if other, known := contents[id]; known && other != e.content {
 			f.violatedf("event %s of %s is %s, and also %s", e.EventID, e.Agent, e.content, other)
 		}
-		if ids[e.Agent] == nil {
-			ids[e.Agent] = make(map[content]string)
-		}
-		if other, known := ids[e.Agent][e.content]; known && other != e.EventID && e.Kind != recommendations {
+		if other, known := ids[about]; known && other != e.EventID && e.Kind != recommendations {
 			f.violatedf("%s received %s twice, as %s and %s", e.Agent, e.content, other, e.EventID)
 		}
-		contents[[2]string{e.Agent, e.EventID}], ids[e.Agent][e.content] = e.content, e.EventID
+		contents[id], ids[about] = e.content, e.EventID
 	}
 }
 

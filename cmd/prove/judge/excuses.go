@@ -228,15 +228,10 @@ var checkInternalErrors = each(func(_ *run, a *history.Attempt) string {
 })
 
 // checkRetryAfter looks at every 429 and 503. An answer without a Process is the load balancer's own, which has promised nothing.
-func checkRetryAfter(r *run, f *Finding) {
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		if a.Status != http.StatusTooManyRequests && (a.Status != http.StatusServiceUnavailable || a.Process == "") {
-			continue
-		}
-		f.Looked++
-		if !a.RetryAfter {
-			f.violatedf("%s, without Retry-After", Describe(a))
-		}
+var checkRetryAfter = each(func(_ *run, a *history.Attempt) string {
+	isOver := a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable && a.Process != ""
+	if isOver && !a.RetryAfter {
+		return ", without Retry-After"
 	}
-}
+	return ""
+})

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -171,7 +172,7 @@ func brokenCard(r *run, a *history.Attempt) string {
 	case !profile.may(a, open):
 		return ", but the profile was closed"
 	case !r.product.bios[a.Subject].may(a, b.Bot.Bio):
-		return " shows the bio \"" + b.Bot.Bio + "\", which is another by then"
+		return fmt.Sprintf(" shows the bio %q, which is another by then", b.Bot.Bio)
 	}
 	return ""
 }
@@ -199,14 +200,14 @@ func brokenPost(r *run, a *history.Attempt) string {
 	case !p.maySee(a, a.Subject):
 		return ", but the post was deleted, private or of a closed profile"
 	case !p.texts[a.Subject].may(a, text):
-		return " shows the text \"" + text + "\", which is another by then"
+		return fmt.Sprintf(" shows the text %q, which is another by then", text)
 	}
 	return ""
 }
 
 func brokenText(_ *run, a *history.Attempt) string {
 	if s := sent(a); a.Succeeded() && s.Text != nil && a.Body != nil && got(a).Post.Text != *s.Text {
-		return " shows the text \"" + got(a).Post.Text + "\" instead of the one that was sent"
+		return fmt.Sprintf(" shows the text %q instead of the one that was sent", got(a).Post.Text)
 	}
 	return ""
 }
@@ -254,15 +255,13 @@ func (r *run) judgeFeed(a *history.Attempt, f *Finding) {
 // checkPosts counts the posts that are there at the end, by author and title.
 func checkPosts(r *run, f *Finding) {
 	type count struct{ answered, unknown, listed, deleted int }
-	posts := make(map[string]map[string]*count)
+	posts := make(map[string]*count)
 	of := func(agent, title string) *count {
-		if posts[agent] == nil {
-			posts[agent] = make(map[string]*count)
+		name := fmt.Sprintf("post %q of %s", title, agent)
+		if posts[name] == nil {
+			posts[name] = new(count)
 		}
-		if posts[agent][title] == nil {
-			posts[agent][title] = new(count)
-		}
-		return posts[agent][title]
+		return posts[name]
 	}
 	for _, a := range r.by[history.PostCreate] {
 		if a.ID == "" {
@@ -294,15 +293,12 @@ func checkPosts(r *run, f *Finding) {
 			of(agent, title).listed++
 		}
 	}
-	for _, agent := range sorted(posts) {
-		for _, title := range sorted(posts[agent]) {
-			c := posts[agent][title]
-			f.Looked++
-			f.Excused += c.unknown
-			if listed := c.listed + c.deleted; listed < c.answered || listed > c.answered+c.unknown {
-				f.violatedf("post %q of %s is listed %d times: %d were answered, of %d the answer is unknown",
-					title, agent, c.listed, c.answered, c.unknown)
-			}
+	for _, name := range sorted(posts) {
+		c := posts[name]
+		f.Looked++
+		f.Excused += c.unknown
+		if listed := c.listed + c.deleted; listed < c.answered || listed > c.answered+c.unknown {
+			f.violatedf("%s is listed %d times: %d were answered, of %d the answer is unknown", name, c.listed, c.answered, c.unknown)
 		}
 	}
 }

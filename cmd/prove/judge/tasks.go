@@ -113,7 +113,7 @@ var once = map[string]func(a *history.Attempt, b *answer) string{
 func checkOnce(r *run, f *Finding) {
 	type key struct{ operation, agent, about string }
 	for _, operation := range sorted(once) {
-		made := make(map[key]map[string]*history.Attempt) // by the id of the record
+		made := make(map[key]*history.Attempt)
 		for _, a := range r.answered(operation) {
 			f.Looked++
 			id, k := once[operation](a, got(a)), key{operation, a.Agent, a.Subject}
@@ -127,15 +127,11 @@ func checkOnce(r *run, f *Finding) {
 			if operation == history.DraftReply {
 				k.about = a.Of
 			}
-			if made[k] == nil {
-				made[k] = make(map[string]*history.Attempt)
+			before := made[k]
+			if before != nil && once[operation](before, got(before)) != id {
+				f.violatedf("%s, although there was one already: %s", Describe(a), Describe(before))
 			}
-			for other, before := range made[k] {
-				if other != id {
-					f.violatedf("%s, although there was one already: %s", Describe(a), Describe(before))
-				}
-			}
-			made[k][id] = a
+			made[k] = a
 		}
 	}
 }
