@@ -45,14 +45,14 @@ func (c *Canary) Run(ctx context.Context) {
 		c.begin(due)
 		c.ask(ctx, client)
 		now := c.recorder.Now()
-		if now-due > sluggish {
-			c.recorder.Record(func(h *history.History) { h.Delays = append(h.Delays, history.Delay{Start: due, End: now}) })
-		}
-		if now-due > starvation {
-			c.recorder.Record(func(h *history.History) {
+		c.recorder.Record(func(h *history.History) {
+			if now-due > sluggish {
+				h.Delays = append(h.Delays, history.Delay{Start: due, End: now})
+			}
+			if now-due > starvation {
 				h.Faults = append(h.Faults, history.Fault{Name: history.MachineStarved, Target: "the machine", Start: due, Lifted: now, End: now})
-			})
-		}
+			}
+		})
 		c.begin(0)
 		due = c.recorder.Now() + canaryInterval // what it sleeps too long counts, too
 		_ = wait(ctx, canaryInterval)

@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -16,33 +15,32 @@ import (
 const slowClientsEach = 66
 
 // slowClients connects clients with bad manners to the servers themselves, past the load balancer, which would shield them, until
-// the returned function is called.
-func slowClients(ctx context.Context, bed *testbed.Bed) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	for i := range slowClientsEach {
-		server := bed.Servers[i%len(bed.Servers)]
-		for kind, client := range []func(context.Context, net.Conn){dripping, deaf, leaving} {
-			dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(fmt.Sprintf("127.2.%d.%d", kind, i+1))}}
-			running.Go(func() {
-				for ctx.Err() == nil {
-					conn, err := dialer.DialContext(ctx, "tcp", server.Address)
-					if err != nil {
-						return
+// that is lifted.
+func slowClients(ctx context.Context, bed *testbed.Bed) Lift {
+	return beside(ctx, func(ctx context.Context) error {
+		var running sync.WaitGroup
+		for i := range slowClientsEach {
+			server := bed.Servers[i%len(bed.Servers)]
+			for kind, client := range []func(context.Context, net.Conn){dripping, deaf, leaving} {
+				dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(fmt.Sprintf("127.2.%d.%d", kind, i+1))}}
+				running.Go(func() {
+					for ctx.Err() == nil {
+						conn, err := dialer.DialContext(ctx, "tcp", server.Address)
+						if err != nil {
+							return
+						}
+						release := context.AfterFunc(ctx, func() { _ = conn.Close() })
+						client(ctx, conn)
+						release()
+						_ = conn.Close() // its end is the point
+						_ = wait(ctx, time.Second)
 					}
-					release := context.AfterFunc(ctx, func() { _ = conn.Close() })
-					client(ctx, conn)
-					release()
-					_ = conn.Close() // its end is the point
-					_ = wait(ctx, time.Second)
-				}
-			})
+				})
+			}
 		}
-	}
-	return func() {
-		cancel()
 		running.Wait()
-	}
+		return nil
+	})
 }
 
 // dripping sends a byte a second of a request that has no end.
@@ -66,9 +64,8 @@ func deaf(ctx context.Context, conn net.Conn) {
 
 // leaving sends a whole request and does not wait for its answer.
 func leaving(ctx context.Context, conn net.Conn) {
-	w := bufio.NewWriter(conn)
-	_, _ = w.WriteString("POST /api/v1/bots/register HTTP/1.1\r\nHost: stoa\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
-	if w.Flush() == nil {
+	const whole = "POST /api/v1/bots/register HTTP/1.1\r\nHost: stoa\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}"
+	if _, err := conn.Write([]byte(whole)); err == nil {
 		_ = wait(ctx, time.Millisecond)
 	}
 }

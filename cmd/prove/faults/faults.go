@@ -21,16 +21,20 @@ import (
 )
 
 // Lift takes the cause of a fault away.
-type Lift func(ctx context.Context) error
+type Lift = func(ctx context.Context) error
+
+// Strike injects a fault and names its target. If it returns a notInjectedError it is tried again, after lift if that is not nil; any
+// other error is a defect of the service.
+type Strike = func(ctx context.Context, s *Scene) (target string, lift Lift, err error)
 
 // Fault is one kind of fault.
 type Fault struct {
 	Name string
-	// Meaning says in a sentence what happens.
+	// Meaning describes it in a sentence.
 	Meaning string
 	// Length is how long it is in force.
 	Length time.Duration
-	// Database says what kind of database it needs: alone, replicated, or any.
+	// Database is the kind of database that it needs.
 	Database Database
 	// AsRoot says that only root can strike it, Versions that it needs a second version of the server, Clock that it needs servers
 	// whose clocks can be set.
@@ -41,9 +45,8 @@ type Fault struct {
 	Prepare func(ctx context.Context, s *Scene) error
 	// Failover, Graceful and Mail are those of history.Fault.
 	Failover, Graceful, Mail bool
-	// Strike injects it and names its target. If it returns a notInjectedError error it is tried again, after lift if that is not nil; any
-	// other error is a defect of the service.
-	Strike func(ctx context.Context, s *Scene) (target string, lift Lift, err error)
+
+	Strike Strike
 }
 
 // Database is a kind of database.
@@ -126,21 +129,19 @@ func Select(names string, config testbed.Config) ([]Fault, error) {
 	return selected, nil
 }
 
-// unfit says why a fault cannot strike a production.
+// unfit returns why a fault cannot strike a production.
 func (f Fault) unfit(config testbed.Config) error {
-	switch {
-	case f.Database == Replicated && !config.Failover:
-		return errors.New("there is one database: see --failover")
-	case f.Database == Alone && config.Failover:
-		return errors.New("it is not for a primary with a standby: leave --failover away")
-	case f.AsRoot && os.Geteuid() != 0:
-		return errors.New("only root can do that")
-	case f.Single && config.Older != "":
-		return errors.New("it is for servers of one version: leave --older away")
-	case f.Versions && config.Older == "":
-		return errors.New("there is one version of the server: see --older")
-	case f.Clock && !config.Clocks:
-		return errors.New("the servers' clocks cannot be set: see --clocks")
+	for why, is := range map[string]bool{
+		"there is one database: see --failover":                         f.Database == Replicated && !config.Failover,
+		"it is not for a primary with a standby: leave --failover away": f.Database == Alone && config.Failover,
+		"only root can do that":                                         f.AsRoot && os.Geteuid() != 0,
+		"it is for servers of one version: leave --older away":          f.Single && config.Older != "",
+		"there is one version of the server: see --older":               f.Versions && config.Older == "",
+		"the servers' clocks cannot be set: see --clocks":               f.Clock && !config.Clocks,
+	} {
+		if is {
+			return errors.New(why)
+		}
 	}
 	return nil
 }
@@ -175,15 +176,12 @@ func Schedule(ctx context.Context, s *Scene, recorder *history.Recorder, chosen 
 			return err
 		}
 		round := []Fault{chosen[order[i%len(order)]]}
+		longest := round[0].Length
 		if i >= len(order) {
 			if second := chosen[s.Random.IntN(len(chosen))]; second.Name != round[0].Name && !second.Single && !round[0].Single &&
 				(second.Database != Replicated || round[0].Database != Replicated) { // a standby cannot be lost twice
-				round = append(round, second)
+				round, longest = append(round, second), max(longest, second.Length)
 			}
-		}
-		longest := 0 * time.Second
-		for _, f := range round {
-			longest = max(longest, f.Length)
 		}
 		if time.Now().Add(longest + calm).After(end) {
 			return wait(ctx, time.Until(end))
@@ -214,17 +212,24 @@ type struck struct {
 	failed error
 }
 
+// at is the record of a fault that begins at a moment.
+func (f Fault) at(begun time.Duration) history.Fault {
+	return history.Fault{Name: f.Name, Start: begun, Failover: f.Failover, Graceful: f.Graceful, Mail: f.Mail}
+}
+
 // strikeRound strikes faults together, waits until the service has returned, and records those that took effect. Other ones are noted
 // as missed.
 func strikeRound(ctx context.Context, s *Scene, recorder *history.Recorder, round []Fault) (err error) {
 	s.mu.Lock()
 	for _, f := range round {
-		s.pending = append(s.pending, history.Fault{
-			Name: f.Name, Start: recorder.Now(), Failover: f.Failover, Graceful: f.Graceful, Mail: f.Mail,
-		})
+		s.pending = append(s.pending, f.at(recorder.Now()))
 	}
 	s.mu.Unlock()
-	defer s.endRound()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.pending = nil
+	}()
 	var all []*struck
 	var lifting sync.WaitGroup
 	for _, f := range round {
@@ -278,9 +283,9 @@ func strike(ctx context.Context, s *Scene, recorder *history.Recorder, f Fault) 
 	var err error
 	for range tries {
 		if target, lift, err = f.Strike(ctx, s); err == nil {
-			return &struck{recorded: history.Fault{
-				Name: f.Name, Target: target, Start: begun, Failover: f.Failover, Graceful: f.Graceful, Mail: f.Mail,
-			}, lift: lift, left: f.Length}, nil
+			one := &struck{recorded: f.at(begun), lift: lift, left: f.Length}
+			one.recorded.Target = target
+			return one, nil
 		}
 		if lift != nil {
 			_ = lift(context.WithoutCancel(ctx)) // there may be nothing to lift
@@ -313,12 +318,6 @@ func (s *Scene) miss(name string, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.missed = append(s.missed, Missed{name, why})
-}
-
-func (s *Scene) endRound() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pending = nil
 }
 
 // awaitReady waits until every server is ready and the load balancer has found out.

@@ -16,51 +16,21 @@ import (
 // table is every fault.
 var table = []Fault{
 	{Name: "server-killed", Meaning: "a server gets SIGKILL and is started again", Length: 2 * time.Second,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			victim := s.victim
-			victim.Kill()
-			return victim.Name, func(ctx context.Context) error { return victim.Start(ctx) }, nil
-		}},
+		Strike: server(func(_ context.Context, s *testbed.Server) error { s.Kill(); return nil }, func(ctx context.Context, s *testbed.Server) error {
+			return s.Start(ctx)
+		})},
 	{Name: "server-killed-often", Meaning: "every three seconds a server gets SIGKILL and is started again", Length: 20 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			victim := s.victim
-			var failed error
-			stop := repeatedly(ctx, 3*time.Second, func() {
+			return victim.Name, repeatedly(ctx, 3*time.Second, func() error {
 				victim.Kill()
-				failed = errors.Join(failed, victim.Start(ctx))
-			})
-			return victim.Name, func(ctx context.Context) error { return errors.Join(stop(ctx), failed) }, nil
+				return victim.Start(ctx)
+			}), nil
 		}},
 	{Name: "server-paused", Meaning: "a server gets SIGSTOP, and SIGCONT later", Length: 6 * time.Second,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			victim := s.victim
-			victim.Signal(syscall.SIGSTOP)
-			return victim.Name, func(context.Context) error { victim.Signal(syscall.SIGCONT); return nil }, nil
-		}},
+		Strike: server(signal(syscall.SIGSTOP), signal(syscall.SIGCONT))},
 	{Name: "inspectors-killed", Meaning: "the processes that inspect files get SIGKILL, again and again", Length: 3 * time.Second,
-		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
-			var killed atomic.Int64
-			stop := repeatedly(ctx, 100*time.Millisecond, func() {
-				for _, server := range s.Bed.Servers {
-					for _, pid := range server.Inspectors() {
-						if syscall.Kill(pid, syscall.SIGKILL) == nil { // else it has ended
-							killed.Add(1)
-						}
-					}
-				}
-			})
-			return "all servers", func(ctx context.Context) error {
-				for until := time.Now().Add(effectTimeout); killed.Load() == 0 && time.Now().Before(until); {
-					if wait(ctx, 100*time.Millisecond) != nil {
-						break
-					}
-				}
-				if err := stop(ctx); err != nil || killed.Load() > 0 {
-					return err
-				}
-				return errNoEffect
-			}, nil
-		}},
+		Strike: killInspectors},
 	{Name: "rolling-restart", Meaning: "every server in turn gets SIGTERM and is started again", Length: time.Second, Graceful: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			return "all servers", nothing, restartAll(ctx, s)
@@ -78,9 +48,9 @@ var table = []Fault{
 			return s.victim.Name + " to the " + version + " version", nothing, err
 		}},
 	{Name: "clock-ahead", Clock: true, Meaning: "the clock of a server's host is set an hour ahead; the database's stays", Length: 8 * time.Second,
-		Graceful: true, Strike: setClock(time.Hour)},
+		Graceful: true, Strike: server(setClock(time.Hour), setClock(0))},
 	{Name: "clock-behind", Clock: true, Meaning: "the clock of a server's host is set an hour back; the database's stays", Length: 8 * time.Second,
-		Graceful: true, Strike: setClock(-time.Hour)},
+		Graceful: true, Strike: server(setClock(-time.Hour), setClock(0))},
 	{Name: "backend-killed", Database: Alone, Meaning: "a process of the database gets SIGKILL: the database starts again", Length: time.Second, Failover: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			pids, err := s.Bed.Backends(ctx)
@@ -92,17 +62,15 @@ var table = []Fault{
 	{Name: "backends-paused", Database: Alone, Meaning: "half of the processes of the database get SIGSTOP, and SIGCONT later", Length: 6 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			pids, err := s.Bed.Backends(ctx)
-			if err != nil {
-				return "", nil, injected(err)
-			}
 			pids = pids[len(pids)/2:]
-			signal := func(signal syscall.Signal) {
+			signal := func(signal syscall.Signal) error {
 				for _, pid := range pids {
 					_ = syscall.Kill(pid, signal) // it may have ended
 				}
+				return nil
 			}
-			signal(syscall.SIGSTOP)
-			return fmt.Sprintf("%d connections", len(pids)), func(context.Context) error { signal(syscall.SIGCONT); return nil }, nil
+			_ = signal(syscall.SIGSTOP) // it never fails
+			return fmt.Sprintf("%d connections", len(pids)), func(context.Context) error { return signal(syscall.SIGCONT) }, injected(err)
 		}},
 	{Name: "database-stopped", Database: Alone, Meaning: "pg_ctl stop -m immediate, and a start", Length: 3 * time.Second, Failover: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
@@ -126,12 +94,9 @@ var table = []Fault{
 	{Name: "switchover", Database: Replicated, Meaning: "primary and standby change places, in order", Failover: true,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			cluster := s.Bed.Cluster
-			if err := cluster.SwitchOver(ctx); err != nil {
-				return "", nil, err
-			}
 			return "both databases", func(ctx context.Context) error {
 				return errors.Join(cluster.AwaitPrimary(ctx), cluster.AwaitStandby(ctx))
-			}, nil
+			}, cluster.SwitchOver(ctx)
 		}},
 	{Name: "table-locked", Meaning: "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE", Length: 30 * time.Second,
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
@@ -139,10 +104,8 @@ var table = []Fault{
 			if err != nil {
 				return "", nil, injected(err)
 			}
-			if _, err := tx.ExecContext(ctx, "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE"); err != nil {
-				return "", nil, injected(errors.Join(err, tx.Rollback()))
-			}
-			return "orders", func(context.Context) error { return tx.Rollback() }, nil
+			_, err = tx.ExecContext(ctx, "LOCK TABLE orders IN ACCESS EXCLUSIVE MODE")
+			return "orders", func(context.Context) error { return tx.Rollback() }, injected(err)
 		}},
 	{Name: "network-slow", Meaning: "every packet between a server and the database takes 200 to 400 ms", Length: 8 * time.Second,
 		Strike: toxic("latency", map[string]int{"latency": 300, "jitter": 100})},
@@ -155,26 +118,28 @@ var table = []Fault{
 	{Name: "network-reset", Meaning: "connections between a server and the database are reset", Length: 3 * time.Second,
 		Strike: toxic("reset_peer", map[string]int{"timeout": 50})},
 	{Name: "network-refused", Meaning: "the database refuses the connections of a server", Length: 4 * time.Second,
-		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
-			victim := s.victim
-			victim.Network.Cut()
-			return victim.Name, func(context.Context) error { return victim.Network.Mend() }, nil
-		}},
+		Strike: server(func(_ context.Context, s *testbed.Server) error { s.Network.Cut(); return nil },
+			func(_ context.Context, s *testbed.Server) error { return s.Network.Mend() })},
 	{Name: "clients-slow", Meaning: "200 clients send a byte a second, never read, or leave in the middle of a body", Length: 8 * time.Second,
 		Graceful: true, Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
-			stop := slowClients(ctx, s.Bed)
-			return "all servers", func(context.Context) error { stop(); return nil }, nil
+			return "all servers", slowClients(ctx, s.Bed), nil
 		}},
 	{Name: "mail-dead", Mail: true, Meaning: "the mail server refuses connections", Length: 6 * time.Second, Graceful: true,
 		Strike: breakMail(testbed.MailDead)},
-	{Name: "mail-slow", Mail: true, Meaning: "each answer of the mail server takes one to six seconds", Length: 8 * time.Second,
+	{Name: "mail-slow", Mail: true, Meaning: "each step of a mail takes the mail server one to six seconds", Length: 8 * time.Second,
 		Graceful: true, Strike: breakMail(testbed.MailSlow)},
 	{Name: "mail-lies", Mail: true, Meaning: "the mail server ends connections in the middle of a mail, answers 451, or takes a mail and does not say so",
 		Length: 8 * time.Second, Graceful: true, Strike: breakMail(testbed.MailLying)},
 	{Name: "servers-lost-mailing", Meaning: "the mail server is slow, and every server in turn gets SIGKILL in the middle of its mails", Length: 9 * time.Second,
 		Strike: loseMailing},
 	{Name: "commits-late", Meaning: "one in four transactions that have written an event commits 2.5 s late", Length: 8 * time.Second,
-		Strike: delayCommits},
+		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
+			run := func(ctx context.Context, statements string) error {
+				_, err := s.Bed.DB.ExecContext(ctx, statements)
+				return err
+			}
+			return "the database", func(ctx context.Context) error { return run(ctx, promptCommits) }, injected(run(ctx, lateCommits))
+		}},
 	{Name: "files-full", Meaning: "the file store has no space left", Length: 6 * time.Second, AsRoot: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the files", func(context.Context) error { return s.Bed.Files.Empty() }, injected(s.Bed.Files.Fill())
@@ -186,10 +151,7 @@ var table = []Fault{
 	{Name: "database-full", Database: Alone, Meaning: "the database has no space left", Length: 6 * time.Second, AsRoot: true, Failover: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {
 			return "the database", func(ctx context.Context) error {
-				if err := s.Bed.Database.Disk.Empty(); err != nil {
-					return err
-				}
-				return s.Bed.Database.Revive(ctx)
+				return errors.Join(s.Bed.Database.Disk.Empty(), s.Bed.Database.Revive(ctx))
 			}, injected(s.Bed.Database.Disk.Fill())
 		}},
 	{Name: "restored", Single: true, Database: Alone, Meaning: "all servers end, an earlier backup takes the database's place, and they start again",
@@ -201,6 +163,65 @@ const effectTimeout = 10 * time.Second
 
 // nothing lifts a fault that is over by itself.
 func nothing(context.Context) error { return nil }
+
+// onServer does something to a server.
+type onServer = func(ctx context.Context, s *testbed.Server) error
+
+// server strikes the victim of the round, and lifts that.
+func server(strike, lift onServer) Strike {
+	return func(ctx context.Context, s *Scene) (string, Lift, error) {
+		victim := s.victim
+		return victim.Name, func(ctx context.Context) error { return lift(ctx, victim) }, strike(ctx, victim)
+	}
+}
+
+func signal(signal syscall.Signal) onServer {
+	return func(_ context.Context, s *testbed.Server) error { s.Signal(signal); return nil }
+}
+
+func setClock(offset time.Duration) onServer {
+	return func(ctx context.Context, s *testbed.Server) error { return s.SetClock(ctx, offset) }
+}
+
+// toxic strikes a server's network.
+func toxic(kind string, attributes map[string]int) Strike {
+	return server(func(_ context.Context, s *testbed.Server) error { return injected(s.Network.Add(kind, attributes)) },
+		func(ctx context.Context, s *testbed.Server) error { s.Network.Heal(ctx); return nil })
+}
+
+// breakMail gives the mail server a defect.
+func breakMail(defect testbed.Defect) Strike {
+	return func(_ context.Context, s *Scene) (string, Lift, error) {
+		s.Bed.Mail.Break(defect)
+		return "the mail server", func(context.Context) error { return s.Bed.Mail.Mend(defect) }, nil
+	}
+}
+
+// killInspectors kills the processes that inspect files. It stays longer if there was none.
+func killInspectors(ctx context.Context, s *Scene) (string, Lift, error) {
+	var killed atomic.Int64
+	stop := repeatedly(ctx, 100*time.Millisecond, func() error {
+		for _, server := range s.Bed.Servers {
+			for _, pid := range server.Inspectors() {
+				if syscall.Kill(pid, syscall.SIGKILL) == nil { // else it has ended
+					killed.Add(1)
+				}
+			}
+		}
+		return nil
+	})
+	return "all servers", func(ctx context.Context) error {
+		for until := time.Now().Add(effectTimeout); killed.Load() == 0 && time.Now().Before(until); {
+			if wait(ctx, 100*time.Millisecond) != nil {
+				break
+			}
+		}
+		if err := stop(ctx); err != nil || killed.Load() > 0 {
+			return err
+		}
+		return errNoEffect
+	}, nil
+}
 
 // restartAll restarts every server in turn, in order.
 func restartAll(ctx context.Context, s *Scene) error {
@@ -228,49 +249,53 @@ func startAll(ctx context.Context, s *Scene) error {
 	return starting.Wait()
 }
 
-// setClock strikes the clock of a server's host.
-func setClock(offset time.Duration) func(context.Context, *Scene) (string, Lift, error) {
-	return func(ctx context.Context, s *Scene) (string, Lift, error) {
-		victim := s.victim
-		return victim.Name, func(ctx context.Context) error { return victim.SetClock(ctx, 0) }, victim.SetClock(ctx, offset)
-	}
-}
+// mailsUnderWay is how long a slow mail server works before the first server is lost: all that send mails have some under way then.
+const mailsUnderWay = 3 * time.Second
 
-// breakMail gives the mail server a defect.
-func breakMail(defect testbed.Defect) func(context.Context, *Scene) (string, Lift, error) {
-	return func(_ context.Context, s *Scene) (string, Lift, error) {
-		s.Bed.Mail.Break(defect)
-		return "the mail server", func(context.Context) error { return s.Bed.Mail.Mend(defect) }, nil
-	}
-}
-
-// toxic strikes both directions of a server's network.
-func toxic(kind string, attributes map[string]int) func(context.Context, *Scene) (string, Lift, error) {
-	return func(ctx context.Context, s *Scene) (string, Lift, error) {
-		network := s.victim.Network
-		for _, stream := range []string{"upstream", "downstream"} {
-			if err := network.Add(testbed.Toxic{Type: kind, Stream: stream, Attributes: attributes}); err != nil {
-				network.Heal(ctx)
-				return "", nil, injected(err)
+// loseMailing makes the mail server slow, and then kills one server after the other and starts it again.
+func loseMailing(ctx context.Context, s *Scene) (string, Lift, error) {
+	s.Bed.Mail.Break(testbed.MailSlow)
+	stop := beside(ctx, func(ctx context.Context) (failed error) {
+		pause := mailsUnderWay
+		for _, server := range s.Bed.Servers {
+			if wait(ctx, pause) != nil {
+				break
 			}
+			server.Kill()
+			failed = errors.Join(failed, server.Start(context.WithoutCancel(ctx)))
+			pause = time.Second
 		}
-		return s.victim.Name, func(ctx context.Context) error { network.Heal(ctx); return nil }, nil
-	}
+		return failed
+	})
+	return "all servers", func(ctx context.Context) error { return errors.Join(stop(ctx), s.Bed.Mail.Mend(testbed.MailSlow)) }, nil
 }
 
-// repeatedly calls do at an interval until the fault is lifted.
-func repeatedly(ctx context.Context, interval time.Duration, do func()) Lift {
-	ctx, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+// The statements that make commits late. A deferred trigger runs at the commit, when all that the transaction writes is written and
+// no other one sees it yet, as with a disk that hangs. Which transactions it meets depends on the random part of an event's id.
+const (
+	lateCommits = `CREATE FUNCTION prove_commit_late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2.5); RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER prove_commit_late AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW
+	WHEN (get_byte(uuid_send(NEW.id), 15) < 64) EXECUTE FUNCTION prove_commit_late()`
+	promptCommits = `DROP TRIGGER IF EXISTS prove_commit_late ON events; DROP FUNCTION IF EXISTS prove_commit_late()`
+)
+
+// repeatedly does something at an interval until the fault is lifted.
+func repeatedly(ctx context.Context, interval time.Duration, do func() error) Lift {
+	return beside(ctx, func(ctx context.Context) (failed error) {
 		for wait(ctx, interval) == nil {
-			do()
+			failed = errors.Join(failed, do())
 		}
-	}()
+		return failed
+	})
+}
+
+// beside does something until the fault is lifted, which waits for its end and returns its error.
+func beside(ctx context.Context, do func(ctx context.Context) error) Lift {
+	ctx, stop := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- do(ctx) }()
 	return func(context.Context) error {
 		stop()
-		<-done
-		return nil
+		return <-done
 	}
 }

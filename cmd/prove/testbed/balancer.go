@@ -3,7 +3,6 @@ package testbed
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -58,30 +56,25 @@ frontend agents
   use_backend strict if strict
   default_backend servers
 backend servers
-  balance roundrobin
-  option forwardfor
-  option httpchk GET /readyz
-  http-check expect status 200
-  http-response set-header {{.ServedBy}} %s
   retries 3
   retry-on conn-failure
   option redispatch 1
   default-server check inter 200ms fastinter 100ms fall 1 rise 1
-{{range .Servers}}  server {{.Name}} {{.Address}}
-  use-server {{.Name}} if { req.hdr({{$.Chosen}}) {{.Name}} }
-{{end}}
+{{template "all" .}}
 backend strict
-  balance roundrobin
-  option forwardfor
-  http-response set-header {{.ServedBy}} %s
-  option httpchk GET /readyz
-  http-check expect status 200
   retries 0
   http-reuse never
   default-server check inter 1500ms fastinter 1500ms downinter 200ms fall 1 rise 1
+{{template "all" .}}
+{{define "all"}}
+  balance roundrobin
+  option forwardfor
+  option httpchk GET /readyz
+  http-check expect status 200
+  http-response set-header {{.ServedBy}} %s
 {{range .Servers}}  server {{.Name}} {{.Address}}
   use-server {{.Name}} if { req.hdr({{$.Chosen}}) {{.Name}} }
-{{end}}`))
+{{end}}{{end}}`))
 
 type balancer struct {
 	process *child.Process
@@ -127,24 +120,18 @@ func (b *Bed) SetStrict(ctx context.Context, on bool) error {
 	return err
 }
 
-// Balanced says that the load balancer has found every server ready. On a busy machine that takes longer than BalancerInterval.
+// Balanced reports that the load balancer has found every server ready. On a busy machine that takes longer than BalancerInterval.
 func (b *Bed) Balanced(ctx context.Context) bool {
 	answer, err := b.balancer.tell(ctx, "show stat")
-	if err != nil {
-		return false
+	const name, status = 1, 17 // svname and status, as HAProxy's management guide numbers them
+	ready := 0
+	for line := range strings.Lines(answer) {
+		row := strings.Split(line, ",")
+		if len(row) > status && strings.HasPrefix(row[name], "server-") && strings.HasPrefix(row[status], "UP") {
+			ready++
+		}
 	}
-	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(answer, "# "))).ReadAll()
-	if err != nil || len(rows) == 0 {
-		return false
-	}
-	name, status := slices.Index(rows[0], "svname"), slices.Index(rows[0], "status")
-	if name < 0 || status < 0 {
-		return false
-	}
-	return !slices.ContainsFunc(rows[1:], func(row []string) bool {
-		isServer := slices.ContainsFunc(b.Servers, func(s *Server) bool { return s.Name == row[name] })
-		return isServer && !strings.HasPrefix(row[status], "UP")
-	})
+	return err == nil && ready == 2*len(b.Servers) // each is in both backends
 }
 
 // tell gives the load balancer a command and returns what it says.

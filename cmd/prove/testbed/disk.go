@@ -3,7 +3,6 @@ package testbed
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,13 +18,13 @@ type Disk struct {
 	mounted bool
 }
 
-// newDisk makes the folder and, where this process is root, mounts a file system of that many bytes there, or none for 0.
+// newDisk makes the folder and, if this process is root, mounts a file system of that many bytes there.
 func newDisk(folder string, size int64) (*Disk, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
 	}
 	d := &Disk{folder: folder}
-	if size == 0 || os.Geteuid() != 0 {
+	if os.Geteuid() != 0 {
 		return d, nil
 	}
 	err := unix.Mount("tmpfs", folder, "tmpfs", 0, fmt.Sprintf("size=%d,mode=0700", size))
@@ -36,20 +35,23 @@ func newDisk(folder string, size int64) (*Disk, error) {
 	return d, err
 }
 
-var errNoDisk = errors.New("this fault needs the right to mount file systems")
+// ballast is the file that takes all space.
+const ballast = "ballast"
 
-func (d *Disk) ballast() string { return filepath.Join(d.folder, "ballast") }
+var errNoDisk = errors.New("this fault needs the right to mount file systems")
 
 // Fill leaves no space on the disk.
 func (d *Disk) Fill() error {
 	if !d.mounted {
 		return errNoDisk
 	}
-	file, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_WRONLY, 0o600)
+	file, err := os.OpenFile(filepath.Join(d.folder, ballast), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(file, zeros{})
+	for zeros := make([]byte, 1<<20); err == nil; {
+		_, err = file.Write(zeros)
+	}
 	if errors.Is(err, unix.ENOSPC) {
 		err = nil
 	}
@@ -58,7 +60,7 @@ func (d *Disk) Fill() error {
 
 // Empty undoes Fill.
 func (d *Disk) Empty() error {
-	if err := os.Remove(d.ballast()); !errors.Is(err, fs.ErrNotExist) {
+	if err := os.Remove(filepath.Join(d.folder, ballast)); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -92,13 +94,4 @@ func (d *Disk) close() error {
 		return nil
 	}
 	return unix.Unmount(d.folder, unix.MNT_DETACH)
-}
-
-// zeros is an endless file.
-type zeros struct{}
-
-// Read implements io.Reader.
-func (zeros) Read(p []byte) (int, error) {
-	clear(p)
-	return len(p), nil
 }

@@ -1,7 +1,6 @@
 package testbed
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -23,7 +22,7 @@ type Defect int
 const (
 	// MailDead: it refuses connections, and those that it had are cut.
 	MailDead Defect = iota
-	// MailSlow: each of its answers takes one to six seconds, those of one connection equally long.
+	// MailSlow: it takes one to six seconds for each step of a mail, equally long for those of one connection.
 	MailSlow
 	// MailLying: by turns it cuts the connection in the middle of a mail, answers 451 to a whole one, and takes one but cuts the
 	// connection before it says so.
@@ -50,9 +49,7 @@ type MailServer struct {
 	lifted   [defects]chan struct{}
 	listener net.Listener
 	server   *smtp.Server
-	// done is closed when server has ended.
-	done chan struct{}
-	take func(Mail)
+	take     func(Mail)
 	// connections and lies count, to take turns.
 	connections, lies int
 }
@@ -108,43 +105,64 @@ func (m *MailServer) listen() error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.listener, m.server, m.done = listener, smtp.NewServer(m), make(chan struct{})
+	m.listener, m.server = listener, smtp.NewServer(smtp.BackendFunc(m.newSession))
 	m.server.Domain, m.server.ErrorLog = "mail.example", log.New(io.Discard, "", 0)
-	go func(server *smtp.Server, done chan struct{}) {
-		defer close(done)
-		_ = server.Serve(&mailListener{listener, m}) // it ends with close
-	}(m.server, m.done)
+	go func(server *smtp.Server) { _ = server.Serve(listener) }(m.server) // it ends with close
 	return nil
 }
 
 func (m *MailServer) close() {
 	m.mu.Lock()
-	listener, server, done := m.listener, m.server, m.done
-	m.mu.Unlock()
-	_, _ = listener.Close(), server.Close() // they may be closed already
-	<-done
+	defer m.mu.Unlock()
+	_, _ = m.listener.Close(), m.server.Close() // they may be closed already
 }
 
-// NewSession implements smtp.Backend.
-func (m *MailServer) NewSession(c *smtp.Conn) (smtp.Session, error) {
-	return &mailSession{server: m, conn: c.Conn()}, nil
+// newSession is called for the first command of a connection.
+func (m *MailServer) newSession(c *smtp.Conn) (smtp.Session, error) {
+	m.mu.Lock()
+	m.connections++
+	s := &mailSession{MailServer: m, conn: c.Conn(), delay: time.Duration(1+m.connections%6) * time.Second}
+	m.mu.Unlock()
+	return s, s.step()
 }
 
 // mailSession is the session of one connection.
 type mailSession struct {
-	server *MailServer
-	conn   net.Conn
-	to     string
+	*MailServer
+
+	conn  net.Conn
+	delay time.Duration
+	to    string
+}
+
+// step takes its time if the server is slow.
+func (s *mailSession) step() error {
+	if lifted := s.has(MailSlow); lifted != nil {
+		select {
+		case <-lifted:
+		case <-time.After(s.delay):
+		}
+	}
+	return nil
 }
 
 func (s *mailSession) Reset()                               {}
 func (s *mailSession) Logout() error                        { return nil }
-func (s *mailSession) Mail(string, *smtp.MailOptions) error { return nil }
+func (s *mailSession) Mail(string, *smtp.MailOptions) error { return s.step() }
 
 func (s *mailSession) Rcpt(to string, _ *smtp.RcptOptions) error {
 	s.to = to
-	return nil
+	return s.step()
 }
+
+// The lies, in turn.
+const (
+	cutsInside = iota
+	refuses
+	cutsAfterwards
+
+	lies
+)
 
 var (
 	errBusy = &smtp.SMTPError{Code: 451, EnhancedCode: smtp.EnhancedCode{4, 3, 0}, Message: "Try again later"}
@@ -153,78 +171,28 @@ var (
 
 func (s *mailSession) Data(from io.Reader) error {
 	lie := -1
-	if s.server.has(MailLying) != nil {
-		s.server.mu.Lock()
-		lie = s.server.lies % 3
-		s.server.lies++
-		s.server.mu.Unlock()
+	s.mu.Lock()
+	if s.lifted[MailLying] != nil {
+		lie = s.lies % lies
+		s.lies++
 	}
-	if lie == 0 {
+	s.mu.Unlock()
+	if lie == cutsInside {
 		_, _ = io.CopyN(io.Discard, from, 200)
 		return errors.Join(errCut, s.conn.Close())
 	}
-	raw, err := io.ReadAll(from)
-	if err != nil {
-		return err
+	read, err := letter.Read(from)
+	if _, rest := io.Copy(io.Discard, from); err != nil || rest != nil {
+		return errors.Join(err, rest)
 	}
-	if lie == 1 {
+	if lie == refuses {
 		return errBusy
 	}
-	read, err := letter.Read(bytes.NewReader(raw))
-	if err != nil {
-		return err
-	}
-	s.server.mu.Lock()
-	s.server.take(Mail{Letter: *read, To: s.to, Answered: lie < 0})
-	s.server.mu.Unlock()
-	if lie == 2 {
+	s.mu.Lock()
+	s.take(Mail{Letter: *read, To: s.to, Answered: lie < 0})
+	s.mu.Unlock()
+	if lie == cutsAfterwards {
 		return errors.Join(errCut, s.conn.Close())
 	}
-	return nil
-}
-
-// mailListener and mailConn delay the answers of a server that is slow.
-type mailListener struct {
-	net.Listener
-
-	server *MailServer
-}
-
-// Accept implements net.Listener.
-func (l *mailListener) Accept() (net.Conn, error) {
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	l.server.mu.Lock()
-	defer l.server.mu.Unlock()
-	l.server.connections++
-	return &mailConn{Conn: conn, server: l.server, delay: time.Duration(1+l.server.connections%6) * time.Second, owes: true}, nil
-}
-
-type mailConn struct {
-	net.Conn
-
-	server *MailServer
-	delay  time.Duration
-	// owes says that nothing was answered since the client's last command.
-	owes bool
-}
-
-// Read implements net.Conn.
-func (c *mailConn) Read(into []byte) (int, error) {
-	c.owes = true
-	return c.Conn.Read(into)
-}
-
-// Write implements net.Conn.
-func (c *mailConn) Write(answer []byte) (int, error) {
-	if lifted := c.server.has(MailSlow); lifted != nil && c.owes {
-		select {
-		case <-lifted:
-		case <-time.After(c.delay):
-		}
-	}
-	c.owes = false
-	return c.Conn.Write(answer)
+	return s.step()
 }

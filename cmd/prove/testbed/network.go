@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/prometheus/client_golang/prometheus"
@@ -18,14 +17,6 @@ type Network struct {
 	Addresses []string
 
 	proxies []*toxiproxy.Proxy
-}
-
-// Toxic is a defect of the network, as toxiproxy names it.
-type Toxic struct {
-	Type string `json:"type"`
-	// Stream is upstream (towards the database) or downstream.
-	Stream     string         `json:"stream"`
-	Attributes map[string]int `json:"attributes"`
 }
 
 func newNetwork(name string, upstreams []string) (*Network, error) {
@@ -43,21 +34,16 @@ func newNetwork(name string, upstreams []string) (*Network, error) {
 	return n, n.Mend()
 }
 
-// String lists the addresses.
-func (n *Network) String() string { return strings.Join(n.Addresses, ",") }
-
-// Add adds a defect to all connections, those that stand and new ones.
-func (n *Network) Add(toxic Toxic) error {
-	text, err := json.Marshal(toxic)
-	if err != nil {
-		return err
+// Add adds a defect, as toxiproxy names it, to both directions of all connections, those that stand and new ones.
+func (n *Network) Add(kind string, attributes map[string]int) (err error) {
+	for _, stream := range []string{"upstream", "downstream"} {
+		text, _ := json.Marshal(map[string]any{"type": kind, "stream": stream, "attributes": attributes}) // it is plain
+		for _, proxy := range n.proxies {
+			_, failed := proxy.Toxics.AddToxicJson(bytes.NewReader(text))
+			err = errors.Join(err, failed)
+		}
 	}
-	var errs []error
-	for _, proxy := range n.proxies {
-		_, err := proxy.Toxics.AddToxicJson(bytes.NewReader(text))
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return err
 }
 
 // Heal removes all defects.
@@ -75,10 +61,9 @@ func (n *Network) Cut() {
 }
 
 // Mend lets connections through, at first and after Cut.
-func (n *Network) Mend() error {
-	var errs []error
+func (n *Network) Mend() (err error) {
 	for _, proxy := range n.proxies {
-		errs = append(errs, proxy.Start())
+		err = errors.Join(err, proxy.Start())
 	}
-	return errors.Join(errs...)
+	return err
 }

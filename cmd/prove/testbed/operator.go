@@ -2,59 +2,50 @@ package testbed
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"stoa/cmd/stoa/operatorcli/client"
 )
 
-// reason is why the operators of a proof do what they do.
-const reason = "the proof"
-
-// operator is an operator of one server.
-func (b *Bed) operator(server *Server) (*client.Client, error) {
-	return client.Connection{Address: server.Operator, Token: operatorToken}.Client()
-}
-
-// updateSettings changes settings and notes it.
-func (b *Bed) updateSettings(ctx context.Context, changes map[string]any) error {
-	operator, err := b.operator(b.Servers[0])
+// operate has an operator of a server do something, and notes that it was answered: the procedure and the target, if any. arguments
+// are the types of the variables, document what is asked for.
+func (b *Bed) operate(ctx context.Context, server *Server, procedure, target, arguments, document string, variables map[string]any, into any) error {
+	operator, err := client.Connection{Address: server.Operator, Token: operatorToken}.Client()
 	if err != nil {
 		return err
 	}
-	err = operator.Ask(ctx, `mutation ($input: SettingsInput!, $reason: String!) { updateSettings(input: $input, reason: $reason) { updatedAt } }`,
-		map[string]any{"input": changes, "reason": reason}, new(any))
+	variables["reason"] = "the proof"
+	err = operator.Ask(ctx, "mutation ("+arguments+", $reason: String!) { "+procedure+"("+document+" }", variables, into)
 	if err == nil {
-		b.acted("updateSettings", "")
+		b.acting.Lock()
+		defer b.acting.Unlock()
+		b.Acts = append(b.Acts, procedure+" "+target)
 	}
 	return err
 }
 
-// acted notes an act of an operator that was answered: its procedure and the agent that it was done to, if any.
-func (b *Bed) acted(procedure, target string) {
-	b.acting.Lock()
-	defer b.acting.Unlock()
-	b.Acts = append(b.Acts, procedure+" "+target)
+func (b *Bed) updateSettings(ctx context.Context, changes map[string]any) error {
+	return b.operate(ctx, b.Servers[0], "updateSettings", "", "$input: SettingsInput!", "input: $input, reason: $reason) { updatedAt }",
+		map[string]any{"input": changes}, new(any))
 }
 
 // setUpOwners does what operators do before owners can be verified: they say who they are, publish what owners confirm, and let
 // verified agents be rewarded.
 func (b *Bed) setUpOwners(ctx context.Context) error {
 	err := b.updateSettings(ctx, map[string]any{"rewardsEnabled": true, "operatorName": "The proof", "operatorContactEmail": "proof@example.org"})
-	if err != nil {
-		return err
-	}
-	operator, err := b.operator(b.Servers[0])
-	if err != nil {
-		return err
-	}
 	for _, key := range []string{"terms", "privacy"} {
 		document := map[string]any{"key": key, "title": "The " + key + " of the proof", "version": "1", "text": "Be kind.\n"}
-		if err := operator.Ask(ctx, `mutation ($input: DocumentInput!, $reason: String!) { publishDocument(input: $input, reason: $reason) { id } }`,
-			map[string]any{"input": document, "reason": reason}, new(any)); err != nil {
-			return err
-		}
-		b.acted("publishDocument", "")
+		err = errors.Join(err, b.operate(ctx, b.Servers[0], "publishDocument", "", "$input: DocumentInput!",
+			"input: $input, reason: $reason) { id }", map[string]any{"input": document}, new(any)))
 	}
-	return nil
+	return err
 }
 
 // RequireOwners has registrations need a verified owner, or not.
@@ -62,47 +53,63 @@ func (b *Bed) RequireOwners(ctx context.Context, on bool) error {
 	return b.updateSettings(ctx, map[string]any{"emailGateEnabled": on})
 }
 
-// ReissueToken ends all tokens of an agent and returns a new one.
-func (b *Bed) ReissueToken(ctx context.Context, agent string) (token string, err error) {
-	operator, err := b.operator(b.Servers[0])
-	if err != nil {
-		return "", err
-	}
-	var made struct {
-		ReissueToken struct {
-			Token string `json:"token"`
-		} `json:"reissueToken"` //nolint:tagliatelle // as GraphQL has it
-	}
-	err = operator.Ask(ctx, `mutation ($bot: ID!, $reason: String!) { reissueToken(botId: $bot, reason: $reason) { token } }`,
-		map[string]any{"bot": agent, "reason": reason}, &made)
-	if err != nil {
-		return "", err
-	}
-	b.acted("reissueToken", agent)
-	return made.ReissueToken.Token, nil
+// EnableRewards has operators switch rewards on or off.
+func (b *Bed) EnableRewards(ctx context.Context, on bool) error {
+	return b.updateSettings(ctx, map[string]any{"rewardsEnabled": on})
 }
 
-// AnswerFeedback answers an agent's feedback.
-func (b *Bed) AnswerFeedback(ctx context.Context, id string) error {
-	operator, err := b.operator(b.Servers[0])
-	if err != nil {
-		return err
+// GrantRewards has an operator of each server grant all rewards that are due, at the same moment and several times.
+func (b *Bed) GrantRewards(ctx context.Context, times int) error {
+	var granting errgroup.Group
+	for _, server := range b.Servers {
+		granting.Go(func() (err error) {
+			for range times {
+				_, failed := b.maintain(ctx, server, "REWARDS")
+				err = errors.Join(err, failed)
+			}
+			return err
+		})
 	}
-	err = operator.Ask(ctx, `mutation ($id: ID!, $answer: String!, $reason: String!) { answerFeedback(id: $id, answer: $answer, reason: $reason) { id } }`,
-		map[string]any{"id": id, "answer": "Thank you.", "reason": reason}, new(any))
-	if err == nil {
-		b.acted("answerFeedback", id)
+	return granting.Wait()
+}
+
+var errDiscrepancies = errors.New("the reconciliation found discrepancies")
+
+// Reconcile has an operator compare the ledger with itself.
+func (b *Bed) Reconcile(ctx context.Context) error {
+	found, err := b.maintain(ctx, b.Servers[0], "RECONCILE")
+	if err == nil && len(found) > 0 {
+		err = fmt.Errorf("%w: %v", errDiscrepancies, found)
 	}
 	return err
 }
 
+// maintain runs a periodic task and returns the discrepancies that it found.
+func (b *Bed) maintain(ctx context.Context, server *Server, task string) ([]any, error) {
+	var done struct{ RunMaintenance struct{ Discrepancies []any } }
+	err := b.operate(ctx, server, "runMaintenance", "", "$task: MaintenanceTask!",
+		"task: $task, reason: $reason) { discrepancies { check botId transactionId expected found } }", map[string]any{"task": task}, &done)
+	return done.RunMaintenance.Discrepancies, err
+}
+
+// ReissueToken ends all tokens of an agent and returns a new one.
+func (b *Bed) ReissueToken(ctx context.Context, agent string) (token string, err error) {
+	var made struct{ ReissueToken struct{ Token string } }
+	err = b.operate(ctx, b.Servers[0], "reissueToken", agent, "$bot: ID!", "botId: $bot, reason: $reason) { token }",
+		map[string]any{"bot": agent}, &made)
+	return made.ReissueToken.Token, err
+}
+
+// AnswerFeedback answers an agent's feedback.
+func (b *Bed) AnswerFeedback(ctx context.Context, id string) error {
+	return b.operate(ctx, b.Servers[0], "answerFeedback", id, "$id: ID!, $answer: String!", "id: $id, answer: $answer, reason: $reason) { id }",
+		map[string]any{"id": id, "answer": "Thank you."}, new(any))
+}
+
 // Audit returns the procedures and targets of all entries of the audit log, the newest first.
 func (b *Bed) Audit(ctx context.Context) (entries []string, err error) {
-	operator, err := b.operator(b.Servers[0])
-	if err != nil {
-		return nil, err
-	}
-	for after := (*string)(nil); ; {
+	operator, err := client.Connection{Address: b.Servers[0].Operator, Token: operatorToken}.Client()
+	for after := (*string)(nil); err == nil; {
 		var got struct {
 			AuditEntries struct {
 				Edges []struct {
@@ -114,18 +121,41 @@ func (b *Bed) Audit(ctx context.Context) (entries []string, err error) {
 				}
 			}
 		}
-		err := operator.Ask(ctx, `query ($after: Cursor) {
+		err = operator.Ask(ctx, `query ($after: Cursor) {
 			auditEntries(first: 100, after: $after, orderBy: [{field: CREATED_AT, direction: DESC}]) {
 				edges { node { procedure target } } pageInfo { hasNextPage endCursor } } }`, map[string]any{"after": after}, &got)
-		if err != nil {
-			return nil, err
-		}
 		for _, edge := range got.AuditEntries.Edges {
 			entries = append(entries, edge.Node.Procedure+" "+edge.Node.Target)
 		}
-		if !got.AuditEntries.PageInfo.HasNextPage {
-			return entries, nil
+		if after = got.AuditEntries.PageInfo.EndCursor; !got.AuditEntries.PageInfo.HasNextPage {
+			break
 		}
-		after = got.AuditEntries.PageInfo.EndCursor
 	}
+	return entries, err
+}
+
+// Backup has the program make a backup, beside the servers.
+func (b *Bed) Backup(ctx context.Context) error { return b.command(ctx, "backup") }
+
+// Restore puts the last backup in the place of the database. No server may run.
+func (b *Bed) Restore(ctx context.Context) error {
+	const idle = 2 // as database/sql has it
+	b.DB.SetMaxIdleConns(0)
+	defer b.DB.SetMaxIdleConns(idle)
+	return b.command(ctx, "backup", "restore", "--replace")
+}
+
+// command runs a command of the program on the servers' database and data folder.
+func (b *Bed) command(ctx context.Context, arguments ...string) error {
+	program, err := filepath.Abs(b.Program)
+	if err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, program, arguments...)
+	command.Env = append(os.Environ(), "STOA_DATABASE_URL=postgres://stoa@"+b.Database.Address+"/stoa?sslmode=disable",
+		"STOA_DATA_DIR="+b.Data())
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("stoa %s: %w: %s", strings.Join(arguments, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
 }

@@ -21,14 +21,24 @@ import (
 	"stoa/cmd/child"
 )
 
+const (
+	// nodes is how many databases there are.
+	nodes = 2
+	// primaryTimeout and standbyTimeout are the times in which a primary and a standby must be there.
+	primaryTimeout = 60 * time.Second
+	standbyTimeout = 60 * time.Second
+	// primaryOnly are the parameters of a URL that names several hosts, after sslmode.
+	primaryOnly = "&connect_timeout=3&target_session_attrs=read-write"
+)
+
 // Patroni is a primary with a synchronous standby that take each other's place, led by Patroni with etcd.
 type Patroni struct {
 	Nodes []*Node
 
-	folder, programs string
-	credential       *syscall.Credential
-	etcd             *child.Process
-	log              *os.File
+	account
+
+	folder string
+	etcd   *child.Process
 }
 
 // Node is one PostgreSQL with the Patroni that runs it.
@@ -42,9 +52,6 @@ type Node struct {
 	mu      sync.Mutex
 	process *child.Process
 }
-
-// nodes is how many databases there are.
-const nodes = 2
 
 // patroniSettings let a lost primary be replaced within half a minute: its lease lasts 20 s, Patroni's least.
 var patroniSettings = template.Must(template.New("patroni").Parse(`
@@ -75,64 +82,34 @@ postgresql:
   parameters: {unix_socket_directories: "", log_min_messages: warning, timezone: UTC}
 `))
 
-func newPatroni(folder string) (p *Patroni, err error) {
+// newPatroni starts etcd and both nodes, and makes the role and the database.
+func newPatroni(ctx context.Context, folder string) (p *Patroni, err error) {
 	p = &Patroni{folder: folder}
-	if p.programs, err = postgresPrograms(); err != nil {
-		return nil, err
+	if p.account, err = newAccount(filepath.Dir(folder), "patroni"); err != nil {
+		return p, err
 	}
-	if p.log, err = newLog(filepath.Dir(folder), "patroni"); err != nil {
-		return nil, err
-	}
-	if os.Geteuid() == 0 {
-		if p.credential, err = credentialOf("postgres"); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
-
-// create starts etcd and both nodes, and makes the role and the database.
-func (p *Patroni) create(ctx context.Context) error {
-	if err := p.mkdir(p.folder); err != nil {
-		return err
+	if err := errors.Join(os.Mkdir(folder, 0o700), p.own(folder)); err != nil {
+		return p, err
 	}
 	etcd, err := p.startEtcd(ctx)
 	if err != nil {
-		return fmt.Errorf("etcd: %w", err)
+		return p, fmt.Errorf("etcd: %w", err)
 	}
 	for i := range nodes {
 		n := &Node{Name: "node-" + strconv.Itoa(i+1), cluster: p}
 		n.folder = filepath.Join(p.folder, n.Name)
 		if err := n.configure(etcd); err != nil {
-			return err
+			return p, err
 		}
 		p.Nodes = append(p.Nodes, n)
 		if err := n.Start(ctx); err != nil {
-			return err
+			return p, err
 		}
-		if i == 0 {
-			if err := p.AwaitPrimary(ctx); err != nil {
-				return err
-			}
+		if err := p.AwaitPrimary(ctx); err != nil {
+			return p, err
 		}
 	}
-	maintenance, err := sql.Open("postgres", p.URL("postgres", "postgres"))
-	if err != nil {
-		return err
-	}
-	for _, statement := range []string{"CREATE ROLE stoa LOGIN", "CREATE DATABASE stoa OWNER stoa TEMPLATE template0"} {
-		if _, err := maintenance.ExecContext(ctx, statement); err != nil {
-			return errors.Join(err, maintenance.Close())
-		}
-	}
-	return errors.Join(maintenance.Close(), p.AwaitStandby(ctx))
-}
-
-func (p *Patroni) mkdir(folder string) error {
-	if err := os.Mkdir(folder, 0o700); err != nil || p.credential == nil {
-		return err
-	}
-	return os.Chown(folder, int(p.credential.Uid), int(p.credential.Gid))
+	return p, errors.Join(createStoa(ctx, p.URL("postgres", "postgres")), p.AwaitStandby(ctx))
 }
 
 func (p *Patroni) startEtcd(ctx context.Context) (address string, err error) {
@@ -143,13 +120,16 @@ func (p *Patroni) startEtcd(ctx context.Context) (address string, err error) {
 	if err != nil {
 		return "", err
 	}
-	command := exec.CommandContext(context.WithoutCancel(ctx), "etcd", "--data-dir", filepath.Join(p.folder, "etcd"),
+	command := p.command(ctx, p.folder, "etcd", "--data-dir", filepath.Join(p.folder, "etcd"),
 		"--listen-client-urls", "http://"+address, "--advertise-client-urls", "http://"+address, "--listen-peer-urls", "http://"+peer,
 		"--initial-advertise-peer-urls", "http://"+peer, "--initial-cluster", "default=http://"+peer, "--unsafe-no-fsync")
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential}
-	command.Dir = p.folder
-	p.etcd, err = child.Start(ctx, command, p.log, func(line []byte) bool { return bytes.Contains(line, []byte("ready to serve client requests")) })
+	p.etcd, err = p.start(ctx, command, "ready to serve client requests")
 	return address, err
+}
+
+// start starts a command and waits for a text in its output.
+func (a account) start(ctx context.Context, command *exec.Cmd, ready string) (*child.Process, error) {
+	return child.Start(ctx, command, a.log, func(line []byte) bool { return bytes.Contains(line, []byte(ready)) })
 }
 
 func (n *Node) configure(etcd string) (err error) {
@@ -159,16 +139,11 @@ func (n *Node) configure(etcd string) (err error) {
 	if n.API, err = freeAddress(); err != nil {
 		return err
 	}
-	if err := n.cluster.mkdir(n.folder); err != nil {
-		return err
-	}
 	var text bytes.Buffer
-	if err := patroniSettings.Execute(&text, map[string]string{
+	err = errors.Join(os.Mkdir(n.folder, 0o700), n.cluster.own(n.folder), patroniSettings.Execute(&text, map[string]string{
 		"Name": n.Name, "API": n.API, "Etcd": etcd, "Address": n.Address, "Folder": n.folder, "Programs": n.cluster.programs,
-	}); err != nil {
-		return err
-	}
-	return os.WriteFile(n.settings(), text.Bytes(), 0o644) //nolint:gosec // another account reads it
+	}))
+	return errors.Join(err, os.WriteFile(n.settings(), text.Bytes(), 0o644)) //nolint:gosec // another account reads it
 }
 
 func (n *Node) settings() string { return filepath.Join(n.folder, "patroni.yml") }
@@ -177,10 +152,7 @@ func (n *Node) settings() string { return filepath.Join(n.folder, "patroni.yml")
 func (n *Node) Start(ctx context.Context) (err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	command := exec.CommandContext(context.WithoutCancel(ctx), "patroni", n.settings())
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: n.cluster.credential}
-	command.Dir = n.folder
-	n.process, err = child.Start(ctx, command, n.cluster.log, func(line []byte) bool { return bytes.Contains(line, []byte("INFO")) })
+	n.process, err = n.cluster.start(ctx, n.cluster.command(ctx, n.folder, "patroni", n.settings()), "INFO")
 	return err
 }
 
@@ -203,36 +175,24 @@ func (n *Node) Kill() error {
 	return err
 }
 
-// state asks Patroni for the node's role (master, replica) and state (running).
-func (n *Node) state(ctx context.Context) (role, state string) {
+// isPrimary asks Patroni whether the node is the primary and runs.
+func (n *Node) isPrimary(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	_, text, err := get(ctx, "http://"+n.API+"/patroni", "")
-	var told struct {
-		Role  string `json:"role"`
-		State string `json:"state"`
-	}
-	if err != nil || json.Unmarshal(text, &told) != nil {
-		return "", ""
-	}
-	return told.Role, told.State
+	_, text, err := ask(ctx, http.MethodGet, "http://"+n.API+"/patroni", "", nil)
+	var told struct{ Role, State string }
+	return err == nil && json.Unmarshal(text, &told) == nil && (told.Role == "master" || told.Role == "primary") && told.State == "running"
 }
 
 // Primary returns the node that is the primary now, nil if none is.
 func (p *Patroni) Primary(ctx context.Context) *Node {
 	for _, n := range p.Nodes {
-		if role, state := n.state(ctx); (role == "master" || role == "primary") && state == "running" {
+		if n.isPrimary(ctx) {
 			return n
 		}
 	}
 	return nil
 }
-
-// The times in which a primary or a standby must be there.
-const (
-	primaryTimeout = 60 * time.Second
-	standbyTimeout = 60 * time.Second
-)
 
 // AwaitPrimary waits until there is a primary.
 func (p *Patroni) AwaitPrimary(ctx context.Context) error {
@@ -259,23 +219,8 @@ func (p *Patroni) SwitchOver(ctx context.Context) error {
 	if primary == nil {
 		return errors.New("there is no primary")
 	}
-	body, err := json.Marshal(map[string]string{"leader": primary.Name})
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+primary.API+"/switchover", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("the switchover is refused: %s", response.Status)
-	}
-	return nil
+	_, _, err := ask(ctx, http.MethodPost, "http://"+primary.API+"/switchover", "", []byte(`{"leader": "`+primary.Name+`"}`))
+	return err
 }
 
 // URL names both nodes; a connection goes to the one that takes writes. lib/pq reads several hosts in this form only.
@@ -285,11 +230,9 @@ func (p *Patroni) URL(role, database string) string {
 		host, port, _ := strings.Cut(n.Address, ":")
 		hosts, ports = append(hosts, host), append(ports, port)
 	}
-	return "postgres://" + role + "@/" + database + "?host=" + strings.Join(hosts, ",") + "&port=" + strings.Join(ports, ",") + primaryOnly
+	return "postgres://" + role + "@/" + database + "?host=" + strings.Join(hosts, ",") + "&port=" + strings.Join(ports, ",") +
+		"&sslmode=disable" + primaryOnly
 }
-
-// primaryOnly are the parameters of a URL that names several hosts.
-const primaryOnly = "&sslmode=disable&connect_timeout=3&target_session_attrs=read-write"
 
 func (p *Patroni) close() error {
 	for _, n := range p.Nodes {

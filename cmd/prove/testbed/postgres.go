@@ -2,23 +2,15 @@ package testbed
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"database/sql"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"os/exec"
 	"os/user"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -28,23 +20,67 @@ import (
 	"stoa/cmd/child"
 )
 
-// settings of the database besides its addresses. It must survive what a production's survives, so fsync stays on.
+// settings of the database. It must survive what a production's survives, so fsync stays on. It has its own disk in memory.
 const settings = `
 max_connections = 300
 unix_socket_directories = ''
 log_min_messages = warning
-log_line_prefix = '%m [%p] %q%d '
+log_line_prefix = '%%m [%%p] %%q%%d '
 timezone = 'UTC'
+max_wal_size = 128MB
+shared_buffers = 64MB
+ssl = %v
+listen_addresses = '%s'
+port = %s
 `
 
-// small are the settings of a database on its own disk in memory, large those of one whose speed is measured.
-const (
-	small = "max_wal_size = 128MB\nshared_buffers = 64MB\n"
-	large = "max_wal_size = 2GB\nshared_buffers = 512MB\n"
-)
+// reviveGrace is how long a database that panics takes to end.
+const reviveGrace = 500 * time.Millisecond
 
-// access lets everybody on the loopback in: the address is secret enough for a throw-away database.
-const access = "host all all 127.0.0.1/32 trust\n" //nolint:dupword // every database, every role
+// account runs the programs of databases: PostgreSQL refuses to run as root.
+type account struct {
+	// programs is the folder of the newest PostgreSQL's programs.
+	programs   string
+	credential *syscall.Credential
+	log        *os.File
+}
+
+func newAccount(folder, log string) (a account, err error) {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil || len(found) == 0 {
+		return a, errors.Join(err, errors.New("no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql"))
+	}
+	a.programs = filepath.Dir(found[len(found)-1])
+	if os.Geteuid() == 0 {
+		owner, err := user.Lookup("postgres")
+		if err != nil {
+			return a, err
+		}
+		uid, noUser := strconv.ParseUint(owner.Uid, 10, 32)
+		gid, noGroup := strconv.ParseUint(owner.Gid, 10, 32)
+		if err := errors.Join(noUser, noGroup); err != nil {
+			return a, err
+		}
+		a.credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	}
+	a.log, err = newLog(folder, log)
+	return a, err
+}
+
+// own gives a folder to the account.
+func (a account) own(folder string) error {
+	if a.credential == nil {
+		return nil
+	}
+	return os.Chown(folder, int(a.credential.Uid), int(a.credential.Gid))
+}
+
+// command is a program that works in a folder. It outlives ctx.
+func (a account) command(ctx context.Context, folder, program string, arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(context.WithoutCancel(ctx), program, arguments...)
+	command.Dir, command.SysProcAttr = folder, &syscall.SysProcAttr{Credential: a.credential}
+	return command
+}
 
 // Postgres is a PostgreSQL cluster over TCP.
 type Postgres struct {
@@ -53,147 +89,71 @@ type Postgres struct {
 	// Disk is where its files are.
 	Disk *Disk
 
-	programs, folder string
-	// diskSize is that of its own disk for its files, 0 for none.
-	diskSize   int64
-	credential *syscall.Credential
-	log        *os.File
+	account
 
+	folder  string
 	mu      sync.Mutex
 	process *child.Process
 }
 
-// postgresPrograms returns the folder of the newest PostgreSQL's programs.
-func postgresPrograms() (string, error) {
-	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
-	if err != nil || len(found) == 0 {
-		return "", errors.Join(err, errors.New("no PostgreSQL in /usr/lib/postgresql: apt-get install postgresql"))
+// newPostgres initialises the cluster on a disk of a size and starts it.
+func newPostgres(ctx context.Context, folder string, diskSize int64, withTLS bool) (p *Postgres, err error) {
+	p = &Postgres{folder: folder}
+	if p.account, err = newAccount(filepath.Dir(folder), "database"); err != nil {
+		return p, err
 	}
-	return filepath.Dir(found[len(found)-1]), nil
-}
-
-func newPostgres(folder string, diskSize int64) (*Postgres, error) {
-	programs, err := postgresPrograms()
-	if err != nil {
-		return nil, err
+	if p.Address, err = freeAddress(); err != nil {
+		return p, err
 	}
-	address, err := freeAddress()
-	if err != nil {
-		return nil, err
+	if p.Disk, err = newDisk(p.folder, diskSize); err != nil {
+		return p, err
 	}
-	log, err := newLog(filepath.Dir(folder), "database")
-	return &Postgres{Address: address, programs: programs, folder: folder, diskSize: diskSize, log: log}, err
-}
-
-// create initialises the cluster, starts it, and makes the role and the database.
-func (p *Postgres) create(ctx context.Context, withTLS bool) (err error) {
-	if p.Disk, err = newDisk(p.folder, p.diskSize); err != nil {
-		return err
+	if err := p.own(folder); err != nil {
+		return p, err
 	}
-	if os.Geteuid() == 0 { // PostgreSQL refuses to run as root
-		if p.credential, err = credentialOf("postgres"); err != nil {
-			return err
-		}
-		if err := os.Chown(p.folder, int(p.credential.Uid), int(p.credential.Gid)); err != nil {
-			return err
+	preparations := []*exec.Cmd{p.command(ctx, folder, filepath.Join(p.programs, "initdb"), "-D", folder, "--username=postgres",
+		"--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions")}
+	if withTLS { // the certificate signs itself
+		preparations = append(preparations, p.command(ctx, folder, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
+			"-days", "365", "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.crt"))
+	}
+	for _, preparation := range preparations {
+		if out, err := preparation.CombinedOutput(); err != nil {
+			return p, fmt.Errorf("%s: %w\n%s", preparation.Path, err, out)
 		}
 	}
-	if err := p.initialise(ctx, withTLS); err != nil {
-		return err
+	host, port, _ := net.SplitHostPort(p.Address) // freeAddress has both
+	text := fmt.Sprintf(settings, withTLS, host, port)
+	if err := os.WriteFile(filepath.Join(folder, "postgresql.auto.conf"), []byte(text), 0o600); err != nil {
+		return p, err
 	}
 	if err := p.Start(ctx); err != nil {
-		return err
+		return p, err
 	}
-	maintenance, err := sql.Open("postgres", p.url("postgres"))
+	return p, createStoa(ctx, p.url("postgres"))
+}
+
+// createStoa makes the role and the database of the servers.
+func createStoa(ctx context.Context, url string) error {
+	maintenance, err := sql.Open("postgres", url)
 	if err != nil {
 		return err
 	}
-	for _, statement := range []string{"CREATE ROLE stoa LOGIN", "CREATE DATABASE stoa OWNER stoa TEMPLATE template0"} {
-		if _, err := maintenance.ExecContext(ctx, statement); err != nil {
-			return errors.Join(err, maintenance.Close())
-		}
-	}
-	return maintenance.Close()
+	_, noRole := maintenance.ExecContext(ctx, "CREATE ROLE stoa LOGIN")
+	_, err = maintenance.ExecContext(ctx, "CREATE DATABASE stoa OWNER stoa TEMPLATE template0")
+	return errors.Join(noRole, err, maintenance.Close())
 }
 
 func (p *Postgres) url(database string) string {
 	return "postgres://postgres@" + p.Address + "/" + database + "?sslmode=disable"
 }
 
-func (p *Postgres) initialise(ctx context.Context, withTLS bool) error {
-	initdb := exec.CommandContext(ctx, filepath.Join(p.programs, "initdb"), "-D", p.folder, "--username=postgres", "--auth=trust",
-		"--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions")
-	initdb.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential}
-	initdb.Dir = p.folder
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w\n%s", err, out)
-	}
-	host, port, err := net.SplitHostPort(p.Address)
-	if err != nil {
-		return err
-	}
-	text := settings + "listen_addresses = '" + host + "'\nport = " + port + "\n"
-	if p.diskSize == 0 {
-		text += large
-	} else {
-		text += small
-	}
-	if withTLS {
-		text += "ssl = on\n"
-		if err := p.writeCertificate(); err != nil {
-			return err
-		}
-	}
-	if err := p.writeFile("postgresql.auto.conf", []byte(text)); err != nil {
-		return err
-	}
-	return p.writeFile("pg_hba.conf", []byte(access))
-}
-
-// writeCertificate makes a key and a certificate for the loopback, which signs itself.
-func (p *Postgres) writeCertificate() error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(365 * 24 * time.Hour),
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return err
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		p.writeFile("server.crt", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate})),
-		p.writeFile("server.key", pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})),
-	)
-}
-
-// writeFile writes a file of the cluster that its account may read.
-func (p *Postgres) writeFile(name string, content []byte) error {
-	path := filepath.Join(p.folder, name)
-	if err := os.WriteFile(path, content, 0o600); err != nil || p.credential == nil {
-		return err
-	}
-	return os.Chown(path, int(p.credential.Uid), int(p.credential.Gid))
-}
-
 // Start starts the database and waits until it answers.
-func (p *Postgres) Start(ctx context.Context) error {
+func (p *Postgres) Start(ctx context.Context) (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	command := exec.CommandContext(context.WithoutCancel(ctx), filepath.Join(p.programs, "postgres"), "-D", p.folder)
-	command.Dir = p.folder
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: p.credential}
-	process, err := child.Start(ctx, command, p.log, func(line []byte) bool {
-		return strings.Contains(string(line), "ready to accept connections")
-	})
-	p.process = process
+	command := p.command(ctx, p.folder, filepath.Join(p.programs, "postgres"), "-D", p.folder)
+	p.process, err = p.start(ctx, command, "ready to accept connections")
 	return err
 }
 
@@ -205,7 +165,7 @@ func (p *Postgres) StopImmediately() {
 	<-p.process.Ended()
 }
 
-// Revive starts the database again where it has ended by itself.
+// Revive starts the database again if it has ended by itself.
 func (p *Postgres) Revive(ctx context.Context) error {
 	p.mu.Lock()
 	ended := p.process.Ended()
@@ -218,11 +178,7 @@ func (p *Postgres) Revive(ctx context.Context) error {
 	}
 }
 
-// reviveGrace is how long a database that panics takes to end.
-const reviveGrace = 500 * time.Millisecond
-
 func (p *Postgres) close() error {
-	var errs []error
 	if p.process != nil {
 		p.process.Signal(syscall.SIGINT) // a fast stop
 		select {
@@ -231,25 +187,42 @@ func (p *Postgres) close() error {
 			p.process.Kill()
 		}
 	}
-	if p.Disk != nil {
-		errs = append(errs, p.Disk.close())
+	if p.Disk == nil {
+		return nil
 	}
-	return errors.Join(append(errs, p.log.Close())...)
+	return errors.Join(p.Disk.close(), p.log.Close())
 }
 
-// credentialOf returns the account of that name.
-func credentialOf(name string) (*syscall.Credential, error) {
-	found, err := user.Lookup(name)
+// HoldWrites has writes to a table wait for a moment while reads go on, as making an index does. Requests that begin then have all read
+// and decided before the first of them writes, if nothing else keeps them apart. It does nothing while the database cannot be reached.
+func (b *Bed) HoldWrites(ctx context.Context, table string, length time.Duration) {
+	tx, err := b.DB.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return
+	}
+	end := func() { _ = tx.Rollback() } // it has ended with the database if that fails
+	// The database itself ends what a busy machine forgets.
+	const bounds = "SET LOCAL lock_timeout = '500ms'; SET LOCAL idle_in_transaction_session_timeout = '2s'; "
+	if _, err := tx.ExecContext(context.WithoutCancel(ctx), bounds+"LOCK TABLE "+table+" IN SHARE MODE"); err != nil {
+		end()
+		return
+	}
+	time.AfterFunc(length, end)
+}
+
+// Backends returns the process ids of the servers' connections.
+func (b *Bed) Backends(ctx context.Context) (found []int, err error) {
+	rows, err := b.DB.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE usename = 'stoa' ORDER BY pid")
 	if err != nil {
 		return nil, err
 	}
-	uid, err := strconv.ParseUint(found.Uid, 10, 32)
-	if err != nil {
-		return nil, err
+	defer rows.Close()
+	for rows.Next() {
+		var pid int
+		if err := rows.Scan(&pid); err != nil {
+			return nil, err
+		}
+		found = append(found, pid)
 	}
-	gid, err := strconv.ParseUint(found.Gid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}, nil
+	return found, rows.Err()
 }

@@ -3,6 +3,7 @@ package testbed
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"net/http"
@@ -18,8 +19,14 @@ import (
 	"stoa/cmd/child"
 )
 
-// operatorToken opens the operator listeners.
-const operatorToken = "the-operator-token-of-a-proof-of-stoa"
+const (
+	// operatorToken opens the operator listeners.
+	operatorToken = "the-operator-token-of-a-proof-of-stoa"
+	// readyTimeout is how long a server may take to say that it is ready: a busy machine is no reason to believe that it is not.
+	readyTimeout = 10 * time.Second
+	// clockVariable names the file that a server with a clock that can be set (.ci/clocks) reads.
+	clockVariable = "CLOCK_OFFSET_FILE"
+)
 
 // Server is one process of the service. Its addresses stay the same over restarts.
 type Server struct {
@@ -32,7 +39,7 @@ type Server struct {
 
 	bed *Bed
 	log *os.File
-	// clock holds the seconds by which its clock is ahead, where clocks can be set.
+	// clock holds the seconds by which its clock is ahead, if clocks can be set.
 	clock *os.File
 
 	mu      sync.Mutex
@@ -65,8 +72,8 @@ func (b *Bed) newServer(number int) (s *Server, err error) {
 }
 
 // Start starts the process and waits until it serves; it does nothing if another fault has started it again. The process outlives
-// ctx. Environment is added to the bed's.
-func (s *Server) Start(ctx context.Context, environment ...string) error {
+// ctx.
+func (s *Server) Start(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.process != nil {
@@ -76,10 +83,10 @@ func (s *Server) Start(ctx context.Context, environment ...string) error {
 			return nil
 		}
 	}
-	return s.start(ctx, environment...)
+	return s.start(ctx)
 }
 
-func (s *Server) start(ctx context.Context, environment ...string) error {
+func (s *Server) start(ctx context.Context) error {
 	program := s.bed.Program
 	if s.older {
 		program = s.bed.Older
@@ -88,22 +95,22 @@ func (s *Server) start(ctx context.Context, environment ...string) error {
 	if err != nil {
 		return err
 	}
-	database := "postgres://stoa@" + s.Network.String() + "/stoa?sslmode=disable"
+	parameters := "sslmode=disable"
 	switch {
 	case s.bed.Failover:
-		database += primaryOnly
+		parameters += primaryOnly
 	case s.bed.TLS:
-		database = "postgres://stoa@" + s.Network.String() + "/stoa?sslmode=require"
+		parameters = "sslmode=require"
 	}
 	command := exec.CommandContext(context.WithoutCancel(ctx), program, "serve")
 	command.Env = append(os.Environ(),
-		"STOA_DATABASE_URL="+database, "STOA_DATA_DIR="+s.bed.Data(),
+		"STOA_DATABASE_URL=postgres://stoa@"+strings.Join(s.Network.Addresses, ",")+"/stoa?"+parameters, "STOA_DATA_DIR="+s.bed.Data(),
 		"STOA_LISTEN="+s.Address, "STOA_OPERATOR_LISTEN="+s.Operator, "STOA_OPERATOR_TOKEN="+operatorToken,
 		"STOA_TRUSTED_PROXIES=127.0.0.1/32", "STOA_LOG_FORMAT=json", "STOA_LOG_LEVEL=info")
 	if s.clock != nil {
 		command.Env = append(command.Env, clockVariable+"="+s.clock.Name())
 	}
-	command.Env = append(append(command.Env, s.bed.Environment...), environment...)
+	command.Env = append(command.Env, s.bed.Environment...)
 	s.process, err = child.Start(ctx, command, s.log, func(line []byte) bool {
 		_, _, ok := child.Serving(line)
 		return ok
@@ -144,7 +151,14 @@ func (s *Server) Signal(signal syscall.Signal) {
 	s.process.Signal(signal)
 }
 
-// Inspectors returns the process ids of the children that inspect files. Any thread of a server may have started one.
+// PID is the process id of a server that runs.
+func (s *Server) PID() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.process.PID
+}
+
+// Inspectors returns the process ids of the children that inspect files.
 func (s *Server) Inspectors() []int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -154,56 +168,84 @@ func (s *Server) Inspectors() []int {
 	return childrenOf(s.process.PID)
 }
 
-// readyTimeout is how long a server may take to say that it is ready: a busy machine is no reason to believe that it is not.
-const readyTimeout = 10 * time.Second
+// childrenOf returns the process ids of the children of all threads of a process; none if it has ended.
+func childrenOf(pid int) (children []int) {
+	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is right
+	for _, list := range lists {
+		text, _ := os.ReadFile(list) // a thread may have ended
+		for field := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				children = append(children, child)
+			}
+		}
+	}
+	return children
+}
 
 // Ready reports whether the process answers /readyz with 200.
 func (s *Server) Ready(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
-	status, _, err := get(ctx, "http://"+s.Address+"/readyz", "")
-	return err == nil && status == http.StatusOK
+	_, _, err := ask(ctx, http.MethodGet, "http://"+s.Address+"/readyz", "", nil)
+	return err == nil
 }
 
 // Metrics returns the sum of each metric of /metrics over its labels, by name.
 func (s *Server) Metrics(ctx context.Context) (map[string]float64, error) {
-	status, text, err := get(ctx, "http://"+s.Operator+"/metrics", operatorToken)
-	if err != nil {
-		return nil, err
-	}
-	if status != http.StatusOK {
-		return nil, fmt.Errorf("%s: /metrics answers %d", s.Name, status)
-	}
+	_, text, err := ask(ctx, http.MethodGet, "http://"+s.Operator+"/metrics", operatorToken, nil)
 	sums := make(map[string]float64)
-	for line := range bytes.Lines(text) {
-		name, value, found := strings.Cut(strings.TrimSpace(string(line)), " ")
-		if !found || strings.HasPrefix(name, "#") {
-			continue
-		}
-		name, _, _ = strings.Cut(name, "{")
-		if i := strings.LastIndexByte(value, ' '); i >= 0 { // a label held a space
-			value = value[i+1:]
-		}
-		if figure, err := strconv.ParseFloat(value, 64); err == nil {
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		end := strings.LastIndexByte(line, ' ')
+		if figure, err := strconv.ParseFloat(line[end+1:], 64); err == nil && end > 0 && line[0] != '#' {
+			name, _, _ := strings.Cut(line[:end], "{")
 			sums[name] += figure
 		}
 	}
-	return sums, nil
+	return sums, err
 }
 
-func get(ctx context.Context, url, token string) (int, []byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+// SetClock sets the wall clock of the server's host, which the database does not share, and makes sure that the server sees it.
+func (s *Server) SetClock(ctx context.Context, ahead time.Duration) error {
+	if err := s.writeClock(ahead); err != nil {
+		return err
+	}
+	header, _, err := ask(ctx, http.MethodGet, "http://"+s.Address+"/healthz", "", nil)
 	if err != nil {
-		return 0, nil, err
+		return err
+	}
+	told, err := http.ParseTime(header.Get("Date"))
+	if err != nil {
+		return err
+	}
+	if off := time.Until(told) - ahead; off.Abs() > time.Minute {
+		return fmt.Errorf("%s: its clock is %s off: was it built by .ci/clocks?", s.Name, off)
+	}
+	return nil
+}
+
+func (s *Server) writeClock(ahead time.Duration) error {
+	_, err := s.clock.WriteAt(binary.NativeEndian.AppendUint64(nil, uint64(int64(ahead.Seconds()))), 0)
+	return err
+}
+
+// ask makes a request that must be answered with 200.
+func ask(ctx context.Context, method, url, token string, body []byte) (http.Header, []byte, error) {
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	return response.StatusCode, text, err
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %s", url, response.Status)
+	}
+	return response.Header, text, err
 }

@@ -5,7 +5,7 @@
 // through HAProxy alone, which looks at /readyz. Nothing of the servers is known here but their flags and their listeners.
 //
 // Concurrency: a fault may use any method while the workload runs. Failure: what cannot be started is an error that names its log;
-// Close ends everything and says what did not end.
+// Close ends everything and returns what did not end.
 package testbed
 
 import (
@@ -20,12 +20,10 @@ import (
 	"sync"
 )
 
-// Config says what to run.
+// Config describes what to run.
 type Config struct {
-	// Program is the server, such as bin/stoa.
-	Program string
-	// Older is another version of the server, or empty. All servers begin with it.
-	Older string
+	// Program is the server, such as bin/stoa. Older is another version of it, or empty: all servers begin with that.
+	Program, Older string
 	// Clocks says that the clocks of the servers can be set (.ci/clocks).
 	Clocks bool
 	// Processes is the number of servers.
@@ -63,6 +61,13 @@ type Bed struct {
 	balancer *balancer
 }
 
+// The sizes of the disks, in bytes, and how many times larger they are for hours of load.
+const (
+	filesSize    = 128 << 20
+	databaseSize = 512 << 20
+	roominess    = 16
+)
+
 // New starts everything in a new folder below parent (empty: the system's temporary folder). The caller must call Close.
 func New(ctx context.Context, parent string, config Config) (*Bed, error) {
 	folder, err := os.MkdirTemp(parent, "stoa-prove-")
@@ -81,10 +86,14 @@ func (b *Bed) start(ctx context.Context) (err error) {
 	if err := os.Chmod(b.Folder, 0o711); err != nil { //nolint:gosec // what is in it is closed to others
 		return err
 	}
-	if err := b.startDatabase(ctx); err != nil {
+	room := int64(1)
+	if b.Roomy {
+		room = roominess
+	}
+	if err := b.startDatabase(ctx, room*databaseSize); err != nil {
 		return fmt.Errorf("the database: %w", err)
 	}
-	if b.Files, err = newDisk(b.Data(), b.diskSize(filesSize)); err != nil {
+	if b.Files, err = newDisk(b.Data(), room*filesSize); err != nil {
 		return fmt.Errorf("the file store: %w", err)
 	}
 	if b.Mail, err = newMailServer(); err != nil {
@@ -113,79 +122,37 @@ func (b *Bed) start(ctx context.Context) (err error) {
 	return b.setUpOwners(ctx)
 }
 
-func (b *Bed) startDatabase(ctx context.Context) (err error) {
+func (b *Bed) startDatabase(ctx context.Context, size int64) (err error) {
+	url := ""
 	if b.Failover {
-		return b.startCluster(ctx)
+		b.Cluster, err = newPatroni(ctx, filepath.Join(b.Folder, "cluster"))
+		url = b.Cluster.URL("postgres", "stoa")
+	} else {
+		b.Database, err = newPostgres(ctx, filepath.Join(b.Folder, "database"), size, b.TLS)
+		url = b.Database.url("stoa")
 	}
-	if b.Database, err = newPostgres(filepath.Join(b.Folder, "database"), b.diskSize(databaseSize)); err != nil {
+	if err != nil {
 		return err
 	}
-	if err := b.Database.create(ctx, b.TLS); err != nil {
-		return err
-	}
-	b.DB, err = sql.Open("postgres", b.Database.url("stoa"))
-	return err
-}
-
-func (b *Bed) startCluster(ctx context.Context) (err error) {
-	if b.Cluster, err = newPatroni(filepath.Join(b.Folder, "cluster")); err != nil {
-		return err
-	}
-	if err := b.Cluster.create(ctx); err != nil {
-		return err
-	}
-	b.DB, err = sql.Open("postgres", b.Cluster.URL("postgres", "stoa"))
+	b.DB, err = sql.Open("postgres", url)
 	return err
 }
 
 // databases are the addresses of all databases.
-func (b *Bed) databases() []string {
+func (b *Bed) databases() (addresses []string) {
 	if !b.Failover {
 		return []string{b.Database.Address}
 	}
-	var addresses []string
 	for _, n := range b.Cluster.Nodes {
 		addresses = append(addresses, n.Address)
 	}
 	return addresses
 }
 
-// Backends returns the process ids of the servers' connections.
-func (b *Bed) Backends(ctx context.Context) ([]int, error) {
-	rows, err := b.DB.QueryContext(ctx, "SELECT pid FROM pg_stat_activity WHERE usename = 'stoa' ORDER BY pid")
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var found []int
-	for rows.Next() {
-		var pid int
-		if err := rows.Scan(&pid); err != nil {
-			return nil, err
-		}
-		found = append(found, pid)
-	}
-	return found, rows.Err()
-}
-
-// The sizes of the disks, in bytes.
-const (
-	filesSize    = 128 << 20
-	databaseSize = 512 << 20
-)
-
-// diskSize is the size of a disk of the bed.
-func (b *Bed) diskSize(size int64) int64 {
-	if b.Roomy {
-		return 16 * size
-	}
-	return size
-}
-
 // Data is the folder that the servers share.
 func (b *Bed) Data() string { return filepath.Join(b.Folder, "data") }
 
-// Kill ends all servers with SIGKILL, where their end in order would only take time.
+// Kill ends all servers with SIGKILL, if their end in order would only take time.
 func (b *Bed) Kill() {
 	for _, s := range b.Servers {
 		s.Kill()
@@ -197,7 +164,6 @@ func (b *Bed) Close() error {
 	if b.balancer != nil {
 		b.balancer.process.Stop()
 	}
-	var errs []error
 	var stopping sync.WaitGroup
 	for _, s := range b.Servers {
 		stopping.Go(s.Stop)
@@ -209,6 +175,7 @@ func (b *Bed) Close() error {
 	if b.Mail != nil {
 		b.Mail.close()
 	}
+	var errs []error
 	if b.Files != nil {
 		errs = append(errs, b.Files.close())
 	}
