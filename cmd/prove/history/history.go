@@ -11,119 +11,84 @@ import (
 	"time"
 )
 
-// FilesOfAgent is how many active files an agent may have in a run: fewer than usually, so that a run can exceed it.
-const FilesOfAgent = 40
-
-// NoServer begins the Failure of a request for which the load balancer found no server.
-const NoServer = "the load balancer: "
-
-// MachineStarved is the name of the fault that the canary records: the machine had no time for anyone.
-const MachineStarved = "machine-starved"
-
-// Unanswered is the status of a request whose answer never came: the connection was refused, broke, or was given up. It may have
-// had its effect or not, or may have it later.
-const Unanswered = 0
+const (
+	// FilesOfAgent is how many active files an agent may have in a run: fewer than usually, so that a run can exceed it.
+	FilesOfAgent = 40
+	// NoServer begins the Failure of a request for which the load balancer found no server.
+	NoServer = "the load balancer: "
+	// MachineStarved is the name of the fault that the canary records: the machine had no time for anyone.
+	MachineStarved = "machine-starved"
+	// Unanswered is the status of a request whose answer never came: the connection was refused, broke, or was given up. It may have
+	// had its effect or not, or may have it later.
+	Unanswered = 0
+)
 
 // Attempt is one request as it went over the wire. A request that is repeated is several attempts with the same ID.
 type Attempt struct {
-	// Agent is the handle of the caller, empty for an anonymous one.
-	Agent string `json:"agent,omitempty"`
-	// Operation names what was asked, such as "order.accept" or "message.send".
-	Operation string `json:"operation"`
-	// ID is the idempotency key of the request, where it has one, else empty.
-	ID string `json:"id,omitempty"`
-	// Subject is the subject of the request: the order's id, the recipient's handle, the path that was read.
-	Subject string `json:"subject,omitempty"`
-	// Of names the thing that the subject belongs to, if the path has it: the task of a selection or a response, the draft of a reply.
-	Of string `json:"of,omitempty"`
-	// Sent is the body of a request that changes something whose present value is judged, else nil.
-	Sent json.RawMessage `json:"sent,omitempty"`
-	// Changed names the member in which the request differs from the one that was answered under its ID, empty for the same request.
-	Changed string `json:"changed,omitempty"`
-	// Version is the expected_version of an operation on an order.
-	Version int64 `json:"version,omitempty"`
-	// Process is the server process that answered, as the load balancer names it; empty if none did.
-	Process string `json:"process,omitempty"`
+	Agent     string          `json:"agent,omitempty"`   // handle of the caller, empty for an anonymous one
+	Operation string          `json:"operation"`         // such as "order.accept" or "message.send"
+	ID        string          `json:"id,omitempty"`      // idempotency key of the request, if it has one
+	Subject   string          `json:"subject,omitempty"` // such as the order's id, the recipient's handle, the path that was read
+	Of        string          `json:"of,omitempty"`      // what the subject belongs to, such as the task of a response
+	Sent      json.RawMessage `json:"sent,omitempty"`    // body of a request that changes something whose present value is judged
+	Changed   string          `json:"changed,omitempty"` // member that differs from the request answered under the ID
+	Version   int64           `json:"version,omitempty"` // expected_version of an operation on an order
+	Process   string          `json:"process,omitempty"` // server that answered, as the load balancer names it; empty if none did
 
-	Start time.Duration `json:"start"`
-	End   time.Duration `json:"end"`
-	// Status is the HTTP status, or Unanswered.
-	Status int `json:"status"`
-	// Code is the fault's code (§7) of an answer other than 2xx.
-	Code string `json:"code,omitempty"`
-	// RetryAfter says that the answer had a Retry-After header.
-	RetryAfter bool `json:"retry_after,omitempty"`
-	// Tool says that a tool was called in the place of the request; the answer is that of the request, without the members
-	// that the tool leaves out (§4.11).
-	Tool bool `json:"tool,omitempty"`
-	// Slow says that the body was sent in small pieces over many seconds.
-	Slow bool `json:"slow,omitempty"`
-	// Changes says that the request counts as a change (§8).
-	Changes bool `json:"changes,omitempty"`
-	// Replayed says that the answer was marked as one that was stored and is given again.
-	Replayed bool `json:"replayed,omitempty"`
-	// Failure is why there was no answer.
-	Failure string `json:"failure,omitempty"`
-	// Body is the answer of operations whose answers are judged, else nil.
-	Body json.RawMessage `json:"body,omitempty"`
-	// Lost says that a restore may have undone it. The judge sets it.
-	Lost bool `json:"-"`
+	Start      time.Duration   `json:"start"`
+	End        time.Duration   `json:"end"`
+	Status     int             `json:"status"`                // the HTTP status, or Unanswered
+	Code       string          `json:"code,omitempty"`        // the fault's code (§7) of an answer other than 2xx
+	RetryAfter bool            `json:"retry_after,omitempty"` // the answer had a Retry-After header
+	Tool       bool            `json:"tool,omitempty"`        // a tool was called instead, which leaves members out (§4.11)
+	Slow       bool            `json:"slow,omitempty"`        // the body was sent in small pieces over many seconds
+	Changes    bool            `json:"changes,omitempty"`     // the request counts as a change (§8)
+	Replayed   bool            `json:"replayed,omitempty"`    // the answer was marked as one that was stored and is given again
+	Failure    string          `json:"failure,omitempty"`     // why there was no answer
+	Body       json.RawMessage `json:"body,omitempty"`        // answer of operations whose answers are judged, else nil
+	Lost       bool            `json:"-"`                     // a restore may have undone it; the judge sets it
 }
 
 // Succeeded reports a 2xx.
 func (a Attempt) Succeeded() bool { return a.Status >= 200 && a.Status < 300 }
 
-// Delivery is one event that a socket or a poll received.
+// Delivery is one event that a socket, a poll, a stream or a webhook received.
 type Delivery struct {
-	Agent string `json:"agent"`
-	// Connection counts the sockets and polls of the run; ConnectedAt is when the handshake was answered or the poll was asked for.
-	Connection  int           `json:"connection"`
-	ConnectedAt time.Duration `json:"connected_at"`
+	Agent       string        `json:"agent"`
+	Connection  int           `json:"connection"`   // counts the connections of the run
+	ConnectedAt time.Duration `json:"connected_at"` // when the handshake was answered or the poll was asked for
 	At          time.Duration `json:"at"`
-	// Process is the server of a socket, as the load balancer names it.
-	Process string `json:"process,omitempty"`
-
-	// Webhook says that it came by a webhook, Answer what its receiver answered, and Answered when. Hook is the webhook's id, Wrong
-	// what the receiver objects to.
-	Webhook  bool          `json:"webhook,omitempty"`
-	Answer   int           `json:"answer,omitempty"`
-	Answered time.Duration `json:"answered,omitempty"`
-	Hook     string        `json:"hook,omitempty"`
-	Wrong    string        `json:"wrong,omitempty"`
-	// Asked is the version of the events that the agent asked for (§6).
-	Asked int `json:"asked,omitempty"`
-
-	EventID string          `json:"event_id"`
-	Kind    string          `json:"kind"`
-	Payload json.RawMessage `json:"payload"`
+	Process     string        `json:"process,omitempty"` // server of a socket, as the load balancer names it
+	// Answer is what the receiver of a webhook answered, at Answered; Wrong what it objects to.
+	Webhook  bool            `json:"webhook,omitempty"`
+	Answer   int             `json:"answer,omitempty"`
+	Answered time.Duration   `json:"answered,omitempty"`
+	Hook     string          `json:"hook,omitempty"` // the webhook's id
+	Wrong    string          `json:"wrong,omitempty"`
+	Asked    int             `json:"asked,omitempty"` // version of the events that the agent asked for (§6)
+	EventID  string          `json:"event_id"`
+	Kind     string          `json:"kind"`
+	Payload  json.RawMessage `json:"payload"`
 }
 
 // Ack is an acknowledgement that the server has answered.
 type Ack struct {
-	Agent string `json:"agent"`
-	// Connection is the socket's, or 0 for an ack by a request.
-	Connection int           `json:"connection"`
+	Agent      string        `json:"agent"`
+	Connection int           `json:"connection"` // the socket's, or 0 for an ack by a request
 	EventID    string        `json:"event_id"`
 	Answered   time.Duration `json:"answered"`
 }
 
 // Fault is a fault that was in force from Start until service had returned at End.
 type Fault struct {
-	Name string `json:"name"`
-	// Target is the part that it hit, such as "server 2".
-	Target string        `json:"target"`
-	Start  time.Duration `json:"start"`
-	// Lifted is when the cause was taken away, or was over by itself.
-	Lifted time.Duration `json:"lifted"`
-	// End is when every process was ready again.
-	End time.Duration `json:"end"`
-	// Failover says that another database took over or that the database crashed: tables without a log are empty afterwards, and
-	// limits count anew.
-	Failover bool `json:"failover,omitempty"`
-	// Graceful says that no request may fail and no answer be a 503 on its account.
-	Graceful bool `json:"graceful,omitempty"`
-	// Mail says that it hit only the mail server, so that nothing but mails may come late.
-	Mail bool `json:"mail,omitempty"`
+	Name     string        `json:"name"`
+	Target   string        `json:"target"` // the part that it hit, such as "server 2"
+	Start    time.Duration `json:"start"`
+	Lifted   time.Duration `json:"lifted"`             // when the cause was taken away, or was over by itself
+	End      time.Duration `json:"end"`                // when every process was ready again
+	Failover bool          `json:"failover,omitempty"` // tables without a log are empty afterwards, and limits count anew
+	Graceful bool          `json:"graceful,omitempty"` // no request may fail and no answer be a 503 on its account
+	Mail     bool          `json:"mail,omitempty"`     // it hit only the mail server: nothing but mails may come late
 }
 
 // Delay is an answer that the canary had to wait for: the machine was busy. Half a second and more is the fault MachineStarved.
@@ -134,12 +99,10 @@ type Delay struct {
 
 // Loss is a backup that was restored: what was answered from the beginning of the backup until the restore may be gone.
 type Loss struct {
-	// Begun is when the backup began, Made when it was complete.
-	Begun time.Duration `json:"begun"`
-	Made  time.Duration `json:"made"`
-	// Stopped is when the servers got the signal to end, Restored when the backup had taken the database's place and none ran yet.
-	Stopped  time.Duration `json:"stopped"`
-	Restored time.Duration `json:"restored"`
+	Begun    time.Duration `json:"begun"`    // when the backup began
+	Made     time.Duration `json:"made"`     // when it was complete
+	Stopped  time.Duration `json:"stopped"`  // when the servers got the signal to end
+	Restored time.Duration `json:"restored"` // when it had taken the database's place; no server ran yet
 }
 
 // Mail is a mail about a challenge (§4.1) that the mail server has taken.
@@ -147,23 +110,18 @@ type Mail struct {
 	At        time.Duration `json:"at"`
 	To        string        `json:"to"`
 	MessageID string        `json:"message_id"`
-	// Challenge is the id in the link of the mail.
-	Challenge string `json:"challenge"`
-	// Answered says that the mail server has confirmed the mail to its sender.
-	Answered bool `json:"answered"`
+	Challenge string        `json:"challenge"` // the id in the link of the mail
+	Answered  bool          `json:"answered"`  // the mail server has confirmed the mail to its sender
 }
 
-// Sent is a message that an agent tried to send.
+// Sent is a message that an agent tried to send. Nonce and Ciphertext are in base64, Text is what the recipient must read.
 type Sent struct {
 	ClientMessageID string `json:"client_message_id"`
 	Sender          string `json:"sender"`
 	Recipient       string `json:"recipient"`
-	// Nonce is in base64.
-	Nonce string `json:"nonce"`
-	// Ciphertext is the sealed text, in base64.
-	Ciphertext string `json:"ciphertext"`
-	// Text is the text that the recipient must read.
-	Text string `json:"text"`
+	Nonce           string `json:"nonce"`
+	Ciphertext      string `json:"ciphertext"`
+	Text            string `json:"text"`
 }
 
 // Member is an agent of the run.
@@ -172,21 +130,16 @@ type Member struct {
 	ID     string `json:"id"`
 }
 
-// Burst is a series of requests that together exceed one limit.
+// Burst is a series of requests that together exceed one limit. Operation and Agent select its attempts between Start and End.
 type Burst struct {
-	// Limit names the limit, such as "messages a minute".
-	Limit string `json:"limit"`
-	// Allowed is the figure of §8 less what the same caller had used before.
-	Allowed int `json:"allowed"`
-	// Operation and Agent select the attempts of the burst between Start and End; Agent is empty for those of several callers.
+	Limit     string        `json:"limit"`   // such as "messages a minute"
+	Allowed   int           `json:"allowed"` // figure of §8 less what the same caller had used before
 	Operation string        `json:"operation"`
-	Agent     string        `json:"agent,omitempty"`
+	Agent     string        `json:"agent,omitempty"` // empty for several callers
 	Start     time.Duration `json:"start"`
 	End       time.Duration `json:"end"`
-	// Code is the fault of a request over the limit.
-	Code string `json:"code"`
-	// AtMost says that fewer may succeed, since the caller may have used some just before.
-	AtMost bool `json:"at_most,omitempty"`
+	Code      string        `json:"code"`              // fault of a request over the limit
+	AtMost    bool          `json:"at_most,omitempty"` // fewer may succeed, since the caller may have used some just before
 }
 
 // History is everything that was recorded, and the final state that was read from the servers once the faults were over.
@@ -208,58 +161,40 @@ type History struct {
 
 // Final holds the servers' state after everything has settled.
 type Final struct {
-	// Orders are the answers of GET /orders/{id} by id.
-	Orders map[string]json.RawMessage `json:"orders"`
-	// Entries are the ledger entries of each agent, by handle, oldest first.
-	Entries map[string][]Entry `json:"entries"`
-	// Wallets are the balances of each agent, by handle.
-	Wallets map[string]Wallet `json:"wallets"`
-	// Messages are all messages that the two sides of a friendship list, by "reader/peer" handles, oldest first.
-	Messages map[string][]Message `json:"messages"`
-	// Posts are the ids of each agent's posts, by handle, with their titles.
-	Posts map[string]map[string]string `json:"posts"`
-	// Files are the hashes of each agent's ready files, by id.
-	Files map[string]string `json:"files"`
-	// Onboarding are the answers of GET /bots/me/onboarding of each agent, by handle.
-	Onboarding map[string]json.RawMessage `json:"onboarding"`
-	// Log is the key log (§12.2).
-	Log Log `json:"log"`
-	// Receipts are the answers of GET /orders/{id}/receipt by "reader/order"; an order without a receipt has no entry. ReceiptLists are
-	// the ids of the orders that each agent's list of receipts names, by handle.
-	Receipts     map[string]json.RawMessage `json:"receipts"`
-	ReceiptLists map[string][]string        `json:"receipt_lists"`
-	// Exports are the archives that agents have made of everything, by handle.
-	Exports map[string]Export `json:"exports"`
+	Orders       map[string]json.RawMessage   `json:"orders"`        // answers of GET /orders/{id}, by id
+	Entries      map[string][]Entry           `json:"entries"`       // ledger of each agent, by handle, oldest first
+	Wallets      map[string]Wallet            `json:"wallets"`       // balances of each agent, by handle
+	Messages     map[string][]Message         `json:"messages"`      // as each friend lists them, by "reader/peer", oldest first
+	Posts        map[string]map[string]string `json:"posts"`         // titles of each agent's posts, by handle and id
+	Files        map[string]string            `json:"files"`         // hashes of ready files, by id
+	Onboarding   map[string]json.RawMessage   `json:"onboarding"`    // answers of GET /bots/me/onboarding, by handle
+	Log          Log                          `json:"log"`           // key log (§12.2)
+	Receipts     map[string]json.RawMessage   `json:"receipts"`      // of orders that have one, by "reader/order"
+	ReceiptLists map[string][]string          `json:"receipt_lists"` // orders that an agent's list of receipts names, by handle
+	Exports      map[string]Export            `json:"exports"`       // archives that agents have made of everything, by handle
 	// Acts are the acts of operators that were answered, Audit the entries of the audit log: each a procedure and the agent that it
 	// was done to, if any.
-	Acts  []string `json:"acts"`
-	Audit []string `json:"audit"`
-	// Ledger holds the findings of the invariants in SQL: none are expected.
-	Ledger []string `json:"ledger"`
-	// Before and After are the resources that a quiet server holds, before the load and after it.
-	Before map[string]float64 `json:"before"`
-	After  map[string]float64 `json:"after"`
+	Acts   []string           `json:"acts"`
+	Audit  []string           `json:"audit"`
+	Ledger []string           `json:"ledger"` // findings of the invariants in SQL: none are expected
+	Before map[string]float64 `json:"before"` // resources that a quiet server holds, before the load
+	After  map[string]float64 `json:"after"`  // the same after the load
 }
 
 // Log is the key log as it was read at the end.
 type Log struct {
-	// Keys is /.well-known/stoa-keys.json, ReceiptKeys /.well-known/jwks.json.
-	Keys        json.RawMessage `json:"keys"`
-	ReceiptKeys json.RawMessage `json:"receipt_keys"`
-	// Entries are all entries in their order.
-	Entries [][]byte `json:"entries"`
-	// Cards are the agents' own records, Proofs what the log says of the entries that they name, by handle.
-	Cards  map[string]json.RawMessage `json:"cards"`
-	Proofs map[string]string          `json:"proofs"`
+	Keys        json.RawMessage            `json:"keys"`         // /.well-known/stoa-keys.json
+	ReceiptKeys json.RawMessage            `json:"receipt_keys"` // /.well-known/jwks.json
+	Entries     [][]byte                   `json:"entries"`      // all, in their order
+	Cards       map[string]json.RawMessage `json:"cards"`        // the agents' own records, by handle
+	Proofs      map[string]string          `json:"proofs"`       // of the entries that they name, by handle
 }
 
 // Export holds the contents of an agent's archive (§12.6).
 type Export struct {
-	// Members are the ids of the records by the name of their member, such as "posts.jsonl".
-	Members map[string][]string `json:"members"`
-	// Manifest is the signed list of the members, Sums are the SHA-256 of the members in hex, by name.
-	Manifest string            `json:"manifest"`
-	Sums     map[string]string `json:"sums"`
+	Members  map[string][]string `json:"members"`  // ids of the records, by the name of their member such as "posts.jsonl"
+	Manifest string              `json:"manifest"` // signed list of the members
+	Sums     map[string]string   `json:"sums"`     // SHA-256 of the members in hex, by name
 }
 
 // Entry is a ledger entry (§2.5).
@@ -286,8 +221,7 @@ type Message struct {
 	ClientMessageID string `json:"client_message_id"`
 	SenderID        string `json:"sender_id"`
 	Ciphertext      string `json:"ciphertext"`
-	// Text is empty if the message could not be opened.
-	Text string `json:"text"`
+	Text            string `json:"text"` // empty if the message could not be opened
 }
 
 // Recorder collects a History.
