@@ -4,27 +4,26 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	mathrand "math/rand/v2"
+	"net"
 	"net/http"
 	"slices"
 	"sync"
 	"time"
 
-	"stoa/cmd/prove/history"
-
 	"golang.org/x/crypto/nacl/box"
+
+	"stoa/cmd/prove/history"
 )
 
-// Agent is one agent. Its methods act, listen and seekOwner run side by side; what says nothing else belongs to act.
+// Agent is one agent. Its methods act, listen and seekOwner run side by side; a member without another note belongs to act.
 type Agent struct {
 	Handle, ID string
 
 	w       *Workload
 	client  *http.Client
 	address string
-	token   string
 	random  *mathrand.Rand
 	// chance is the source of the listening half.
 	chance *mathrand.Rand
@@ -34,129 +33,167 @@ type Agent struct {
 	owner           owner
 	// tokens counts the tokens that the agent has had before the present one.
 	tokens int
-	// tools says that the agent calls tools in the place of half of its requests.
-	tools bool
-	// closes says that the agent closes and opens its profile.
-	closes bool
+	// tools says that the agent calls tools in the place of half of its requests, closes that it closes and opens its profile.
+	tools, closes bool
 	// mu guards what follows, which all three use.
-	mu sync.Mutex
-	// unsettled are the requests without a final answer.
-	unsettled []request
-	// answers are requests that were answered, the newest last, to be made again.
-	answers []request
+	mu    sync.Mutex
+	token string
+	// unsettled are the requests without a final answer, answers those that were answered, the newest last, to be made again.
+	unsettled, answers []request
 	// dice is the source for decisions about requests of all three.
 	dice *mathrand.Rand
 	// posted counts posts, whose titles it makes unique.
 	posted int
 }
 
-// candidate returns an agent that is not registered yet.
-func (w *Workload) candidate(handle string) (*Agent, error) {
-	public, private, err := box.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
+// newStranger returns a client with its own address on the loopback, since limits count addresses.
+func (w *Workload) newStranger(number int) *Agent {
+	a := &Agent{w: w, address: fmt.Sprintf("127.1.%d.%d", number/250, number%250+1), random: w.random(uint64(2 * number)),
+		chance: w.random(uint64(2*number + 1)), dice: w.random(1<<33 + uint64(number)), owner: newOwner(w, number)}
+	a.client = &http.Client{
+		Timeout:   requestTimeout,
+		Transport: &http.Transport{DialContext: a.dialer().DialContext, MaxIdleConnsPerHost: 4},
 	}
-	number := len(w.registered)
-	client, address := newHTTPClient(number)
-	return &Agent{
-		Handle: handle, w: w, client: client, address: address, public: public, private: private,
-		random: w.random(uint64(2 * number)), chance: w.random(uint64(2*number + 1)), dice: w.random(1<<33 + uint64(number)),
-		owner: newOwner(w, number),
-	}, nil
+	return a
+}
+
+func (a *Agent) dialer() *net.Dialer {
+	return &net.Dialer{Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(a.address)}}
+}
+
+// candidate returns an agent that is not registered yet.
+func (w *Workload) candidate(handle string) *Agent {
+	a := w.newStranger(len(w.registered))
+	a.Handle = handle
+	a.public, a.private, _ = box.GenerateKey(rand.Reader) // it never fails
+	return a
+}
+
+// registration is the request that registers an agent.
+func (a *Agent) registration() request {
+	return request{operation: history.Register, subject: a.Handle,
+		body: members{"handle": a.Handle, "display_name": a.Handle, "encryption_public_key": a.key()}}
 }
 
 // newAgent registers an agent, before there are faults.
 func (w *Workload) newAgent(ctx context.Context, handle string) (*Agent, error) {
-	a, err := w.candidate(handle)
-	if err != nil {
-		return nil, err
+	a := w.candidate(handle)
+	r := a.registration()
+	r.discreet = true
+	return a, a.adopt(a.once(ctx, r))
+}
+
+// newAgents registers several agents; format makes their handles of their numbers.
+func (w *Workload) newAgents(ctx context.Context, format string, count int) (all []*Agent, err error) {
+	for i := range count {
+		a, err := w.newAgent(ctx, fmt.Sprintf(format, i))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, a)
 	}
-	got := a.once(ctx, request{operation: "register", subject: handle, method: http.MethodPost, path: "/bots/register",
-		body: map[string]string{"handle": handle, "display_name": handle, "encryption_public_key": a.key()}})
-	return a, a.adopt(got)
+	return all, nil
 }
 
 // newTwins registers two agents under one handle at the same moment, through different servers.
 func (w *Workload) newTwins(ctx context.Context) error {
-	one, err := w.candidate("twin")
-	if err != nil {
-		return err
+	twins, answers := [2]*Agent{w.candidate("twin"), w.candidate("twin")}, [2]answer{}
+	register := func(i int, server string) func() {
+		r := twins[i].registration()
+		r.server = server
+		return func() { answers[i] = twins[i].once(ctx, r) }
 	}
-	other, err := w.candidate("twin")
-	if err != nil {
-		return err
+	together(register(0, w.servers[0]), register(1, w.servers[len(w.servers)-1]))
+	if answers[0].succeeded() {
+		return twins[0].adopt(answers[0])
 	}
-	register := func(a *Agent, server string, got *answer) func() {
-		return func() {
-			*got = a.once(ctx, request{operation: history.Register, subject: a.Handle, method: http.MethodPost, path: "/bots/register", keep: true,
-				server: server, body: map[string]string{"handle": a.Handle, "display_name": a.Handle, "encryption_public_key": a.key()}})
-		}
-	}
-	var first, second answer
-	together(register(one, w.servers[0], &first), register(other, w.servers[len(w.servers)-1], &second))
-	if first.succeeded() {
-		return one.adopt(first)
-	}
-	return other.adopt(second)
+	return twins[1].adopt(answers[1])
 }
 
 // adopt reads the answer of the agent's registration.
 func (a *Agent) adopt(got answer) error {
-	w := a.w
-	var made struct {
-		Bot struct {
-			ID string `json:"id"`
-		} `json:"bot"`
-		Token string `json:"token"`
-	}
 	if !got.succeeded() {
 		return fmt.Errorf("%s cannot register: %d %s", a.Handle, got.status, got.body)
 	}
-	if err := got.into(&made); err != nil {
-		return err
-	}
-	a.ID, a.token = made.Bot.ID, made.Token
+	w := a.w
+	a.ID, a.token = got.text("bot.id"), got.text("token")
 	w.registered = append(w.registered, a)
 	w.Recorder.Record(func(h *history.History) { h.Members = append(h.Members, history.Member{Handle: a.Handle, ID: a.ID}) })
 	return nil
+}
+
+// bearer returns the agent's token.
+func (a *Agent) bearer() string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.token
 }
 
 func (a *Agent) key() string { return encode(a.public[:]) }
 
 func encode(raw []byte) string { return base64.StdEncoding.EncodeToString(raw) }
 
-func (a *Agent) isFriend(other *Agent) bool { return slices.Contains(a.friends, other) }
+// friend draws one of the friends.
+func (a *Agent) friend() *Agent { return one(a.random, a.friends) }
+
+// stranger draws another agent.
+func (a *Agent) stranger() *Agent {
+	return one(a.random, slices.DeleteFunc(slices.Clone(a.w.Agents), func(other *Agent) bool { return other == a }))
+}
+
+// byID returns the agent of an id.
+func (w *Workload) byID(id string) *Agent {
+	return w.registered[slices.IndexFunc(w.registered, func(a *Agent) bool { return a.ID == id })]
+}
 
 // befriend requests friendship and lets the other accept.
 func (a *Agent) befriend(ctx context.Context, other *Agent) error {
-	got := a.once(ctx, a.contactRequest(other))
-	var asked struct {
-		Contact struct {
-			ID string `json:"id"`
-		} `json:"contact"`
+	asked, failed := a.need(ctx, a.contactRequest(other), nil)
+	if failed != nil {
+		return failed
 	}
-	if !got.succeeded() {
-		return fmt.Errorf("%s and %s cannot be friends: %d %s", a.Handle, other.Handle, got.status, got.body)
-	}
-	if err := json.Unmarshal(got.body, &asked); err != nil {
-		return err
-	}
-	got = other.once(ctx, other.acceptance(a, asked.Contact.ID))
-	if !got.succeeded() {
-		return fmt.Errorf("%s does not accept %s: %d %s", other.Handle, a.Handle, got.status, got.body)
-	}
+	_, err := other.need(ctx, other.acceptance(a, asked.text("contact.id")), nil)
 	a.friends, other.friends = append(a.friends, other), append(other.friends, a)
-	return nil
+	return err
+}
+
+// contactRequest asks another agent for friendship.
+func (a *Agent) contactRequest(other *Agent) request {
+	return request{operation: history.ContactRequest, subject: other.Handle, body: members{"recipient_id": other.ID}}
+}
+
+// acceptance accepts the other agent's request for friendship.
+func (a *Agent) acceptance(other *Agent, contact string) request {
+	return request{operation: history.ContactAccept, subject: other.Handle, part: contact, body: members{}}
+}
+
+// block ends a contact for both.
+func (a *Agent) block(other *Agent, contact string) request {
+	return request{operation: history.ContactBlock, subject: other.Handle, part: contact, body: members{}}
+}
+
+// contactWith finds the contact with another agent, and whether this one asked for it; id is empty if there is none, or the contacts
+// cannot be read.
+func (a *Agent) contactWith(ctx context.Context, other *Agent) (id string, mine bool) {
+	type card struct {
+		ID            string
+		RequestedByMe bool `json:"requested_by_me"`
+		Bot           struct{ ID string }
+	}
+	all, _ := pages[card](ctx, a, request{operation: history.ContactList, subject: a.Handle}, "contacts", 0)
+	for _, c := range all {
+		if c.Bot.ID == other.ID {
+			return c.ID, c.RequestedByMe
+		}
+	}
+	return "", false
 }
 
 // pace is the mean time between the actions of an agent: below the limits of §8, with room for repeats.
 const pace = 900 * time.Millisecond
 
 // actions of agents, by frequency.
-var actions = []struct {
-	weight int
-	do     func(a *Agent, ctx context.Context)
-}{
+var actions = []weighted[func(a *Agent, ctx context.Context)]{
 	{6, (*Agent).sendMessage},
 	{3, (*Agent).offerOrder},
 	{9, (*Agent).actOnOrder},
@@ -178,20 +215,5 @@ var actions = []struct {
 
 // act does one thing after the other until ctx ends.
 func (a *Agent) act(ctx context.Context) {
-	total := 0
-	for _, action := range actions {
-		total += action.weight
-	}
-	for a.pause(ctx, time.Duration(a.random.ExpFloat64()*float64(pace))) {
-		drawn := a.random.IntN(total)
-		for _, action := range actions {
-			if drawn -= action.weight; drawn < 0 {
-				action.do(a, ctx)
-				break
-			}
-		}
-	}
+	regularly(ctx, a.random, pace, func() { drawn(a.random, actions)(a, ctx) })
 }
-
-// friend draws one of the friends.
-func (a *Agent) friend() *Agent { return a.friends[a.random.IntN(len(a.friends))] }

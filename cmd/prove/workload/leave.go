@@ -19,31 +19,26 @@ import (
 
 // export has some agents make an archive of everything, and looks into it.
 func (w *Workload) export(ctx context.Context, final *history.Final) error {
-	final.Exports = make(map[string]history.Export)
 	for _, a := range []*Agent{w.Agents[0], w.Agents[1], w.rivals[0]} {
-		id := uuid.NewString()
-		r := request{operation: history.ExportCreate, id: id, subject: a.Handle, method: http.MethodPost, path: "/exports", keep: true,
-			body: map[string]string{"operation_id": id}}
-		a.pair(ctx, r, r)
-		var asked struct {
-			Export struct {
-				ID, State string
-				Parts     []struct{ N int }
-			}
-		}
-		got, _ := a.repeat(ctx, r)
-		if !got.succeeded() || got.into(&asked) != nil {
+		got := a.askThrice(ctx, keyed(history.ExportCreate, a.Handle, members{}))
+		id := got.text("export.id")
+		if id == "" {
 			return fmt.Errorf("export of %s: %d %s", a.Handle, got.status, got.body)
 		}
-		got = a.made(ctx, time.Now().Add(exportWithin), request{operation: "export.get", subject: a.Handle, method: http.MethodGet, path: "/exports/" + asked.Export.ID},
-			func(got answer) bool { return got.into(&asked) == nil && asked.Export.State == "ready" })
-		if asked.Export.State != "ready" {
+		got = a.made(ctx, time.Now().Add(exportWithin), request{operation: "export.get", subject: a.Handle, part: id},
+			func(got answer) bool { return got.text("export.state") == "ready" })
+		var asked struct {
+			Export struct {
+				State string
+				Parts []struct{ N int }
+			}
+		}
+		if got.into(&asked) != nil || asked.Export.State != "ready" {
 			return fmt.Errorf("export of %s: %d %s", a.Handle, got.status, got.body)
 		}
 		made := history.Export{Members: make(map[string][]string), Sums: make(map[string]string)}
 		for _, part := range asked.Export.Parts {
-			got := a.once(ctx, request{operation: "export.part", subject: a.Handle, method: http.MethodGet,
-				path: fmt.Sprintf("/exports/%s/parts/%d", asked.Export.ID, part.N)})
+			got := a.once(ctx, request{operation: "export.part", subject: a.Handle, part: fmt.Sprintf("%s/parts/%d", id, part.N)})
 			if err := open(got.body, &made); err != nil {
 				return fmt.Errorf("export of %s: %w", a.Handle, err)
 			}
@@ -51,6 +46,13 @@ func (w *Workload) export(ctx context.Context, final *history.Final) error {
 		final.Exports[a.Handle] = made
 	}
 	return nil
+}
+
+// askThrice makes a request twice at the same moment and once more.
+func (a *Agent) askThrice(ctx context.Context, r request) answer {
+	a.pair(ctx, r, r)
+	got, _ := a.repeat(ctx, r)
+	return got
 }
 
 // open reads a part of an archive.
@@ -84,10 +86,8 @@ func open(part []byte, into *history.Export) error {
 func recordIDs(lines []byte) (ids []string) {
 	for line := range bytes.Lines(lines) {
 		var record struct {
-			ID    any `json:"id"`
-			Order struct {
-				ID string `json:"id"`
-			} `json:"order"`
+			ID    any
+			Order struct{ ID string }
 		}
 		if json.Unmarshal(line, &record) != nil {
 			continue
@@ -102,70 +102,53 @@ func recordIDs(lines []byte) (ids []string) {
 
 // erase has an agent of the bursts ask to be erased, change its mind, and ask again; others look for it all the while.
 func (w *Workload) erase(ctx context.Context, _ *history.Final) error {
-	i := slices.IndexFunc(w.burst, func(a *Agent) bool { return len(a.friends) > 0 })
-	a, reader := w.burst[i], w.Agents[1]
+	a, reader := w.burst[slices.IndexFunc(w.burst, func(a *Agent) bool { return len(a.friends) > 0 })], w.Agents[1]
 	word := "word" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	a.once(ctx, request{operation: history.ProfileUpdate, subject: a.Handle, method: http.MethodPatch, path: "/bots/me", keep: true, noted: true,
-		body: map[string]any{"bio": "The " + word}})
-	got := a.once(ctx, request{operation: history.PostCreate, method: http.MethodPost, path: "/posts", keep: true, noted: true,
-		body: map[string]string{"title": a.Handle + " leaves", "text": "About " + word, "kind": "portfolio", "visibility": "public"}})
-	var made struct{ Post struct{ ID string } }
-	if !got.succeeded() || got.into(&made) != nil {
-		return fmt.Errorf("%s cannot write: %d %s", a.Handle, got.status, got.body)
+	a.once(ctx, a.profile(members{"bio": "The " + word}))
+	got, err := a.need(ctx, request{operation: history.PostCreate,
+		body: members{"title": a.Handle + " leaves", "text": "About " + word, "kind": "portfolio", "visibility": "public"}}, nil)
+	if err != nil {
+		return err
 	}
-	a.once(ctx, request{operation: history.TaskCreate, subject: a.Handle, method: http.MethodPost, path: "/tasks", keep: true,
-		body: map[string]any{"title": "A task " + word, "description": "About " + word, "amount_minor": 5, "deadline": deadline()}})
+	a.once(ctx, request{operation: history.TaskCreate, subject: a.Handle,
+		body: members{"title": "A task " + word, "description": "About " + word, "amount_minor": 5, "deadline": deadline()}})
+	looks := []request{a.card(), {operation: history.PostGet, subject: got.text("post.id")}}
+	for _, path := range []string{"/bots?q=" + word, "/posts?page_size=50", "/tasks?q=" + word} {
+		looks = append(looks, request{operation: history.PublicRead, subject: a.Handle, of: word, part: path})
+	}
 	look := func() {
-		p := post{id: made.Post.ID, author: a}
 		for _, server := range w.servers {
-			for _, r := range []request{a.card(), p.read(), reading(a, word, "/bots?q="+word), reading(a, word, "/posts?page_size=50"),
-				reading(a, word, "/tasks?q="+word)} {
+			for _, r := range looks {
 				r.server = server
 				reader.once(ctx, r)
 			}
 		}
 	}
+	own := func(operation string) answer { return a.once(ctx, request{operation: operation, subject: a.Handle}) }
+	ask := func() {
+		a.askThrice(ctx, keyed(history.ErasureRequest, a.Handle, members{"confirm_handle": a.Handle}))
+	}
 	look()
 	for range 2 {
-		a.askForErasure(ctx)
+		ask()
 		look()
-		a.once(ctx, request{operation: history.ErasureGet, subject: a.Handle, method: http.MethodGet, path: "/bots/me/erasure", keep: true})
-		a.once(ctx, request{operation: history.ErasureCancel, subject: a.Handle, method: http.MethodDelete, path: "/bots/me/erasure", keep: true})
-		a.once(ctx, request{operation: history.ErasureGet, subject: a.Handle, method: http.MethodGet, path: "/bots/me/erasure", keep: true})
+		own(history.ErasureGet)
+		own(history.ErasureCancel)
+		own(history.ErasureGet)
 		look()
-		a.once(ctx, request{operation: history.ProfileUpdate, subject: a.Handle, method: http.MethodPatch, path: "/bots/me", keep: true, noted: true,
-			body: map[string]any{"profile_public": true}})
+		a.once(ctx, a.profile(members{"profile_public": true}))
 		look()
 	}
-	a.askForErasure(ctx)
-	return w.await(ctx, a, look)
-}
-
-// askForErasure asks that the agent be erased, twice at the same moment and once more.
-func (a *Agent) askForErasure(ctx context.Context) {
-	id := uuid.NewString()
-	r := request{operation: history.ErasureRequest, id: id, subject: a.Handle, method: http.MethodPost, path: "/bots/me/erasure", keep: true,
-		body: map[string]string{"operation_id": id, "confirm_handle": a.Handle}}
-	a.pair(ctx, r, r)
-	a.repeat(ctx, r)
-}
-
-// await lets the time of an erasure come, which is seven days, waits until the agent's token has ended, and looks again.
-func (w *Workload) await(ctx context.Context, a *Agent, look func()) error {
+	ask()
+	// The erasure is due after seven days. The agent's token ends with it.
 	if _, err := w.bed.DB.ExecContext(ctx, "UPDATE erasures SET due_at = now() WHERE bot_id = $1 AND cancelled_at IS NULL", a.ID); err != nil {
 		return err
 	}
-	due := request{operation: history.ErasureDue, subject: a.Handle, method: http.MethodGet, path: "/bots/me/erasure"}
 	for end := time.Now().Add(madeWithin); time.Now().Before(end); {
-		if got := a.once(ctx, due); got.status == http.StatusUnauthorized || !a.pause(ctx, madePace) {
+		if own(history.ErasureDue).status == http.StatusUnauthorized || !pause(ctx, madePace) {
 			break
 		}
 	}
 	look()
 	return nil
-}
-
-// reading is a search for what an agent has written.
-func reading(a *Agent, word, path string) request {
-	return request{operation: history.PublicRead, subject: a.Handle, of: word, method: http.MethodGet, path: path, keep: true}
 }

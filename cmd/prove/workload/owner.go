@@ -2,16 +2,15 @@ package workload
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	mathrand "math/rand/v2"
-	"net/http"
+	"strings"
+	"sync"
 	"time"
-
-	"github.com/google/uuid"
 
 	"stoa/cmd/letter"
 	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
 )
 
 const (
@@ -42,6 +41,48 @@ const (
 	entersOneOf = 24
 )
 
+// mailbox holds the mails that all owners have received, by the mail's challenge.
+type mailbox struct {
+	*sync.Cond
+
+	letters map[string]letter.Letter
+}
+
+func newMailbox() mailbox {
+	return mailbox{sync.NewCond(new(sync.Mutex)), make(map[string]letter.Letter)}
+}
+
+// receive records a mail. It implements the function of testbed.MailServer.Notify.
+func (w *Workload) receive(m testbed.Mail) {
+	challenge, _, _ := strings.Cut(strings.TrimPrefix(w.pageOf(m.Letter), "/owner/confirm/"), "/")
+	taken := history.Mail{At: w.Recorder.Now(), To: m.To, MessageID: m.MessageID, Challenge: challenge, Answered: m.Answered}
+	w.Recorder.Record(func(h *history.History) { h.Mails = append(h.Mails, taken) })
+	w.mails.L.Lock()
+	defer w.mails.L.Unlock()
+	w.mails.letters[challenge] = m.Letter
+	w.mails.Broadcast()
+}
+
+// pageOf is the path of the page that a mail leads to.
+func (w *Workload) pageOf(l letter.Letter) string { return strings.TrimPrefix(l.Link, w.url) }
+
+// await waits for the mail about a challenge; ok is false if ctx ended first.
+func (m mailbox) await(ctx context.Context, challenge string) (l letter.Letter, ok bool) {
+	defer context.AfterFunc(ctx, func() {
+		m.L.Lock()
+		defer m.L.Unlock()
+		m.Broadcast()
+	})()
+	m.L.Lock()
+	defer m.L.Unlock()
+	for {
+		if l, ok = m.letters[challenge]; ok || ctx.Err() != nil {
+			return l, ok
+		}
+		m.Wait()
+	}
+}
+
 // owner is an agent's knowledge of its owner. It belongs to seekOwner and settleOwner.
 type owner struct {
 	number int
@@ -58,6 +99,14 @@ type owner struct {
 	linked             bool
 }
 
+func newOwner(w *Workload, number int) owner {
+	o := owner{number: number, random: w.random(1<<32 + uint64(number)), asked: time.Now()}
+	if number%generation < family {
+		o.family = fmt.Sprintf("owner@family-%d.example", number/generation)
+	}
+	return o
+}
+
 func (o *owner) undecided() bool { return o.number%generation >= generation-undecided }
 
 func (o *owner) pause() time.Duration {
@@ -66,14 +115,6 @@ func (o *owner) pause() time.Duration {
 		mean = slowPace
 	}
 	return time.Duration(o.random.ExpFloat64() * float64(mean))
-}
-
-func newOwner(w *Workload, number int) owner {
-	o := owner{number: number, random: w.random(1<<32 + uint64(number)), asked: time.Now()}
-	if number%generation < family {
-		o.family = fmt.Sprintf("owner@family-%d.example", number/generation)
-	}
-	return o
 }
 
 // next returns the address to name.
@@ -89,7 +130,7 @@ func (o *owner) next() string {
 // seekOwner has the agent linked to its owner (§4.1), until ctx ends. It runs beside act and listen.
 func (a *Agent) seekOwner(ctx context.Context) {
 	o := &a.owner
-	for a.pause(ctx, o.pause()) {
+	for pause(ctx, o.pause()) {
 		switch {
 		case o.linked && o.random.IntN(2) == 0:
 			a.verifyOwner(ctx) // it gets the same answer
@@ -121,25 +162,39 @@ func (a *Agent) settleOwner(ctx context.Context) {
 	a.awaitReward(ctx)
 }
 
-// awaitReward waits until nothing is left that the agent has earned.
+// awaitReward waits until every ground that is met is rewarded. The judge looks again.
 func (a *Agent) awaitReward(ctx context.Context) {
-	for until := time.Now().Add(rewardWithin); time.Now().Before(until) && a.awaitsReward(ctx) && a.pause(ctx, time.Second); {
-		continue
+	for until := time.Now().Add(rewardWithin); time.Now().Before(until); {
+		var card struct {
+			Rewards struct {
+				Grounds []struct {
+					Status  string
+					Missing []string
+				}
+			}
+		}
+		due := false
+		if a.once(ctx, a.onboarding()).into(&card) == nil {
+			for _, ground := range card.Rewards.Grounds {
+				due = due || ground.Status == "available" && len(ground.Missing) == 0
+			}
+		}
+		if !due || !pause(ctx, time.Second) {
+			return
+		}
 	}
 }
+
+func (a *Agent) onboarding() request { return request{operation: "onboarding.get", subject: a.Handle} }
 
 // askForCode asks for a challenge, once, since a repeat would be another one.
 func (a *Agent) askForCode(ctx context.Context) (asked bool) {
 	o := &a.owner
 	address := o.next()
-	got := a.once(ctx, request{operation: history.OwnerRequest, subject: address, method: http.MethodPost,
-		path: "/bots/me/owner-email/request", body: map[string]string{"email": address}, keep: true})
-	var made struct {
-		ChallengeID string `json:"challenge_id"`
-	}
-	switch {
-	case got.succeeded() && got.into(&made) == nil:
-		o.challenge, o.address, o.asked = made.ChallengeID, address, time.Now()
+	got := a.once(ctx, request{operation: history.OwnerRequest, subject: address, part: "/bots/me/owner-", body: members{"email": address}})
+	switch challenge := got.text("challenge_id"); {
+	case challenge != "":
+		o.challenge, o.address, o.asked = challenge, address, time.Now()
 		return true
 	case o.linked:
 	case got.code == "state_conflict": // the address is full
@@ -162,9 +217,8 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 	}
 	if o.random.IntN(3) == 0 {
 		for range 1 + o.random.IntN(2) {
-			wrong := []byte(mail.Code)
-			wrong[0] = '0' + (wrong[0]-'0'+1)%10
-			a.once(ctx, a.guess(string(wrong)))
+			wrong := string('0'+(mail.Code[0]-'0'+1)%10) + mail.Code[1:]
+			a.once(ctx, a.code(history.OwnerGuess, wrong))
 		}
 	}
 	if enters && o.random.IntN(4) == 0 {
@@ -175,98 +229,133 @@ func (a *Agent) followMail(ctx context.Context, enters bool) {
 	}
 	if o.address == o.family {
 		now := a.w.Recorder.Now()
-		a.pause(ctx, now.Truncate(familyBeat)+familyBeat-now)
+		pause(ctx, now.Truncate(familyBeat)+familyBeat-now)
 	}
-	if got := a.verifyWhileChanging(ctx); got.code == "state_conflict" {
-		o.family = "" // it is full
-	}
-}
-
-// verifyWhileChanging enters the right code while the profile changes, twice: each of the three may find that the agent has earned a
-// reward.
-func (a *Agent) verifyWhileChanging(ctx context.Context) (got answer) {
+	// The profile changes meanwhile, twice: each of the three may find that the agent has earned a reward.
+	var got answer
 	change := func() {
-		r := a.profileChange(map[string]any{"bio": "I take part in a proof, " + uuid.NewString()})
+		r := a.profile(newBio())
 		r.server, _ = a.twoServers()
 		a.once(ctx, r)
 	}
 	together(func() { got = a.verifyOwner(ctx) }, change, change)
-	return got
+	if got.code == "state_conflict" {
+		o.family = "" // it is full
+	}
 }
 
-// guess is a request that enters a wrong code.
-func (a *Agent) guess(code string) request {
-	return request{operation: history.OwnerGuess, subject: a.owner.challenge, method: http.MethodPost,
-		path: "/bots/me/owner-email/verify", body: map[string]string{"challenge_id": a.owner.challenge, "code": code}}
+// code is a request that enters a code.
+func (a *Agent) code(operation, code string) request {
+	return request{operation: operation, subject: a.owner.challenge, body: members{"challenge_id": a.owner.challenge, "code": code}}
 }
 
 // verifyOwner enters the right code.
-func (a *Agent) verifyOwner(ctx context.Context) answer {
+func (a *Agent) verifyOwner(ctx context.Context) (got answer) {
 	o := &a.owner
-	mail, ok := a.w.mails.await(ctx, o.challenge)
-	if !ok {
-		return answer{}
+	if mail, ok := a.w.mails.await(ctx, o.challenge); ok {
+		r := a.code(history.OwnerVerify, mail.Code)
+		r.id, r.subject = o.challenge, o.address
+		got, _ = a.repeat(ctx, r)
+		o.linked = o.linked || got.succeeded()
 	}
-	got, _ := a.repeat(ctx, request{operation: history.OwnerVerify, id: o.challenge, subject: o.address, method: http.MethodPost,
-		path: "/bots/me/owner-email/verify", body: map[string]string{"challenge_id": o.challenge, "code": mail.Code}, keep: true})
-	o.linked = o.linked || got.succeeded()
 	return got
 }
 
 // confirm does what the owner does with the link of a mail: it opens the page and sends its form.
 func (a *Agent) confirm(ctx context.Context, mail letter.Letter) (confirmed bool) {
-	challenge, path := a.owner.challenge, a.w.pageOf(mail)
-	page, _ := a.repeat(ctx, request{operation: history.OwnerOpen, subject: challenge, method: http.MethodGet, path: path, page: true})
+	r := request{operation: history.OwnerOpen, subject: a.owner.challenge, part: a.w.pageOf(mail)}
+	page, _ := a.repeat(ctx, r)
 	if !page.succeeded() {
 		return false
 	}
-	got, _ := a.repeat(ctx, request{operation: history.OwnerConfirm, subject: challenge, method: http.MethodPost, path: path, page: true,
-		raw: []byte(letter.Form(string(page.body)).Encode()), contentType: "application/x-www-form-urlencoded"})
+	r.operation = history.OwnerConfirm
+	r.body = form{[]byte(letter.Form(string(page.body)).Encode()), "application/x-www-form-urlencoded"}
+	got, _ := a.repeat(ctx, r)
 	return got.succeeded()
 }
 
-// completeProfile does what is rewarded once the owner is verified (§2.5), before there are faults.
-func (a *Agent) completeProfile(ctx context.Context) error {
-	got := a.once(ctx, request{operation: "profile.update", subject: a.Handle, method: http.MethodPatch, path: "/bots/me",
-		body: map[string]string{"specialty": "proofs", "bio": "I take part in a proof."}, noted: true, keep: true})
-	if got.succeeded() {
-		a.posted++
-		title := fmt.Sprintf("%s writes %d", a.Handle, a.posted)
-		got = a.once(ctx, request{operation: "post.create", id: title, subject: a.Handle, method: http.MethodPost, path: "/posts", keep: true,
-			noted: true, body: map[string]string{"title": title, "text": "What I can do.", "kind": "portfolio", "visibility": "public"}})
+const (
+	// guessPace is the mean time between two challenges of the agent that guesses.
+	guessPace = 700 * time.Millisecond
+	// guesses is how many wrong codes end a challenge (§4.1).
+	guesses = 5
+	// linkTries is how often the agent tries to be linked at last.
+	linkTries = 3
+)
+
+// newGuesser registers an agent that does nothing but guess codes. Its profile is complete.
+func (w *Workload) newGuesser(ctx context.Context) (err error) {
+	if w.guesser, err = w.newAgent(ctx, "guesser"); err != nil {
+		return err
 	}
-	if !got.succeeded() {
-		return fmt.Errorf("%s cannot complete its profile: %d %s", a.Handle, got.status, got.body)
-	}
-	return nil
+	w.guesser.owner.family = "" // each challenge is of a new address
+	return w.guesser.completeProfile(ctx)
 }
 
-// awaitsReward reports that a ground is met but not rewarded yet.
-func (a *Agent) awaitsReward(ctx context.Context) bool {
-	body, err := a.readOnboarding(ctx)
-	var card struct {
-		Rewards struct {
-			Grounds []struct {
-				Status  string   `json:"status"`
-				Missing []string `json:"missing"`
-			} `json:"grounds"`
-		} `json:"rewards"`
+// guess has an agent try to find out codes through all servers, until ctx ends or it is linked.
+func (w *Workload) guess(ctx context.Context) {
+	a := w.guesser
+	regularly(ctx, a.random, guessPace, func() {
+		if !a.owner.linked {
+			a.guessOut(ctx, func(all []request) {
+				first := a.owner.random.IntN(len(w.servers))
+				var begin []func()
+				for i, r := range all {
+					r.server = w.servers[(first+i)%len(w.servers)]
+					begin = append(begin, func() { a.once(ctx, r) })
+				}
+				together(begin...)
+			})
+		}
+	})
+}
+
+// guessOut has the agent enter five wrong codes at once, which end the challenge, and then the right one.
+func (a *Agent) guessOut(ctx context.Context, atOnce func(all []request)) {
+	mail, ok := a.confirmed(ctx, 10*time.Second)
+	if !ok {
+		return
 	}
-	if err != nil || json.Unmarshal(body, &card) != nil {
-		return false // the judge looks again
+	var all []request
+	for _, wrong := range wrongCodes(mail.Code, guesses) {
+		all = append(all, a.code(history.OwnerGuess, wrong))
 	}
-	for _, ground := range card.Rewards.Grounds {
-		if ground.Status == "available" && len(ground.Missing) == 0 {
-			return true
+	atOnce(all)
+	a.verifyOwner(ctx)
+}
+
+// confirmed asks for a code and has the owner confirm its mail, if that comes in time.
+func (a *Agent) confirmed(ctx context.Context, within time.Duration) (mail letter.Letter, ok bool) {
+	a.owner.challenge = ""
+	if !a.askForCode(ctx) {
+		return mail, false
+	}
+	waiting, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	mail, ok = a.w.mails.await(waiting, a.owner.challenge)
+	return mail, ok && a.confirm(ctx, mail)
+}
+
+// settleGuesser has the agent linked to an owner at last, while it does nothing else: that alone earns it its reward. The faults must be
+// over.
+func (w *Workload) settleGuesser(ctx context.Context) {
+	a := w.guesser
+	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
+	defer cancel()
+	for try := 0; !a.owner.linked && try < linkTries && pause(ctx, time.Second); try++ {
+		if _, ok := a.confirmed(ctx, mailTimeout); ok {
+			a.verifyOwner(ctx)
 		}
 	}
-	return false
+	a.awaitReward(ctx)
 }
 
-func (a *Agent) readOnboarding(ctx context.Context) (json.RawMessage, error) {
-	got := a.once(ctx, request{operation: "onboarding.get", subject: a.Handle, method: http.MethodGet, path: "/bots/me/onboarding"})
-	if !got.succeeded() {
-		return nil, fmt.Errorf("onboarding of %s: %d %s", a.Handle, got.status, got.body)
+// wrongCodes returns up to nine different codes that differ from the right one in the last digit.
+func wrongCodes(right string, count int) []string {
+	codes := make([]string, count)
+	last := len(right) - 1
+	for i := range codes {
+		codes[i] = right[:last] + string('0'+(right[last]-'0'+1+byte(i))%10)
 	}
-	return got.body, nil
+	return codes
 }

@@ -5,62 +5,22 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strings"
-	"sync"
 
 	"stoa/cmd/prove/history"
 )
 
 const (
-	// twiceOneOf is of how many first requests one is made twice at the same moment, againOneOf of how many answered ones one is made
-	// again at once.
-	twiceOneOf, againOneOf = 12, 10
-	// rareOneOf is againOneOf of the kinds that a run has few of.
-	rareOneOf = 3
+	// twiceOneOf is of how many first requests one is made twice at the same moment.
+	twiceOneOf = 12
 	// remembered bounds the answered requests that an agent may make again later.
 	remembered = 60
 )
-
-// repeatable are the kinds of requests that are made again, with the member that differs in the changed ones; it is empty if a
-// change would be another request.
-var repeatable = map[string]struct {
-	oneOf  int
-	member string
-	// now says that they are made again at once, and not later: the answer shows the present state.
-	now bool
-}{
-	history.MessageSend:        {oneOf: againOneOf, member: "ciphertext"},
-	history.FileUpload:         {oneOf: rareOneOf, member: "file"},
-	history.OrderCreate:        {oneOf: againOneOf, member: "title"},
-	history.OrderAccept:        {oneOf: againOneOf, member: "expected_version"},
-	history.OrderReject:        {oneOf: rareOneOf, member: "expected_version"},
-	history.OrderCancel:        {oneOf: rareOneOf, member: "expected_version"},
-	history.OrderStart:         {oneOf: againOneOf, member: "expected_version"},
-	history.OrderDeliver:       {oneOf: againOneOf, member: "result_text"},
-	history.OrderComplete:      {oneOf: againOneOf, member: "expected_version"},
-	history.OrderDispute:       {oneOf: rareOneOf, member: "reason"},
-	history.OrderProposeRefund: {oneOf: rareOneOf, member: "reason"},
-	history.OrderApproveRefund: {oneOf: rareOneOf, member: "expected_version"},
-	history.OrderRate:          {oneOf: rareOneOf, member: "stars"},
-	history.DraftSend:          {oneOf: rareOneOf, member: "text"},
-	history.DraftReply:         {oneOf: rareOneOf, member: "text"},
-	history.TaskRespond:        {oneOf: rareOneOf, member: "text", now: true},
-	history.TaskSelect:         {oneOf: rareOneOf, member: "confirmed_total_minor"},
-	history.OwnerVerify:        {oneOf: rareOneOf, now: true},
-	history.Register:           {oneOf: 1, member: "display_name"},
-}
 
 // roll returns a number below n, from a source that all of the agent may use.
 func (a *Agent) roll(n int) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.dice.IntN(n)
-}
-
-// bearer returns the agent's token.
-func (a *Agent) bearer() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.token
 }
 
 // twoServers draws two servers, different ones if there are.
@@ -73,23 +33,6 @@ func (a *Agent) twoServers() (one, other string) {
 	return a.w.servers[i], a.w.servers[(i+1+a.roll(n-1))%n]
 }
 
-// together begins all functions at the same moment and returns when all have returned.
-func together(all ...func()) {
-	var ready, running sync.WaitGroup
-	begin := make(chan struct{})
-	ready.Add(len(all))
-	for _, do := range all {
-		running.Go(func() {
-			ready.Done()
-			<-begin
-			do()
-		})
-	}
-	ready.Wait()
-	close(begin)
-	running.Wait()
-}
-
 // pair makes two requests at the same moment, through different servers.
 func (a *Agent) pair(ctx context.Context, one, other request) (first, second answer) {
 	one.server, other.server = a.twoServers()
@@ -99,7 +42,7 @@ func (a *Agent) pair(ctx context.Context, one, other request) (first, second ans
 
 // attempt makes a request once, or, if it is the first attempt, sometimes twice at the same moment.
 func (a *Agent) attempt(ctx context.Context, r request, first bool) answer {
-	if _, known := repeatable[r.operation]; !known || !first || a.roll(twiceOneOf) > 0 {
+	if operations[r.operation].again == 0 || !first || a.roll(twiceOneOf) > 0 {
 		return a.once(ctx, r)
 	}
 	one, other := a.pair(ctx, r, r)
@@ -111,22 +54,19 @@ func (a *Agent) attempt(ctx context.Context, r request, first bool) answer {
 
 // answered makes a request again that was answered, sometimes, and remembers it for later.
 func (a *Agent) answered(ctx context.Context, r request, got answer) {
-	kind, known := repeatable[r.operation]
-	if !known || !got.succeeded() {
+	o := operations[r.operation]
+	if o.again == 0 || !got.succeeded() {
 		return
 	}
-	if a.roll(kind.oneOf) == 0 {
+	if a.roll(o.again) == 0 {
 		a.again(ctx, r)
 	}
-	if kind.now {
+	if o.present {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if len(a.answers) == remembered {
-		a.answers = a.answers[1:]
-	}
-	a.answers = append(a.answers, r)
+	a.answers = append(a.answers[max(0, len(a.answers)+1-remembered):], r)
 }
 
 // recall makes a request again that was answered a while ago.
@@ -134,7 +74,7 @@ func (a *Agent) recall(ctx context.Context) {
 	a.mu.Lock()
 	var r request
 	if len(a.answers) > 0 {
-		r = a.answers[a.dice.IntN(len(a.answers))]
+		r = one(a.dice, a.answers)
 	}
 	a.mu.Unlock()
 	if r.operation != "" {
@@ -160,46 +100,40 @@ func (a *Agent) again(ctx context.Context, r request) {
 
 // differing returns a request with one member changed under the same id; ok is false if there is no such request.
 func (r request) differing() (changed request, ok bool) {
-	member := repeatable[r.operation].member
-	switch {
-	case member == "":
+	name := operations[r.operation].member
+	if name == "" {
 		return r, false
-	case r.variant != nil:
+	}
+	if r.variant != nil {
 		changed = r.variant()
-		changed.changed = member
+		changed.changed = name
 		return changed, true
 	}
-	var body map[string]any
-	raw, err := json.Marshal(r.body)
-	if err != nil || json.Unmarshal(raw, &body) != nil {
+	var body members
+	if json.Unmarshal(content(r.body).raw, &body) != nil {
 		return r, false
 	}
-	switch value := body[member].(type) {
+	switch value := body[name].(type) {
 	case string:
-		body[member] = otherText(member, value)
+		body[name] = otherText(name, value)
 	case float64:
-		body[member] = otherNumber(member, value)
+		body[name] = value + 1
+		if name == "stars" && value > 1 {
+			body[name] = value - 1
+		}
 	default:
 		return r, false
 	}
-	r.body, r.changed = body, member
+	r.body, r.changed = body, name
 	return r, true
 }
 
 // otherText returns another text that the member may hold.
-func otherText(member, text string) string {
+func otherText(name, text string) string {
 	sealed, err := base64.StdEncoding.DecodeString(text)
-	if member != "ciphertext" || err != nil || len(sealed) == 0 {
+	if name != operations[history.MessageSend].member || err != nil || len(sealed) == 0 {
 		return strings.TrimSpace(text) + " indeed"
 	}
 	sealed[0] ^= 1
 	return encode(sealed)
-}
-
-// otherNumber returns another number that the member may hold.
-func otherNumber(member string, number float64) float64 {
-	if member == "stars" && number > 1 {
-		return number - 1
-	}
-	return number + 1
 }

@@ -5,9 +5,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/testbed"
@@ -20,40 +25,62 @@ const (
 	settleTimeout = 90 * time.Second
 )
 
+// members are the members of a body.
+type members = map[string]any
+
+// form is a body that is not JSON.
+type form struct {
+	raw  []byte
+	kind string
+}
+
 // request is a request, as the history names it.
 type request struct {
-	operation, id, subject string
-	// of is the task or the draft that the subject belongs to.
-	of      string
-	version int64
-
-	method, path string
-	// page says that path is outside the API, such as that of an owner's page; the agent's token is not sent there.
-	page bool
-	// body is sent as JSON; raw with its content type where it is set.
-	body        any
-	raw         []byte
-	contentType string
-	// keep keeps the answer in the history.
-	keep bool
+	operation, id, subject, of string
+	version                    int64
+	// part is $x of the operation's path, query what follows the path.
+	part, query string
+	// body holds members, or a form.
+	body any
+	// discreet keeps the answer out of the history, although the operation's answers are kept.
+	discreet bool
 	// server names the server that shall answer; empty for any.
 	server string
+	// token is another token than the agent's, or empty.
+	token string
 	// changed names the member that differs from the request that was answered under the same id.
 	changed string
-	// variant returns the request with one member changed, where the table of variants does not serve.
+	// variant returns the request with one member changed, if the body is a form.
 	variant func() request
-	// token is another token than the agent's, or empty; accept the header Accept.
-	token, accept string
-	// noted keeps the body in the history.
-	noted bool
-	// tool says that a tool is called in the place of the request.
-	tool bool
-	// pace is how long raw is under way, 0 for no longer than it takes; announced says that its size is sent before it.
+	// pace is how long the body is under way, 0 for no longer than it takes; announced says that its size is sent before it.
 	pace      time.Duration
 	announced bool
 }
 
-// answer is the answer. status is history.Unanswered if none came.
+// keyed returns a request with an idempotency key (§1.7).
+func keyed(operation, subject string, body members) request {
+	id := uuid.NewString()
+	body["operation_id"] = id
+	return request{operation: operation, id: id, subject: subject, body: body}
+}
+
+// content encodes a body.
+func content(body any) form {
+	switch body := body.(type) {
+	case nil:
+		return form{}
+	case form:
+		return body
+	case members:
+		if body == nil {
+			return form{}
+		}
+	}
+	raw, _ := json.Marshal(body) // all members are plain values
+	return form{raw, "application/json"}
+}
+
+// answer is the answer to a request. status is history.Unanswered if none came.
 type answer struct {
 	status     int
 	code       string
@@ -74,131 +101,181 @@ func (a answer) final() bool {
 	return a.code != "upload_unavailable"
 }
 
-// into decodes the body of an answer that succeeded.
-func (a answer) into(body any) error { return json.Unmarshal(a.body, body) }
-
-// once makes a request and records it.
-func (a *Agent) once(ctx context.Context, r request) answer {
-	recorded := history.Attempt{
-		Agent: a.Handle, Operation: r.operation, ID: r.id, Subject: r.subject, Of: r.of, Changed: r.changed, Version: r.version,
-		Slow: r.pace > 0, Start: a.w.Recorder.Now(),
+// into decodes the body of an answer that succeeded; it returns an error for other answers.
+func (a answer) into(body any) error {
+	if !a.succeeded() {
+		return fmt.Errorf("%d %s", a.status, a.body)
 	}
-	recorded.Changes = r.method != http.MethodGet && (!r.page || r.token != "") && r.operation != history.EventAck && cmp.Or(r.token, a.bearer()) != ""
-	if r.noted {
-		raw, err := json.Marshal(r.body)
-		if err != nil {
-			recorded.Failure = err.Error()
-		}
-		recorded.Sent = raw
-	}
-	sent, byTool := a.byTool(r)
-	recorded.Tool = byTool
-	got := a.exchange(ctx, sent, &recorded)
-	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
-	if r.keep && got.succeeded() {
-		recorded.Body = got.body
-		if !json.Valid(got.body) {
-			recorded.Body = textOf(got.body)
-		}
-	}
-	a.w.Recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, recorded) })
-	return got
+	return json.Unmarshal(a.body, body)
 }
 
-// textOf returns a text as a string of JSON.
-func textOf(raw []byte) json.RawMessage {
-	text, err := json.Marshal(string(raw))
-	if err != nil {
-		return nil // the judge reports that it has no answer
+// text returns a member of the body of an answer that succeeded, empty if it has none.
+func (a answer) text(path string) string {
+	if !a.succeeded() {
+		return ""
 	}
+	return member(a.body, path)
+}
+
+// member returns a text of a JSON object by its path, such as "post.id"; empty if there is none.
+func member(raw []byte, path string) string {
+	var value any
+	_ = json.Unmarshal(raw, &value)
+	for name := range strings.SplitSeq(path, ".") {
+		object, _ := value.(members)
+		value = object[name]
+	}
+	text, _ := value.(string)
 	return text
 }
 
-// exchange sends a request and reads its answer.
-func (a *Agent) exchange(ctx context.Context, r request, recorded *history.Attempt) answer {
-	unanswered := func(why string) answer {
-		recorded.Failure = why
-		return answer{status: history.Unanswered}
+// need makes a request that must succeed, and decodes its answer unless into is nil.
+func (a *Agent) need(ctx context.Context, r request, into any) (answer, error) {
+	got := a.once(ctx, r)
+	if into == nil {
+		into = new(json.RawMessage)
 	}
-	body, contentType := io.Reader(nil), ""
-	switch {
-	case r.pace > 0:
-		body, contentType = newDrip(ctx, r.raw, r.pace), r.contentType
-	case r.raw != nil:
-		body, contentType = bytes.NewReader(r.raw), r.contentType
-	case r.body != nil:
-		raw, err := json.Marshal(r.body)
-		if err != nil {
-			return unanswered(err.Error())
+	if err := got.into(into); err != nil {
+		return got, fmt.Errorf("%s of %s %s: %w", r.operation, a.Handle, r.subject, err)
+	}
+	return got, nil
+}
+
+// pages reads all pages of a list. If step is not 0, only that many items of a page are kept: the next one begins after them.
+func pages[T any](ctx context.Context, a *Agent, r request, member string, step int) (all []T, err error) {
+	for query := r.query; ; {
+		var page map[string]json.RawMessage
+		if _, err := a.need(ctx, r, &page); err != nil {
+			return nil, err
 		}
-		body, contentType = bytes.NewReader(raw), "application/json"
+		var items []json.RawMessage
+		if err := json.Unmarshal(page[member], &items); err != nil {
+			return nil, err
+		}
+		parameter, next := "before", page["next_before"]
+		if number := page["next_page"]; number != nil {
+			parameter, next = "page", number
+		}
+		if step > 0 && len(items) > step {
+			var last struct{ ID json.RawMessage }
+			if err := json.Unmarshal(items[step-1], &last); err != nil {
+				return nil, err
+			}
+			items, next = items[:step], last.ID
+		}
+		for _, raw := range items {
+			var item T
+			if err := json.Unmarshal(raw, &item); err != nil {
+				return nil, err
+			}
+			all = append(all, item)
+		}
+		if next == nil || string(next) == "null" {
+			return all, nil
+		}
+		separator := "&"
+		if query == "" && !strings.Contains(operations[r.operation].call, "?") {
+			separator = "?"
+		}
+		r.query = query + separator + parameter + "=" + strings.Trim(string(next), `"`)
 	}
-	// A request that was begun is ended: one that the run's end cuts off could not be judged.
-	url := a.w.url + "/api/v1" + r.path
-	if r.page {
-		url = a.w.url + r.path
+}
+
+// once makes a request and records it.
+func (a *Agent) once(ctx context.Context, r request) answer {
+	o := operations[r.operation]
+	method, path, _ := strings.Cut(r.fill(o.call)+r.query, " ")
+	body, token := content(r.body), r.token
+	if !o.page {
+		path, token = "/api/v1"+path, cmp.Or(token, a.bearer())
 	}
-	sent, err := http.NewRequestWithContext(context.WithoutCancel(ctx), r.method, url, body)
+	recorded := history.Attempt{
+		Agent: a.Handle, Operation: r.operation, ID: r.id, Subject: r.subject, Of: r.of, Changed: r.changed, Version: r.version,
+		Slow: r.pace > 0, Changes: method != http.MethodGet && token != "" && r.operation != history.EventAck, Start: a.w.Recorder.Now(),
+	}
+	if o.noted {
+		recorded.Sent = body.raw
+	}
+	if call := a.byTool(r); call != nil {
+		recorded.Tool = true
+		method, path, body, token = http.MethodPost, toolPath, content(call), cmp.Or(token, a.bearer())
+	}
+	got, err := a.exchange(ctx, r, method, path, token, body, &recorded)
 	if err != nil {
-		return unanswered(err.Error())
+		recorded.Failure = err.Error()
 	}
-	if contentType != "" {
-		sent.Header.Set("Content-Type", contentType)
+	if recorded.Tool {
+		got, recorded.Replayed = a.untold(r, got)
+		recorded.RetryAfter = recorded.RetryAfter || got.retryAfter > 0
 	}
-	token := r.token
-	if token == "" && !r.page {
-		token = a.bearer()
-	}
-	if token != "" {
-		sent.Header.Set("Authorization", "Bearer "+token)
-	}
-	if r.accept != "" {
-		sent.Header.Set("Accept", r.accept)
-		sent.Header.Set("MCP-Protocol-Version", protocol)
-	}
-	if r.server != "" {
-		sent.Header.Set(testbed.ChosenHeader, r.server)
-	}
-	client := a.client
-	if r.pace > 0 {
-		client = &http.Client{Transport: client.Transport, Timeout: r.pace + requestTimeout}
-		if r.announced {
-			sent.ContentLength = int64(len(r.raw))
+	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
+	if o.kept && !r.discreet && got.succeeded() {
+		recorded.Body = got.body
+		if !json.Valid(got.body) {
+			recorded.Body = content(string(got.body)).raw
 		}
 	}
+	a.w.record(recorded)
+	return got
+}
+
+// exchange sends a request and reads its answer. A request that was begun is ended: one that the run's end cuts off could not be
+// judged.
+func (a *Agent) exchange(
+	ctx context.Context, r request, method, path, token string, body form, recorded *history.Attempt,
+) (got answer, err error) {
+	var from io.Reader = bytes.NewReader(body.raw)
+	if r.pace > 0 {
+		from = newDrip(ctx, body.raw, r.pace)
+	}
+	sent, err := http.NewRequestWithContext(context.WithoutCancel(ctx), method, a.w.url+path, from)
+	if err != nil {
+		return got, err
+	}
+	headers := map[string]string{"Content-Type": body.kind, testbed.ChosenHeader: r.server}
+	if token != "" {
+		headers["Authorization"] = "Bearer " + token
+	}
+	if path == toolPath {
+		headers["Accept"], headers["MCP-Protocol-Version"] = "application/json, text/event-stream", protocol
+	}
+	for name, value := range headers {
+		if value != "" {
+			sent.Header.Set(name, value)
+		}
+	}
+	if r.announced {
+		sent.ContentLength = int64(len(body.raw))
+	}
+	client := *a.client
+	client.Timeout += r.pace
 	response, err := client.Do(sent)
 	if err != nil {
-		return unanswered(err.Error())
+		return got, err
 	}
 	defer response.Body.Close()
 	raw, err := io.ReadAll(response.Body)
 	if err != nil {
-		return unanswered(err.Error())
+		return got, err
 	}
 	if by := response.Header.Get(testbed.BalancerHeader); by != "" {
-		return unanswered(history.NoServer + by)
+		return got, errors.New(history.NoServer + by)
 	}
 	recorded.Process = response.Header.Get(testbed.ServerHeader)
 	recorded.Replayed = response.Header.Get("Idempotent-Replayed") == "true"
-	got := answer{status: response.StatusCode, body: raw}
+	got = answer{status: response.StatusCode, body: raw}
 	if wait, err := time.ParseDuration(response.Header.Get("Retry-After") + "s"); err == nil {
 		got.retryAfter, recorded.RetryAfter = wait, true
 	}
 	if !got.succeeded() {
-		var fault struct {
-			Error struct {
-				Code string `json:"code"`
-			} `json:"error"`
-		}
-		_ = json.Unmarshal(raw, &fault) // an answer without a code is judged by its status
-		got.code = fault.Error.Code
+		got.code = member(raw, "error.code") // an answer without a code is judged by its status
 	}
-	if r.tool {
-		wait := got.retryAfter
-		got, recorded.Replayed = a.untold(r, got)
-		recorded.RetryAfter = recorded.RetryAfter || got.retryAfter > wait
-	}
-	return got
+	return got, nil
+}
+
+// record adds attempts to the history.
+func (w *Workload) record(attempts ...history.Attempt) {
+	w.Recorder.Record(func(h *history.History) { h.Attempts = append(h.Attempts, attempts...) })
 }
 
 // repeat makes a request that has an idempotency key until it has a final answer: sometimes twice at the same moment, and again
@@ -211,7 +288,7 @@ func (a *Agent) repeat(ctx context.Context, r request) (answer, bool) {
 			a.answered(ctx, r, got)
 			return got, true
 		}
-		if !a.pause(ctx, max(wait, got.retryAfter)) {
+		if !pause(ctx, max(wait, got.retryAfter)) {
 			a.postpone(r)
 			return got, false
 		}
@@ -226,29 +303,15 @@ func (a *Agent) postpone(r request) {
 	a.unsettled = append(a.unsettled, r)
 }
 
-// settle repeats what had no final answer when the run ended.
-func (a *Agent) settle(ctx context.Context) error {
+// settle repeats what had no final answer when the run ended. What is left is the judge's to find.
+func (a *Agent) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleTimeout)
 	defer cancel()
 	left := a.unsettled
 	a.unsettled = nil
 	for _, r := range left {
-		got, _ := a.repeat(ctx, r)
-		if r.operation == "order.create" && got.succeeded() {
-			a.noteOrder(got)
+		if got, _ := a.repeat(ctx, r); r.operation == history.OrderCreate {
+			a.w.note(got)
 		}
-	}
-	return nil // what is left is the judge's to find
-}
-
-// pause waits; it returns false where ctx ended.
-func (a *Agent) pause(ctx context.Context, length time.Duration) bool {
-	timer := time.NewTimer(length)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }

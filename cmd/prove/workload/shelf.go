@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// shelf holds things that several agents deal with. It is safe for concurrent use; what is in a thing its own lock must guard.
+// shelf is a concurrent list of records that several agents share. Each record guards its own members.
 type shelf[T any] struct {
 	mu  sync.Mutex
 	all []T
@@ -18,20 +18,62 @@ func (s *shelf[T]) add(thing T) {
 	s.all = append(s.all, thing)
 }
 
-// list returns the things that fit.
+// findOrAdd returns the record that fits, and adds another one if none does.
+func (s *shelf[T]) findOrAdd(fits func(T) bool, other T) T {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i := slices.IndexFunc(s.all, fits); i >= 0 {
+		return s.all[i]
+	}
+	s.all = append(s.all, other)
+	return other
+}
+
+// list returns the records that fit.
 func (s *shelf[T]) list(fits func(T) bool) []T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(s.all), func(thing T) bool { return !fits(thing) })
 }
 
-// draw returns one of the newest things that fit; ok is false if no thing fits.
+// remove takes the records away that fit.
+func (s *shelf[T]) remove(fits func(T) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = slices.DeleteFunc(s.all, fits)
+}
+
+// draw returns one of the newest records that fit; ok is false if none fits.
 func (s *shelf[T]) draw(random *rand.Rand, fits func(T) bool) (thing T, ok bool) {
 	found := s.list(fits)
 	if len(found) == 0 {
 		return thing, false
 	}
 	const newest = 8
-	found = found[max(0, len(found)-newest):]
-	return found[random.IntN(len(found))], true
+	return one(random, found[max(0, len(found)-newest):]), true
+}
+
+// every fits every record.
+func every[T any](T) bool { return true }
+
+// one draws one of several.
+func one[T any](random *rand.Rand, all []T) T { return all[random.IntN(len(all))] }
+
+// weighted is something to do, with how often it is drawn.
+type weighted[T any] struct {
+	weight int
+	do     T
+}
+
+// drawn draws one by the weights.
+func drawn[T any](random *rand.Rand, all []weighted[T]) T {
+	total := 0
+	for _, row := range all {
+		total += row.weight
+	}
+	n, i := random.IntN(total), 0
+	for ; n >= all[i].weight; i++ {
+		n -= all[i].weight
+	}
+	return all[i].do
 }

@@ -5,17 +5,16 @@
 // where the machine and the faults do.
 //
 // A request with an idempotency key is repeated until it has a final answer, as a careful client does (§1.7). A request without one
-// is made once.
+// is made once. The table of operations (operations.go) has the paths of all requests, and what the history keeps of them.
 package workload
 
 import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
-	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,53 +32,46 @@ type Workload struct {
 	seed uint64
 	bed  *testbed.Bed
 	// servers are the names of the servers.
-	servers               []string
-	orders                board
-	tasks                 shelf[*task]
-	posts                 shelf[post]
-	reports               shelf[string]
-	rivals, burst, spares []*Agent
-	crowd, tricklers      []*Agent
-	guesser               *Agent
-	quiet                 quiet
-	slow                  []*Agent
-	hooks                 []*hook
-	arena                 arena
-	restores              restores
+	servers []string
+	orders  shelf[*order]
+	tasks   shelf[*task]
+	posts   shelf[post]
+	reports shelf[string]
+	// Agents that have one part each.
+	rivals, burst, spares, crowd, tricklers, slow []*Agent
+	guesser                                       *Agent
+	quiet                                         quiet
+	hooks                                         []*hook
+	arena                                         arena
+	restores                                      restores
 	// registered are all agents, those of the bursts included.
 	registered []*Agent
-	mails      *mailbox
-	// connections counts the sockets of the run.
-	connections counter
+	mails      mailbox
+	// connections counts the sockets, polls and streams of the run.
+	connections atomic.Int64
 }
 
 // New registers agents and makes each the friend of the next ones, before there are faults. The owners' mails come to bed.Mail.
-func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed uint64, agents int) (*Workload, error) {
-	w := &Workload{
-		Recorder: recorder, url: bed.URL, seed: seed, bed: bed, orders: board{index: make(map[string]int)}, mails: newMailbox(),
-	}
+func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed uint64, agents int) (w *Workload, err error) {
+	w = &Workload{Recorder: recorder, url: bed.URL, seed: seed, bed: bed, mails: newMailbox()}
 	for _, server := range bed.Servers {
 		w.servers = append(w.servers, server.Name)
 	}
 	bed.Mail.Notify(w.receive)
-	for i := range agents {
-		a, err := w.newAgent(ctx, fmt.Sprintf("agent_%02d", i))
-		if err != nil {
-			return nil, err
-		}
-		w.Agents = append(w.Agents, a)
-		a.tools = i%3 == 2 && !w.older()
-		if i%2 == 0 {
+	if w.Agents, err = w.newAgents(ctx, "agent_%02d", agents); err != nil {
+		return nil, err
+	}
+	for i, a := range w.Agents {
+		a.tools, a.closes = i%3 == 2 && !w.older(), i%2 == 1
+		if !a.closes {
 			if err := a.completeProfile(ctx); err != nil {
 				return nil, err
 			}
-		} else {
-			a.closes = true
 		}
 	}
 	for i, a := range w.Agents {
 		for _, distance := range []int{1, 2, 5} {
-			if other := w.Agents[(i+distance)%agents]; other != a && !a.isFriend(other) {
+			if other := w.Agents[(i+distance)%agents]; other != a && !slices.Contains(a.friends, other) {
 				if err := a.befriend(ctx, other); err != nil {
 					return nil, err
 				}
@@ -99,30 +91,28 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 // Run lets all agents act, listen and seek their owners until ctx is done, and returns when every running request has an answer
 // or has been given up.
 func (w *Workload) Run(ctx context.Context) {
-	var running sync.WaitGroup
+	all := []func(context.Context){w.contend, w.crowdPlaces, w.converse, w.trickle, w.guess, w.rotate}
 	for _, a := range w.Agents {
-		running.Go(func() { a.act(ctx) })
-		running.Go(func() { a.listen(ctx) })
-		running.Go(func() { a.seekOwner(ctx) })
+		all = append(all, a.act, a.listen, a.seekOwner)
 	}
 	for _, a := range w.slow {
-		running.Go(func() { a.uploadSlowly(ctx) })
-	}
-	for _, do := range []func(context.Context){w.contend, w.crowdPlaces, w.converse, w.trickle, w.guess} {
-		running.Go(func() { do(ctx) })
+		all = append(all, a.uploadSlowly)
 	}
 	if !w.older() {
-		running.Go(func() { w.watchLog(ctx) })
+		all = append(all, w.watchLog)
 	}
-	running.Go(func() { w.rotate(ctx) })
+	var running sync.WaitGroup
+	for _, do := range all {
+		running.Go(func() { do(ctx) })
+	}
 	running.Wait()
 }
 
 // Settle repeats everything that has no final answer yet, waits for mails, and receives and acknowledges all events that wait. The
 // faults must be over.
 func (w *Workload) Settle(ctx context.Context) error {
-	if err := w.settleBursts(ctx); err != nil { // others receive what it sends
-		return err
+	for _, a := range slices.Concat(w.burst, w.quiet.agents, []*Agent{w.guesser}) {
+		a.settle(ctx) // others receive what it sends
 	}
 	if err := w.answerFeedback(ctx); err != nil {
 		return err
@@ -131,89 +121,83 @@ func (w *Workload) Settle(ctx context.Context) error {
 	beside.Go(func() { w.settleGuesser(ctx) })
 	defer beside.Wait()
 	// What one agent settles another one receives, so all settle before any drains.
-	for _, settle := range []func(a *Agent, ctx context.Context) error{(*Agent).settle, (*Agent).settleEvents} {
-		settling, within := errgroup.WithContext(ctx)
-		for _, a := range w.all() {
-			settling.Go(func() error {
-				if err := settle(a, within); err != nil {
-					return fmt.Errorf("%s: %w", a.Handle, err)
-				}
-				return nil
-			})
-		}
-		if err := settling.Wait(); err != nil {
+	settle := func(a *Agent, ctx context.Context) error { a.settle(ctx); return nil }
+	receive := func(a *Agent, ctx context.Context) error { a.settleOwner(ctx); return a.drain(ctx) }
+	for _, do := range []func(*Agent, context.Context) error{settle, receive} {
+		if err := each(ctx, w.all(), do); err != nil {
 			return err
 		}
 	}
 	w.endSockets(ctx)
-	return w.drainOthers(ctx)
+	others := slices.Concat(w.burst, w.crowd, w.quiet.agents)
+	return each(ctx, slices.DeleteFunc(others, func(a *Agent) bool { return len(a.friends) == 0 }), (*Agent).drain)
 }
 
 // all are the agents that work during the run.
 func (w *Workload) all() []*Agent { return slices.Concat(w.Agents, w.rivals, w.slow, w.spares[1:]) }
 
-// drainOthers receives what the agents that have one part were sent.
-func (w *Workload) drainOthers(ctx context.Context) error {
-	draining, within := errgroup.WithContext(ctx)
-	for _, a := range slices.Concat(w.burst, w.crowd, w.quiet.agents) {
-		if len(a.friends) == 0 {
-			continue
-		}
-		draining.Go(func() error {
-			if err := a.drain(within); err != nil {
-				return fmt.Errorf("%s: %w", a.Handle, err)
-			}
-			return nil
-		})
-	}
-	return draining.Wait()
-}
-
-// settleBursts repeats what the agents that have one part have not settled, such as what a limit has postponed.
-func (w *Workload) settleBursts(ctx context.Context) error {
-	for _, a := range slices.Concat(w.burst, w.quiet.agents, []*Agent{w.guesser}) {
-		if err := a.settle(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Close closes the connections that the agents keep.
 func (w *Workload) Close() {
 	for _, h := range w.hooks {
-		h.close()
+		_ = h.server.Close() // nothing waits for what it was doing
 	}
 	for _, a := range w.registered {
 		a.client.CloseIdleConnections()
 	}
 }
 
-// older says that another version of the server takes part, which may lack what is newest.
+// older reports that another version of the server takes part, which may lack what is newest.
 func (w *Workload) older() bool { return w.bed.Older != "" }
 
 // random returns the source of one agent.
 func (w *Workload) random(stream uint64) *rand.Rand { return rand.New(rand.NewPCG(w.seed, stream)) }
 
-// newHTTPClient returns a client with its own address on the loopback, since limits count addresses.
-func newHTTPClient(number int) (*http.Client, string) {
-	address := fmt.Sprintf("127.1.%d.%d", number/250, number%250+1)
-	dialer := &net.Dialer{Timeout: 3 * time.Second, LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
-	return &http.Client{
-		Timeout:   requestTimeout,
-		Transport: &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 4},
-	}, address
+// each does something for all agents at the same time.
+func each(ctx context.Context, agents []*Agent, do func(a *Agent, ctx context.Context) error) error {
+	running, within := errgroup.WithContext(ctx)
+	for _, a := range agents {
+		running.Go(func() error {
+			if err := do(a, within); err != nil {
+				return fmt.Errorf("%s: %w", a.Handle, err)
+			}
+			return nil
+		})
+	}
+	return running.Wait()
 }
 
-// counter counts from 1.
-type counter struct {
-	mu sync.Mutex
-	n  int
+// together begins all functions at the same moment and returns when all have returned.
+func together(all ...func()) {
+	var ready, running sync.WaitGroup
+	begin := make(chan struct{})
+	ready.Add(len(all))
+	for _, do := range all {
+		running.Go(func() {
+			ready.Done()
+			<-begin
+			do()
+		})
+	}
+	ready.Wait()
+	close(begin)
+	running.Wait()
 }
 
-func (c *counter) next() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.n++
-	return c.n
+// regularly does something again and again until ctx ends, with pauses of that mean length.
+func regularly(ctx context.Context, random *rand.Rand, mean time.Duration, do func()) {
+	for pause(ctx, time.Duration(random.ExpFloat64()*float64(mean))) {
+		do()
+	}
+}
+
+// pause waits; it returns false if ctx ended.
+func pause(ctx context.Context, length time.Duration) bool {
+	timer := time.NewTimer(length)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
 }

@@ -16,9 +16,10 @@ import (
 // part returns the upload_id of an upload, and the name and the bytes of its file.
 func part(t *testing.T, r request) (id, name string, file []byte) {
 	t.Helper()
-	_, parameters, err := mime.ParseMediaType(r.contentType)
+	sent := content(r.body)
+	_, parameters, err := mime.ParseMediaType(sent.kind)
 	require.NoError(t, err)
-	form, err := multipart.NewReader(bytes.NewReader(r.raw), parameters["boundary"]).ReadForm(1 << 20)
+	form, err := multipart.NewReader(bytes.NewReader(sent.raw), parameters["boundary"]).ReadForm(1 << 20)
 	require.NoError(t, err)
 	opened, err := form.File["file"][0].Open()
 	require.NoError(t, err)

@@ -14,20 +14,20 @@ import (
 func agentWithTools() *Agent {
 	return &Agent{
 		ID: "A", token: "t", tools: true, dice: rand.New(rand.NewPCG(1, 1)),
-		w: &Workload{orders: board{index: map[string]int{"o": 0}, orders: []*order{{id: "o", author: "B"}}}},
+		w: &Workload{orders: shelf[*order]{all: []*order{{id: "o", author: "B"}}}},
 	}
 }
 
 // called draws until a request goes by a tool.
-func called(t *testing.T, a *Agent, r request) request {
+func called(t *testing.T, a *Agent, r request) members {
 	t.Helper()
 	for range 100 {
-		if call, ok := a.byTool(r); ok {
+		if call := a.byTool(r); call != nil {
 			return call
 		}
 	}
 	require.Fail(t, "no tool")
-	return r
+	return nil
 }
 
 // A request becomes a call with its members and those of its path.
@@ -40,21 +40,15 @@ func TestByTool(t *testing.T) {
 		history.ResponseWithdraw: `{"name":"take_back","arguments":{"what":"answer","response_id":"s","task_id":"o","operation_id":"x"}}`,
 		history.OrderCreate:      `{"name":"offer_order","arguments":{"operation_id":"x"}}`,
 	} {
-		call := called(t, a, request{operation: operation, subject: "s", of: "o", body: map[string]string{"operation_id": "x"}})
-		require.Equal(t, "/mcp", call.path)
-		require.Equal(t, operation, call.operation)
-		sent, ok := call.body.(map[string]any)
-		require.True(t, ok)
-		raw, err := json.Marshal(sent["params"])
+		call := called(t, a, request{operation: operation, subject: "s", of: "o", body: members{"operation_id": "x"}})
+		raw, err := json.Marshal(call["params"])
 		require.NoError(t, err)
 		require.JSONEq(t, want, string(raw))
 	}
-	_, ok := a.byTool(request{operation: history.MessageSend})
-	require.False(t, ok, "no tool of the server seals messages")
+	require.Nil(t, a.byTool(request{operation: history.MessageSend}), "no tool of the server seals messages")
 	a.tools = false
 	for range 20 {
-		_, ok = a.byTool(request{operation: history.OrderAccept})
-		require.False(t, ok)
+		require.Nil(t, a.byTool(request{operation: history.OrderAccept}))
 	}
 }
 

@@ -1,0 +1,324 @@
+package workload
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"stoa/cmd/prove/history"
+	"stoa/cmd/prove/testbed"
+)
+
+const (
+	// connectionLife is the mean time after which an agent leaves its socket.
+	connectionLife = 12 * time.Second
+	// drainTimeout is how long an agent waits for events that still wait for it; drainSilence is how long nothing comes once all
+	// events are there.
+	drainTimeout = 60 * time.Second
+	drainSilence = 3 * time.Second
+	// latestEvents is the version of the events that has all of them (§6).
+	latestEvents = 2
+)
+
+// subprotocols are those of a socket for each version of the events; the first needs none.
+var subprotocols = [latestEvents + 1][]string{2: {"stoa.events.v2"}}
+
+// version draws the version of the events for which the agent listens next: mostly the latest, which has what the first one leaves
+// waiting.
+func (a *Agent) version() int {
+	if a.chance.IntN(3) == 0 {
+		return 1
+	}
+	return latestEvents
+}
+
+// life draws how long a connection is kept.
+func (a *Agent) life() time.Duration {
+	return time.Duration(a.chance.ExpFloat64() * float64(connectionLife))
+}
+
+// connection is one event socket, poll or stream.
+type connection struct {
+	*websocket.Conn
+
+	agent *Agent
+	// opened has what all deliveries of the connection have in common.
+	opened history.Delivery
+}
+
+// frame is an event or a confirmation, as a socket or a poll has it.
+type frame struct {
+	Type    string          `json:"type"`
+	EventID string          `json:"event_id"`
+	Kind    string          `json:"kind"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// newConnection counts a connection, which the history takes to be open from now on.
+func (a *Agent) newConnection(version int) *connection {
+	return &connection{agent: a, opened: history.Delivery{
+		Agent: a.Handle, Connection: int(a.w.connections.Add(1)), ConnectedAt: a.w.Recorder.Now(), Asked: version,
+	}}
+}
+
+// connect opens a socket with the events of a version through a server; any serves if it is empty.
+func (a *Agent) connect(ctx context.Context, server string, version int) (*connection, error) {
+	dialer := websocket.Dialer{Subprotocols: subprotocols[version], HandshakeTimeout: requestTimeout, NetDialContext: a.dialer().DialContext}
+	header := http.Header{"Authorization": {"Bearer " + a.bearer()}}
+	if server != "" {
+		header.Set(testbed.ChosenHeader, server)
+	}
+	conn, response, err := dialer.DialContext(ctx, "ws"+strings.TrimPrefix(a.w.url, "http")+"/ws/v1/events/", header)
+	if err != nil {
+		return nil, err
+	}
+	_ = response.Body.Close() // an upgrade has none
+	c := a.newConnection(version)
+	c.Conn, c.opened.Process = conn, response.Header.Get(testbed.ServerHeader)
+	return c, nil
+}
+
+// received records events.
+func (c *connection) received(events ...frame) {
+	c.agent.w.Recorder.Record(func(h *history.History) {
+		for _, e := range events {
+			d := c.opened
+			d.At, d.EventID, d.Kind, d.Payload = c.agent.w.Recorder.Now(), e.EventID, e.Kind, e.Payload
+			h.Deliveries = append(h.Deliveries, d)
+		}
+	})
+}
+
+// acknowledged records acks that were answered; number is 0 for those by a request.
+func (a *Agent) acknowledged(number int, events ...string) {
+	a.w.Recorder.Record(func(h *history.History) {
+		for _, id := range events {
+			h.Acks = append(h.Acks, history.Ack{Agent: a.Handle, Connection: number, EventID: id, Answered: a.w.Recorder.Now()})
+		}
+	})
+}
+
+// next waits for a frame of a socket and records it.
+func (c *connection) next(until time.Time) (got frame, err error) {
+	if err = c.SetReadDeadline(until); err == nil {
+		err = c.ReadJSON(&got)
+	}
+	switch got.Type {
+	case "event":
+		c.received(got)
+	case "acked":
+		c.agent.acknowledged(c.opened.Connection, got.EventID)
+	}
+	return got, err
+}
+
+// end closes a socket and records how long it was open.
+func (c *connection) end() {
+	_ = c.Close() // it may have ended
+	c.agent.w.record(history.Attempt{Agent: c.agent.Handle, Operation: history.EventSocket, Of: strconv.Itoa(c.opened.Connection),
+		Start: c.opened.ConnectedAt, End: c.agent.w.Recorder.Now(), Status: http.StatusOK})
+}
+
+// ack acknowledges events over the socket.
+func (c *connection) ack(events ...string) error {
+	for _, event := range events {
+		if err := c.WriteJSON(map[string]string{"type": "ack", "event_id": event}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// timedOut reports that nothing came in time.
+func timedOut(err error) bool {
+	var timeout net.Error
+	return errors.As(err, &timeout) && timeout.Timeout()
+}
+
+// isRefused reports that the server closed the socket because there are too many.
+func isRefused(err error) bool { return websocket.IsCloseError(err, 4429) }
+
+// listen keeps a socket open until ctx ends, leaves it now and then, half of the time to poll or to read a stream for a while, and
+// acknowledges what comes at once, late, twice or never.
+func (a *Agent) listen(ctx context.Context) {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		switch a.chance.IntN(6) {
+		case 0, 1:
+			a.poll(ctx)
+		case 2:
+			a.stream(ctx)
+		}
+		if c, err := a.connect(ctx, "", a.version()); err == nil {
+			wait = 100 * time.Millisecond
+			a.listenOn(ctx, c)
+			c.end()
+		}
+		if !pause(ctx, wait) {
+			return
+		}
+	}
+}
+
+// listenOn reads a socket for its life. It reads and writes in one goroutine: what is to be acknowledged later is so when the next
+// frame or the end of a wait has come.
+func (a *Agent) listenOn(ctx context.Context, c *connection) {
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	end := time.Now().Add(a.life())
+	var late []string
+	for time.Now().Before(end) {
+		got, err := c.next(end)
+		if err != nil {
+			return
+		}
+		if got.Type != "event" {
+			continue
+		}
+		var acks []string
+		switch a.chance.IntN(10) {
+		case 0:
+			acks = []string{got.EventID, got.EventID}
+		case 1, 2:
+			late = append(late, got.EventID)
+		case 3: // none on this connection; the next one gets the event again
+		default:
+			acks = []string{got.EventID}
+		}
+		if len(late) > 4 {
+			acks, late = append(acks, late...), nil
+		}
+		if c.ack(acks...) != nil {
+			return
+		}
+	}
+}
+
+// poll receives and acknowledges events without a socket for about as long as a socket is kept, until ctx ends. A quarter of the
+// events is not acknowledged, so that a later poll or socket gets it again.
+func (a *Agent) poll(ctx context.Context) {
+	for end := time.Now().Add(a.life()); time.Now().Before(end) && ctx.Err() == nil; {
+		c := a.newConnection(a.version())
+		got := a.once(ctx, request{operation: history.EventPoll, query: fmt.Sprintf("?wait=5&limit=20&version=%d", c.opened.Asked)})
+		var page struct{ Events []frame }
+		if got.into(&page) == nil {
+			c.received(page.Events...)
+		}
+		if a.ackMost(ctx, page.Events...) == 0 {
+			pause(ctx, 200*time.Millisecond) // a refusal, or only events that were left
+		}
+	}
+}
+
+// ackMost acknowledges three of four events by a request, and returns how many it asked for. What the answer does not call
+// acknowledged is left to a later connection.
+func (a *Agent) ackMost(ctx context.Context, events ...frame) int {
+	var ids []string
+	for _, e := range events {
+		if a.chance.IntN(4) > 0 {
+			ids = append(ids, e.EventID)
+		}
+	}
+	if len(ids) > 0 {
+		var answered struct{ Acked []string }
+		if a.once(ctx, request{operation: history.EventAck, body: members{"event_ids": ids}}).into(&answered) == nil {
+			a.acknowledged(0, answered.Acked...)
+		}
+	}
+	return len(ids)
+}
+
+// stream receives events as server-sent events for about as long as a socket is kept, and acknowledges most of them by requests.
+func (a *Agent) stream(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, a.life())
+	defer cancel()
+	c := a.newConnection(a.version())
+	url := fmt.Sprintf("%s/api/v1/events/stream?version=%d", a.w.url, c.opened.Asked)
+	sent, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return
+	}
+	sent.Header.Set("Authorization", "Bearer "+a.bearer())
+	response, err := (&http.Client{Transport: a.client.Transport}).Do(sent)
+	if err != nil {
+		return
+	}
+	defer response.Body.Close()
+	recorded := history.Attempt{Agent: a.Handle, Operation: history.EventStream, Start: c.opened.ConnectedAt, End: a.w.Recorder.Now(),
+		Status: response.StatusCode, Process: response.Header.Get(testbed.ServerHeader), RetryAfter: response.Header.Get("Retry-After") != ""}
+	if response.StatusCode == http.StatusTooManyRequests {
+		recorded.Code = "rate_limited"
+	}
+	a.w.record(recorded)
+	if response.StatusCode != http.StatusOK {
+		pause(ctx, time.Second)
+		return
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	for got := (frame{}); lines.Scan(); {
+		switch name, value, _ := strings.Cut(lines.Text(), ": "); name {
+		case "id":
+			got.EventID = value
+		case "event":
+			got.Kind = value
+		case "data":
+			got.Payload = json.RawMessage(value)
+		case "":
+			if got.EventID != "" {
+				c.received(got)
+				a.ackMost(ctx, got)
+			}
+			got = frame{}
+		}
+	}
+}
+
+// drain receives and acknowledges everything that waits for the agent.
+func (a *Agent) drain(ctx context.Context) error {
+	for deadline := time.Now().Add(drainTimeout); ; {
+		err := a.drainOnce(ctx, deadline)
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		if !pause(ctx, 200*time.Millisecond) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (a *Agent) drainOnce(ctx context.Context, deadline time.Time) error {
+	c, err := a.connect(ctx, "", latestEvents)
+	if err != nil {
+		return err
+	}
+	defer c.Close() //nolint:errcheck // all events are there by then
+	for waiting := 0; ; {
+		until := time.Now().Add(drainSilence)
+		if waiting > 0 {
+			until = deadline
+		}
+		got, err := c.next(until)
+		if timedOut(err) && waiting == 0 {
+			return nil
+		}
+		switch {
+		case err != nil:
+		case got.Type == "event":
+			waiting++
+			err = c.ack(got.EventID)
+		case got.Type == "acked":
+			waiting--
+		}
+		if err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package workload
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"slices"
+
+	"github.com/google/uuid"
+	"golang.org/x/crypto/nacl/box"
+
+	"stoa/cmd/prove/history"
+)
+
+func newNonce() (nonce [24]byte) {
+	_, _ = rand.Read(nonce[:]) // it never fails
+	return nonce
+}
+
+// seal is a request that sends a new message, which it records.
+func (a *Agent) seal(to *Agent) request { return a.sealAs(uuid.NewString(), to, newNonce()) }
+
+// sealAs is the same under an id and a nonce, which may be another message's.
+func (a *Agent) sealAs(id string, to *Agent, nonce [24]byte) request {
+	text := fmt.Sprintf("%s to %s: %s", a.Handle, to.Handle, id)
+	sent := history.Sent{ClientMessageID: id, Sender: a.Handle, Recipient: to.Handle, Nonce: encode(nonce[:]), Text: text,
+		Ciphertext: encode(box.Seal(nil, []byte(text), &nonce, to.public, a.private))}
+	a.w.Recorder.Record(func(h *history.History) { h.Sent = append(h.Sent, sent) })
+	return request{operation: history.MessageSend, id: id, subject: to.Handle, body: members{
+		"recipient_id": to.ID, "client_message_id": id, "nonce": sent.Nonce, "ciphertext": sent.Ciphertext,
+		"encryption_version": "box-v1", "sender_public_key": a.key(), "recipient_public_key": to.key(),
+	}}
+}
+
+// sendMessage seals a text for a friend and sends it until it is answered.
+func (a *Agent) sendMessage(ctx context.Context) { a.repeat(ctx, a.seal(a.friend())) }
+
+// readMessages reads the newest messages with a friend.
+func (a *Agent) readMessages(ctx context.Context) { a.once(ctx, a.conversation(a.friend())) }
+
+func (a *Agent) conversation(with *Agent) request {
+	return request{operation: "message.list", subject: with.Handle, part: with.ID}
+}
+
+// messageStep is how many messages of a page are kept before the next one is asked for: any message may end a page (§1.5), and few
+// conversations fill one.
+const messageStep = 20
+
+// allMessages reads the whole conversation with a friend, oldest first.
+func (a *Agent) allMessages(ctx context.Context, with *Agent) (all []history.Message, err error) {
+	type message struct {
+		history.Message
+
+		Nonce string `json:"nonce"`
+	}
+	read, err := pages[message](ctx, a, a.conversation(with), "messages", messageStep)
+	for _, m := range slices.Backward(read) {
+		m.Text = a.open(with, m.Nonce, m.Ciphertext)
+		all = append(all, m.Message)
+	}
+	return all, err
+}
+
+// open decrypts a message that either side sealed; the key is the same. It returns nothing if that fails.
+func (a *Agent) open(with *Agent, nonce, ciphertext string) string {
+	rawNonce, bad := base64.StdEncoding.DecodeString(nonce)
+	sealed, err := base64.StdEncoding.DecodeString(ciphertext)
+	if bad != nil || err != nil || len(rawNonce) != 24 {
+		return ""
+	}
+	text, _ := box.Open(nil, sealed, (*[24]byte)(rawNonce), with.public, a.private)
+	return string(text)
+}

@@ -1,0 +1,208 @@
+package workload
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+const (
+	// quietPace is the mean time between two messages of one of the four senders' loops.
+	quietPace = 2500 * time.Millisecond
+	// quietPhase is for how long their messages go through the servers of the sockets, and then for how long through other ones.
+	quietPhase = 8 * time.Second
+	// quietEnd is how much longer than the load the sockets stay open: what was caused last is due by then.
+	quietEnd = 11 * time.Second
+)
+
+// quiet is two agents that do nothing but write to each other, each with one socket that stays open all the time. So each event has to
+// wake its socket by itself, and one that comes late has a socket that was open before and after it.
+type quiet struct {
+	agents []*Agent
+	// begun is closed when the sockets are to open, ended when they may end, done when they have.
+	begun, ended, done chan struct{}
+	// over is when the load ended.
+	over time.Time
+}
+
+// newQuiet registers both. Their sockets end with ctx.
+func (w *Workload) newQuiet(ctx context.Context) (err error) {
+	w.quiet = quiet{begun: make(chan struct{}), ended: make(chan struct{}), done: make(chan struct{})}
+	if w.quiet.agents, err = w.newAgents(ctx, "quiet_%d", 2); err != nil {
+		return err
+	}
+	go w.keepSockets(ctx)
+	return w.quiet.agents[0].befriend(ctx, w.quiet.agents[1])
+}
+
+// converse has both write until ctx ends, from two loops each, since one may have to wait.
+func (w *Workload) converse(ctx context.Context) {
+	close(w.quiet.begun)
+	var all []func()
+	for i, a := range w.quiet.agents {
+		write := func() {
+			for pause(ctx, time.Duration(float64(quietPace)*(0.5+float64(a.roll(1000))/1000))) {
+				r := a.seal(w.quiet.agents[1-i])
+				r.server = w.servers[a.wayTo(1-i)]
+				a.repeat(ctx, r)
+			}
+		}
+		all = append(all, write, write)
+	}
+	together(all...)
+	w.quiet.over = time.Now()
+}
+
+// wayTo is the server for a message to one of the two.
+func (a *Agent) wayTo(recipient int) int {
+	n := len(a.w.servers)
+	if int(a.w.Recorder.Now()/quietPhase)%2 == 0 || n == 1 {
+		return recipient % n
+	}
+	return (recipient + 1 + a.roll(n-1)) % n
+}
+
+// keepSockets keeps one socket of each open, through its own server, from begun until ended.
+func (w *Workload) keepSockets(ctx context.Context) {
+	defer close(w.quiet.done)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	select {
+	case <-w.quiet.begun:
+	case <-ctx.Done():
+		return
+	}
+	go func() {
+		select {
+		case <-w.quiet.ended:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	var all []func()
+	for i, a := range w.quiet.agents {
+		all = append(all, func() { a.keepSocket(ctx, w.servers[i%len(w.servers)]) })
+	}
+	together(all...)
+}
+
+// keepSocket acknowledges all events but one in four, which stay until the end.
+func (a *Agent) keepSocket(ctx context.Context, server string) {
+	for pause(ctx, time.Second/10) {
+		c, err := a.connect(ctx, server, latestEvents)
+		if err != nil {
+			pause(ctx, time.Second)
+			continue
+		}
+		stop := context.AfterFunc(ctx, func() { _ = c.Close() })
+		for err == nil {
+			var got frame
+			if got, err = c.next(time.Time{}); err == nil && got.Type == "event" && a.chance.IntN(4) > 0 {
+				err = c.ack(got.EventID)
+			}
+		}
+		stop()
+		c.end()
+	}
+}
+
+// endSockets ends them a while after the last message.
+func (w *Workload) endSockets(ctx context.Context) {
+	pause(ctx, time.Until(w.quiet.over.Add(quietEnd)))
+	close(w.quiet.ended)
+	<-w.quiet.done
+}
+
+const (
+	// slowAgents is how many agents do nothing but send files slowly.
+	slowAgents = 2
+	// slowSide is the size of their pictures in points, about 600 KB: a body must bring 160 KiB in 10 s (§1.8).
+	slowSide = 440
+	// shortestUpload and longestUpload are how long a file is under way, slowPiece the time between two pieces of it.
+	shortestUpload = 10 * time.Second
+	longestUpload  = 20 * time.Second
+	slowPiece      = 100 * time.Millisecond
+	// slowPause is the mean time between two of these uploads.
+	slowPause = time.Second
+)
+
+// newSlow registers the agents that send files slowly.
+func (w *Workload) newSlow(ctx context.Context) (err error) {
+	w.slow, err = w.newAgents(ctx, "slow_%d", slowAgents)
+	return err
+}
+
+// uploadSlowly sends one file after the other in small pieces, until ctx ends. What is not taken is sent again at once, as a client
+// does whose server has gone.
+func (a *Agent) uploadSlowly(ctx context.Context) {
+	regularly(ctx, a.random, slowPause, func() {
+		r := upload(uuid.NewString(), noise(a.random, slowSide), "slow.png")
+		slowly := r
+		slowly.pace = shortestUpload + time.Duration(a.random.Int64N(int64(longestUpload-shortestUpload)))
+		slowly.announced = a.random.IntN(2) == 0
+		if !a.once(ctx, slowly).succeeded() {
+			a.repeat(ctx, r)
+		}
+	})
+}
+
+const (
+	// trickleLength is how long the body of such a request takes: longer than a server waits for load balancers when it ends, and shorter
+	// than it waits for what it has (docs/running.md).
+	trickleLength = 3 * time.Second
+	// trickles is how many are under way at each server.
+	trickles = 2
+)
+
+// newTricklers registers an agent for each server, whose requests last.
+func (w *Workload) newTricklers(ctx context.Context) (err error) {
+	w.tricklers, err = w.newAgents(ctx, "trickle_%d", len(w.servers))
+	return err
+}
+
+// trickle has requests under way at every server all the time until ctx ends, so that each server that ends has some.
+func (w *Workload) trickle(ctx context.Context) {
+	var all []func()
+	for i, a := range w.tricklers {
+		for n := range trickles {
+			all = append(all, func() {
+				pause(ctx, trickleLength*time.Duration(n)/trickles)
+				for pause(ctx, time.Second/20) {
+					a.once(ctx, request{operation: "quote", server: w.servers[i], body: members{"amount_minor": 100},
+						pace: trickleLength, announced: true})
+				}
+			})
+		}
+	}
+	together(all...)
+}
+
+// drip is a body that comes in small pieces; the rest of it at once when ctx ends.
+type drip struct {
+	ctx  context.Context //nolint:containedctx // a reader has no other way to learn of its end
+	rest []byte
+	// piece is how many bytes come at a time, pause the time before them.
+	piece int
+	pause time.Duration
+}
+
+func newDrip(ctx context.Context, body []byte, pace time.Duration) *drip {
+	pieces := min(len(body), int(pace/slowPiece))
+	return &drip{ctx, body, len(body) / pieces, pace / time.Duration(pieces)}
+}
+
+// Read implements io.Reader.
+func (d *drip) Read(p []byte) (int, error) {
+	if len(d.rest) == 0 {
+		return 0, io.EOF
+	}
+	size := d.piece
+	if !pause(d.ctx, d.pause) {
+		size = len(d.rest)
+	}
+	n := copy(p, d.rest[:min(size, len(d.rest))])
+	d.rest = d.rest[n:]
+	return n, nil
+}
