@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"text/template"
+
+	"stoa/graph/platform/fault"
 )
 
 // Limit is the most that the page may have, in bytes.
@@ -176,49 +178,33 @@ func (d *description) Answer(o *operation) string {
 func (d *description) Codes(o *operation) string {
 	codes := make(map[string]bool)
 	for status, r := range o.Responses {
-		if status >= "400" && !slices.Contains(everywhere, r.component()) {
-			d.addCodes(codes, r)
+		if status < "400" || slices.Contains(everywhere, r.component()) {
+			continue
 		}
-	}
-	return words(codes)
-}
-
-// AllCodes are all error codes by their status.
-func (d *description) AllCodes() map[string]string {
-	all := make(map[string]map[string]bool)
-	for _, methods := range d.Paths {
-		for _, o := range methods {
-			for status, r := range o.Responses {
-				if all[status] == nil {
-					all[status] = make(map[string]bool)
-				}
-				d.addCodes(all[status], r)
+		body := d.follow(r).Content["application/json"]
+		if body == nil || body.Schema == nil || body.Schema.Properties["error"] == nil {
+			continue
+		}
+		if code := body.Schema.Properties["error"].Properties["code"]; code != nil {
+			for _, one := range code.Enum {
+				codes[fmt.Sprint(one)] = true
 			}
 		}
 	}
-	shown := make(map[string]string)
-	for status, codes := range all {
-		if len(codes) > 0 {
-			shown[status] = words(codes)
-		}
-	}
-	return shown
+	return strings.Join(slices.Sorted(maps.Keys(codes)), " ")
 }
 
-// addCodes adds the error codes of a response.
-func (d *description) addCodes(codes map[string]bool, r *node) {
-	body := d.follow(r).Content["application/json"]
-	if body == nil || body.Schema == nil || body.Schema.Properties["error"] == nil {
-		return
-	}
-	if code := body.Schema.Properties["error"].Properties["code"]; code != nil {
-		for _, one := range code.Enum {
-			codes[fmt.Sprint(one)] = true
+// AllCodes are all error codes by their status, but those of paths and methods that the page does not have.
+func (*description) AllCodes() map[int]string {
+	all := make(map[int]string)
+	for _, code := range fault.Codes() {
+		if code != fault.MethodNotAllowed && code != fault.ExpectationFailed {
+			status := fault.New(code).Status()
+			all[status] = strings.TrimSpace(all[status] + " " + string(code))
 		}
 	}
+	return all
 }
-
-func words(codes map[string]bool) string { return strings.Join(slices.Sorted(maps.Keys(codes)), " ") }
 
 // Records are the records that several answers share, and the choices that are longer than their names.
 func (d *description) Records() map[string]string {
