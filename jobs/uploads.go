@@ -15,24 +15,24 @@ import (
 // InspectFile is an attachments.Inspector that starts a child process for each file. Tests use it; the server keeps a child
 // started ahead (Config.Inspector).
 func InspectFile(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
-	return inspectWith(ctx, new(inspection.Inspector), original, purpose)
+	return report(new(inspection.Inspector).Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)}))
 }
 
 // inspect is the attachments.Inspector of the server, measured.
 func (c Config) inspect(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
 	began := time.Now()
 	ctx, end := tracing.Operation(ctx, "inspection.Inspect")
-	report, err := inspectWith(ctx, c.Inspector, original, purpose)
+	made, err := report(c.Inspector.Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)}))
 	verdict := metrics.Refused
 	switch {
 	case err != nil:
 		verdict = metrics.Undecided
-	case report.Accepted:
+	case made.Accepted:
 		verdict = metrics.Accepted
 	}
 	c.Metrics.Inspections.Done(verdict, time.Since(began))
 	end(err)
-	return report, err
+	return made, err
 }
 
 // DrawPage is the attachments.PageDrawer of a server. It starts a child process for each page.
@@ -40,15 +40,8 @@ func DrawPage(ctx context.Context, original *os.File, page int) (attachments.Rep
 	return report(new(inspection.Inspector).Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Order, Page: page}))
 }
 
-// inspectWith inspects a file in a child process. A file whose child reached a limit of processor time or memory is refused; a
+// report is the report of an inspection for the domain. A file whose child reached a limit of processor time or memory is refused; a
 // child that ended in any other way without a report, also one that was given too little of the processor, makes it ErrCrashed.
-func inspectWith(
-	ctx context.Context, with *inspection.Inspector, original *os.File, purpose attachments.Purpose,
-) (attachments.Report, error) {
-	return report(with.Inspect(ctx, inspection.Request{Original: original, Purpose: inspection.Purpose(purpose)}))
-}
-
-// report is the report of an inspection for the domain.
 func report(report inspection.Report, err error) (attachments.Report, error) {
 	if err != nil {
 		return attachments.Report{}, err

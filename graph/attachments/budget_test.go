@@ -17,6 +17,7 @@ import (
 
 func TestBudgetsRefuse(t *testing.T) {
 	t.Parallel()
+	w := newWorld(t)
 	for name, c := range map[string]struct {
 		quotas limits.Quotas
 		want   fault.Code
@@ -29,8 +30,8 @@ func TestBudgetsRefuse(t *testing.T) {
 		"bytes of all":        {limits.Quotas{StorageBytes: 9000}, fault.StorageQuotaExceeded},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, graphtest.WithQuotas(c.quotas))
+			w.Exec("DELETE FROM attachments")
+			w.Attachments.Quotas = c.quotas
 			agent := w.Agent()
 			for range 2 {
 				w.upload(t, agent, attachments.Order, picture(t, 8, 8)) // reserves less than 5000 bytes, keeps less than 2000

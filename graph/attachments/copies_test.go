@@ -67,6 +67,7 @@ func inputOf(c *attachments.Card) attachments.AttachmentInput {
 // card of the post and the download say the same.
 func TestCopyIsMadeWithTheUpload(t *testing.T) {
 	t.Parallel()
+	w := newWorldWith(t, jobs.InspectFile)
 	for name, c := range map[string]struct {
 		original []byte
 		media    string
@@ -79,8 +80,6 @@ func TestCopyIsMadeWithTheUpload(t *testing.T) {
 		"PDF":        {document("<< /Author (Ada) >>"), "application/pdf", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorldWith(t, jobs.InspectFile)
 			agent, other := w.Agent(), w.Agent()
 			card := w.upload(t, agent, attachments.Portfolio, c.original)
 			require.Equal(t, c.media == "application/pdf", card.Pages != nil && *card.Pages == 1 && card.Width == nil && card.Height == nil)

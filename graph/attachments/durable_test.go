@@ -135,13 +135,12 @@ func TestFilesAreDurableBeforeTheirRecords(t *testing.T) {
 // A disk that cannot make a file durable keeps none: no answer, no record, no bytes, no reservation.
 func TestDiskThatCannotSync(t *testing.T) {
 	t.Parallel()
+	w := newWorld(t)
 	for name, set := range map[string]func(*powerCut, bool){
 		"file":   func(p *powerCut, broken bool) { p.brokenFile = broken },
 		"folder": func(p *powerCut, broken bool) { p.brokenFolder = broken },
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t)
 			disk := newPowerCut()
 			w.onDisk(t, disk)
 			agent := w.Agent()

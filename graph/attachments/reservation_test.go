@@ -82,6 +82,7 @@ func (w *world) stall(t *testing.T, by *graphtest.Agent, uploads, announced, sen
 func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 	t.Parallel()
 	const budget, size, stalled = 3_000_000, 900_000, 12
+	w := newWorld(t)
 	for name, c := range map[string]struct {
 		quotas    limits.Quotas
 		announced int
@@ -96,8 +97,9 @@ func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 		"one record an agent":      {limits.Quotas{FileRecordsPerAgent: 1}, size, stalled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := newWorld(t, graphtest.WithQuotas(c.quotas))
+			w.Exec("DELETE FROM attachments")
+			require.NoError(t, os.RemoveAll(filepath.Join(w.folder, "attachments")))
+			w.Attachments.Quotas = c.quotas
 			agent, other := w.Agent(), w.Agent()
 			held := w.stall(t, agent, stalled, c.announced, size)
 			require.Len(t, held, c.let)
