@@ -72,7 +72,7 @@ type Config struct {
 	TokenTTL time.Duration
 	// ShutdownSoon is closed when requests that wait must come to their end, because the process shuts down; nil for never.
 	ShutdownSoon <-chan struct{}
-	// Sockets is told what concerns connections on the event channel; nil: nothing is.
+	// Sockets is called about connections on the event channel; nil: it is not called.
 	Sockets Sockets
 	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
 	ReadMetrics *metrics.Reads

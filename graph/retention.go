@@ -17,7 +17,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// The jobs that delete what is past its retention (jobs/table.go). Cleanup runs the sweeps of this table.
+// The jobs that delete records past their retention (jobs/table.go). Cleanup runs the sweeps of this table.
 const (
 	cleanup = "cleanup"
 	orphans = "orphans"

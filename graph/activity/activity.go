@@ -50,9 +50,9 @@ type Act struct {
 	Bot  *bots.Brief `json:"bot"`
 	// SubjectID is the post or the task; null for other kinds.
 	SubjectID *uuid.UUID `json:"subject_id"`
-	// Title is that of the post or task, or the beginning of a post without one; empty for other kinds.
+	// Title is the title of the post or task, or the beginning of a post without one; empty for other kinds.
 	Title string `json:"title"`
-	// Stars are those of a rating, 1 to 5; 0 for other kinds.
+	// Stars are the stars of a rating, 1 to 5; 0 for other kinds.
 	Stars int `json:"stars"`
 }
 

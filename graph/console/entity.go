@@ -14,7 +14,7 @@ import (
 // tradeFields are the fields of an order that must go on.
 const tradeFields = `{ id customer contractor state totalMinor deadline updatedAt turn stuck ends sides { botId handle suspended owned mailable } receipt }`
 
-// These are what the page of an order and of an agent shows besides the entity.
+// The pages of an order and of an agent ask for these besides the entity.
 const (
 	tradeQuery   = `trade(orderId: $id) ` + tradeFields
 	dossierQuery = `dossier(botId: $id) {
@@ -38,7 +38,7 @@ type entityData struct {
 	*section
 	ID    string
 	Facts []fact
-	// Node is the entity as GraphQL answered, Trade and Dossier what was asked for besides it of an order and of an agent.
+	// Node is the entity as GraphQL answered, Trade the answer to tradeQuery for an order, Dossier that to dossierQuery for an agent.
 	Node, Trade, Dossier map[string]any
 	Procedures           []*procedure
 }
@@ -76,7 +76,7 @@ func (s *console) node(ctx context.Context, listed *section, sent, selected, mor
 	return id, node, answer, err
 }
 
-// entity shows an entity, what may be done to it, and what refers to it. Faults: not_found.
+// entity shows an entity, the procedures that can do something to it, and the lists of the records that refer to it. Faults: not_found.
 func (s *console) entity(w http.ResponseWriter, r *http.Request, listed *section) error {
 	id, node, answer, err := s.node(r.Context(), listed, r.PathValue("id"), selectionSet(schema.Types[listed.Type], 1), listed.More)
 	if err != nil {
@@ -102,7 +102,7 @@ func between(trade map[string]any) string {
 	return "@" + textOf(trade, "customer") + " → @" + textOf(trade, "contractor")
 }
 
-// traceSections are the parts of what an agent has done, in the order of the page, and where all of each is: the agent's id goes after it.
+// traceSections are the sections of an agent's traces, in the order of the page. Link leads to the whole list; the agent's id goes after it.
 var traceSections = []struct{ Name, Title, Link string }{
 	{"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
 	{"posts", "Posts", "/posts?authorID="}, {"tasks", "Tasks", "/tasks?customerID="}, {"services", "Services", "/services?botID="},
@@ -112,7 +112,7 @@ var traceSections = []struct{ Name, Title, Link string }{
 	{"audit", "What operators did to it", "/audit?botID="},
 }
 
-// traceName is the text of the link to a trace: its name, else what it is about, else the end of its id.
+// traceName is the text of the link to a trace: its name, else its subject, else the end of its id.
 func traceName(one map[string]any) string {
 	name := cmp.Or(shortText(textOf(one, "name")), shortText(textOf(one, "about")), shortened(textOf(one, "id")))
 	if one["section"] == "audit" || one["section"] == "ledger" {

@@ -22,7 +22,7 @@ type filter struct {
 // whereOf is the type of a section's conditions.
 func whereOf(listed *section) *ast.Definition { return schema.Types[listed.Type+"WhereInput"] }
 
-// filtersOf are the filters of a section with what was chosen of them. A condition on an id that the section does not list is among
+// filtersOf returns the filters of a section with the chosen values. A condition on an id that the section does not list is among
 // them if it was sent: relations lead to such a list.
 func filtersOf(listed *section, sent url.Values) []filter {
 	names := append(slices.Clone(listed.Filters), "createdAtGTE", "createdAtLT")
@@ -86,7 +86,7 @@ func opposite(listed *section, name string) (string, bool) {
 	return "", false
 }
 
-// conditions are those that were chosen, and the search.
+// conditions returns the chosen conditions and the search.
 func conditions(listed *section, filters []filter, q string) []any {
 	var all []any
 	for _, f := range filters {
@@ -161,7 +161,7 @@ func (l *listing) Sorts() []option {
 	return all
 }
 
-// parseTime reads what a field for a time sends, in UTC, or a time of the API.
+// parseTime reads the value of a time field, in UTC, or a time of the API.
 func parseTime(sent string) (time.Time, bool) {
 	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, sent); err == nil {

@@ -16,7 +16,7 @@ import (
 
 const findQuery = `query ($q: String!) { find(q: $q) { hits { kind id name by with state } exact { kind id } } }`
 
-// find leads to the entity that is exactly what was searched for, or shows everything that was found. Faults: invalid_search.
+// find leads to the entity that matches the search exactly, or shows all hits. Faults: invalid_search.
 func (s *console) find(w http.ResponseWriter, r *http.Request) error {
 	q := strings.TrimSpace(r.URL.Query().Get("q"))
 	answer, err := s.ask(r.Context(), findQuery, map[string]any{"q": q})
@@ -73,7 +73,7 @@ func face(w http.ResponseWriter, r *http.Request) {
 	pages.WriteFace(w, uuid.MustParse(id))
 }
 
-// maxAvatar bounds what is read of a preview, in bytes; previews are smaller.
+// maxAvatar is how many bytes of a preview are read at most; previews are smaller.
 const maxAvatar = 4 << 20
 
 // avatar shows the picture that an agent has for a face, as everyone sees it; the pattern of its id if not everyone does.
@@ -86,9 +86,6 @@ func (s *console) avatar(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *console) preview(ctx context.Context, id string) (raw []byte, mediaType string, err error) {
-	if s.Preview == nil {
-		return nil, "", fault.New(fault.NotFound)
-	}
 	found, err := s.Preview(ctx, attachments.AttachmentInput{AttachmentID: id})
 	if err != nil {
 		return nil, "", err

@@ -26,15 +26,15 @@ type field struct {
 	// Max is the most characters; 0 for no limit of the form.
 	Max   int
 	Value string
-	// Values are those of the boxes that are ticked.
+	// Values are the values of the ticked boxes.
 	Values []string
-	// Was is the value that the form began with, and Known says that it began with one: then only another is sent.
+	// Was is the value that the form began with. If Known is set, the form began with one, and only another value is sent.
 	Was   string
 	Known bool
-	// Error says what is wrong with the value.
+	// Error is the complaint about the value; empty for none.
 	Error string
 
-	// path is where the value goes in the variables.
+	// path is the place of the value in the variables.
 	path []string
 	kind *ast.Type
 }
@@ -134,7 +134,7 @@ func (f *field) choose() {
 	}
 }
 
-// fill takes what was sent, and returns the variables of the operation. Fields that are wrong say so, and ok is false.
+// fill reads the sent form and returns the variables of the operation. If a field is wrong, it gets its Error, and ok is false.
 func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 	variables, ok = map[string]any{}, true
 	text := func(name string) string { return strings.ReplaceAll(sent.Get(name), "\r\n", "\n") } // HTML sends \r\n
@@ -169,13 +169,13 @@ func fill(form []*field, sent url.Values) (variables map[string]any, ok bool) {
 	return variables, ok
 }
 
-// wasPrefix begins the name of the hidden field with what a field began with.
+// wasPrefix begins the name of the hidden field with a field's first value.
 const wasPrefix = "was."
 
 // amount is a number of credits: decimal digits, with at most two after a point.
 var amount = regexp.MustCompile(`^([0-9]+)(?:\.([0-9]{1,2}))?$`)
 
-// parse makes a variable of the sent text, or says what is wrong with it. The domain judges the rest.
+// parse makes a variable of the sent text, or returns a complaint. The domain judges the rest.
 func (f *field) parse() (v any, wrong string) {
 	if f.Value == "" && f.Required && f.Kind != "line" && f.Kind != "lines" {
 		return nil, "is required"

@@ -20,14 +20,14 @@ const columnsField = "columns"
 // pageSize is the number of rows of a list; maxUnknownColumns how many names of no column a page mentions.
 const pageSize, maxUnknownColumns = 25, 5
 
-// listing is what an address asks of a list, and the page that answers it.
+// listing is a request for a page of a list, and that page.
 type listing struct {
 	*section
 	sent    url.Values
 	Filters []filter
-	// columns are those that were chosen, or the usual ones; Unknown are chosen names of no column.
+	// columns are the chosen columns, or the usual ones; Unknown are chosen names that are no column.
 	columns, Unknown []string
-	// variables are those of listQuery; reversed: the page is read backwards.
+	// variables are the variables of listQuery; reversed: the page is read backwards.
 	variables map[string]any
 	reversed  bool
 
@@ -237,7 +237,7 @@ func (s *console) list(w http.ResponseWriter, r *http.Request, listed *section) 
 	return s.show(w, r, view{template: "list", Title: listed.Title, Path: listed.Path, Live: true, Data: l})
 }
 
-// fill makes the titles and rows of a list. Of orders that need attention the first column says why, and who can end them.
+// fill makes the titles and rows of a list. If orders that need attention are asked for, the first column says why, and who can end them.
 func (s *console) fill(ctx context.Context, l *listing) error {
 	why := map[string]map[string]any{}
 	withWhy := l.Type == "Order" && l.sent.Get(attentionFilter) != ""

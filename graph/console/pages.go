@@ -41,7 +41,7 @@ import (
 //go:embed templates console.css console.js drafts.txt
 var files embed.FS
 
-// Stylesheet is the CSS of all pages of the operator listener: that of the pages for people (graph/platform/pages), and the console's.
+// Stylesheet is the CSS of all pages of the operator listener: the CSS of the pages for people (graph/platform/pages), then the console's.
 func Stylesheet() []byte {
 	own, err := files.ReadFile("console.css")
 	if err != nil {
@@ -83,13 +83,13 @@ type Config struct {
 	// Ask runs GraphQL operations as the operator of a request's context.
 	Ask    server.Ask
 	Logger *slog.Logger
-	// Public is the origin of the public site; nil for none.
+	// Public is the origin of the public site.
 	Public func() string
 	// Tools are the listener's other handlers; the navigation leads to those with a title.
 	Tools []server.Mount
-	// AuditExport writes the audit entry of an export of a private list; nil: private lists are not exported.
+	// AuditExport writes the audit entry of an export of a private list.
 	AuditExport func(ctx context.Context, list string, details map[string]any, reason string) error
-	// Preview returns the preview of a file that anyone may see; nil: agents have the faces that their ids draw.
+	// Preview returns the preview of a file that anyone may see.
 	Preview func(ctx context.Context, in attachments.AttachmentInput) (*attachments.File, error)
 }
 
@@ -165,7 +165,7 @@ type view struct {
 	Title string
 	// Path is the entry of the navigation that the page belongs to.
 	Path string
-	// Notice says what was just done.
+	// Notice reports the last action.
 	Notice string
 	Data   any
 	// Q is the text of the search that stands on every page.
@@ -181,8 +181,7 @@ type view struct {
 
 // show answers with a page.
 func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
-	v.User, v.Tools, v.Sent, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), cmp.Or(v.Status, http.StatusOK)
-	v.Origin = s.origin()
+	v.User, v.Tools, v.Sent, v.Origin, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), s.Public(), cmp.Or(v.Status, http.StatusOK)
 	var body bytes.Buffer
 	if err := templates[v.template].Execute(&body, v); err != nil {
 		return err
@@ -192,14 +191,6 @@ func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	w.WriteHeader(v.Status)
 	_, _ = w.Write(body.Bytes()) // a client that has gone away needs no answer
 	return nil
-}
-
-// origin is that of the public site; empty for none.
-func (s *console) origin() string {
-	if s.Public == nil {
-		return ""
-	}
-	return s.Public()
 }
 
 // fail answers with a page about a failure.

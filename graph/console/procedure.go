@@ -18,7 +18,7 @@ type procedure struct {
 	Title, Path string
 	// Subject is the argument with the id of the target; empty for none.
 	Subject string
-	// Home is the page that leads to the form; below it, if there is a subject, that of the subject.
+	// Home is the page that leads to the form. If there is a subject, the page of the subject below Home does.
 	Home string
 	// Harmful: it takes something from an agent.
 	Harmful bool
@@ -78,7 +78,7 @@ func past(stamp string) bool {
 	return err == nil && at.Before(time.Now())
 }
 
-// offered are the procedures that can do something to an entity now; dossier is that of an agent.
+// offered returns the procedures that can do something to an entity now; dossier is nil unless the entity is an agent.
 func offered(listed *section, node, dossier map[string]any) []*procedure {
 	outside := node["suspendedAt"] != nil || node["state"] == "trash"
 	removable := slices.ContainsFunc(objects(dossier, "content"), func(one map[string]any) bool { return whole(one["remaining"]) > 0 })

@@ -73,7 +73,7 @@ func selectionSet(of *ast.Definition, levels int) string {
 // wordBreak is where a name in camel case has another word.
 var wordBreak = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// words are those of the schema that people know by another name; a name that is a whole field goes before its words.
+// words translates words of the schema into words that people know. The name of a whole field goes before its words.
 var words = map[string]string{
 	"bot": "agent", "attachment": "file", "attachments": "files", "id": "", "minor": "", "bps": "(basis points)", "nil": "none", "sha256": "SHA-256", "url": "address",
 	"sizeBytes": "size", "reservedBytes": "reserved", "previewBytes": "preview", "publishedBytes": "published copy",

@@ -66,7 +66,7 @@ func (s *console) report(w http.ResponseWriter, r *http.Request, about report) e
 	return s.show(w, r, view{template: name, Title: about.Title, Path: about.Path, Live: about.live, Data: answer})
 }
 
-// needs say of each kind of thing that needs attention which page it is about, and the alert whose runbook says what to do.
+// needs maps each kind of thing that needs attention to its page and to the alert whose runbook says what to do.
 var needs = map[string]struct{ Link, Alert string }{
 	"ledger": {maintenancePath, "StoaLedgerDiscrepancy"}, "ledger_late": {"/jobs", "StoaLedgerNotReconciled"},
 	"failed_jobs": {"/jobs/jobs?state=discarded", "StoaJobsFailing"}, "disks": {"/#processes", "StoaStorageFailing"},
@@ -93,12 +93,12 @@ func newDisk(freeBytes, totalBytes any) disk {
 	return disk{fileSize(free) + " of " + fileSize(total) + " free", 100 - free*100/total, free*10 < total}
 }
 
-// does is what an agent did, by the kind of happening; the title of the thing goes after it.
+// does is the verb of each kind of happening; the title of the thing goes after it.
 var does = map[string]string{
 	"joined": "joined", "published": "published", "asked": "asks for", "rated": "rated", "refused": "had an upload refused:", "reported": "reported",
 }
 
-// acted is what a participant did to an order, by its action.
+// acted is the verb of each action on an order.
 var acted = map[string]string{
 	"create": "offered an order to", "select": "chose", "accept": "accepted the order of", "reject": "rejected the order of",
 	"cancel": "cancelled the order with", "start": "started the order of", "deliver": "delivered to", "complete": "accepted the work of",
@@ -129,7 +129,7 @@ func newHappening(one map[string]any) happening {
 	return made
 }
 
-// switchable are the procedures of the settings, without those that switch something on or off that is so already.
+// switchable returns the procedures of the settings, without those that would change nothing: the switch is on, or off, already.
 func switchable(switches any) []*procedure {
 	return slices.DeleteFunc(proceduresAt(settingsPath, false), func(p *procedure) bool {
 		return slices.ContainsFunc(rowsIn(switches), func(one map[string]any) bool {

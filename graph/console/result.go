@@ -12,7 +12,7 @@ import (
 // resultData holds the result of a procedure.
 type resultData struct {
 	*formData
-	// Reason is that of the procedure.
+	// Reason is the reason that the operator gave.
 	Reason string
 	// Result is the answer of GraphQL.
 	Result map[string]any

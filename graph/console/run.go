@@ -32,7 +32,7 @@ type formData struct {
 // Shuts reports whether the procedure can suspend an agent.
 func (d *formData) Shuts() bool { return d.Name == "suspendBot" || d.Name == "moderateBot" }
 
-// subjectQuery is what the form of a procedure and the page of its result say of an agent.
+// subjectQuery asks for the facts of an agent that the form of a procedure and the page of its result show.
 const subjectQuery = `dossier(botId: $id) { owned mailable availableMinor reservedMinor sessions connections content { kind remaining } ifSuspended ` + tradeFields + ` }`
 
 // prepare makes the form of a procedure for its target. Faults: not_found.
@@ -65,9 +65,9 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	return data, s.draft(r, data)
 }
 
-// draft fills in the text of a mail to an owner, if the address of the form says what it is about.
+// draft fills in the text of a mail to an owner, if the address of the form names a subject.
 func (s *console) draft(r *http.Request, data *formData) error {
-	about := map[string]any{"Agent": data.SubjectName, "Origin": s.origin()}
+	about := map[string]any{"Agent": data.SubjectName, "Origin": s.Public()}
 	name := r.URL.Query().Get("about")
 	body := slices.IndexFunc(data.Fields, func(f *field) bool { return f.Name == "body" })
 	if data.Name != "mailOwner" || body < 0 || drafts.Lookup(name) == nil {
@@ -171,7 +171,7 @@ func (s *console) carryOut(ctx context.Context, p *procedure, variables map[stri
 	return object(answer, p.Name), err
 }
 
-// refuse shows the form again with what the procedure found wrong.
+// refuse shows the form again with the complaints of the procedure.
 func (s *console) refuse(w http.ResponseWriter, r *http.Request, data *formData, err error) error {
 	found := new(refusal)
 	if !errors.As(err, &found) {

@@ -10,13 +10,13 @@ type section struct {
 	Path, Title, Group string
 	// Field is the connection of the query, Type the entity's type in the schema.
 	Field, Type string
-	// About says what the list holds.
+	// About describes the list in a sentence.
 	About string
 	// Name is the field that an entity is called by; empty: its id.
 	Name string
 	// Columns are the fields in the list after the name.
 	Columns []string
-	// Search holds alternative conditions for a searched text; Filters those that can be chosen one by one.
+	// Search holds alternative conditions for a searched text; Filters are the conditions that can be chosen one by one.
 	Search, Filters []string
 	// Presets are conditions of several fields.
 	Presets []preset
@@ -30,13 +30,13 @@ type section struct {
 	Private bool
 }
 
-// preset is a condition of several fields: what the overview counts.
+// preset is a condition of several fields, which the overview counts by.
 type preset struct {
 	name, label string
 	where       func(now time.Time) map[string]any
 }
 
-// ended says that, after the time in a field, another field has a word of its own: an agent that is suspended is not active.
+// ended gives a field another word once a time is set: the state of a suspended agent is suspended, not active.
 type ended struct{ time, field, word string }
 
 const day = 24 * time.Hour
@@ -280,5 +280,5 @@ func Sections() []Section { return slices.Clone(sections) }
 // Human returns a name of the schema as people read it.
 func Human(name string) string { return human(name) }
 
-// Searched returns the conditions of which a row meets one if a search for the text finds it.
+// Searched returns the alternative conditions of a search for a text, joined by OR.
 func Searched(listed Section, text string) []map[string]any { return searched(&listed, text) }

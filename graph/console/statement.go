@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// statementsPath is before the id of an agent, transactionsPath before that of a transaction of the ledger.
+	// The id of an agent goes after statementsPath, the id of a transaction of the ledger after transactionsPath.
 	statementsPath   = booksPath + "/agents/"
 	transactionsPath = booksPath + "/transactions/"
 )

@@ -34,7 +34,7 @@ type value struct {
 	// Mark warns of the value; empty for most.
 	Mark string
 
-	// id is that of an entity of an unknown kind; empty for any other value.
+	// id is the id of an entity of an unknown kind; empty for any other value.
 	id string
 }
 
@@ -195,7 +195,7 @@ func texts(found any) (all []string) {
 	return all
 }
 
-// namesQuery asks what kinds of entities have some ids, and for the names of those that people know by one.
+// namesQuery asks for the kinds of the entities with some ids, and for the names of the kinds that have one.
 const namesQuery = `query ($ids: [ID!]!) { nodes(ids: $ids) {
 	__typename ... on Bot { id handle } ... on Task { id title } ... on Post { id title } ... on Service { id title }
 } }`

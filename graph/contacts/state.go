@@ -18,7 +18,7 @@ const (
 	block   operation = "block"
 )
 
-// role is that of the acting agent: who requested the contact, or whom it was requested of.
+// role is the role of the acting agent: it requested the contact, or received the request.
 type role string
 
 const (

@@ -27,7 +27,7 @@ type SendInput struct {
 	Subject *SubjectInput `json:"subject"`
 }
 
-// SubjectInput names an agent or what it published. A nil field was not sent.
+// SubjectInput names an agent or something that it published. A nil field was not sent.
 type SubjectInput struct {
 	Type *string `json:"type"`
 	ID   *string `json:"id"`

@@ -55,7 +55,7 @@ type facts struct {
 	Ordered    bool `db:"ordered"`
 }
 
-// erasure returns what was asked for, nil for nothing.
+// erasure returns the open erasure, nil for none.
 func (f *facts) erasure() *Erasure {
 	if f.ErasureBy == nil {
 		return nil

@@ -34,8 +34,8 @@ type standing struct {
 	Connections    int64
 }
 
-// Dossier reads it; nil if there is no such agent. It costs the same however much the agent has done, except for its ratings, files and
-// content, which are counted. Faults: unauthorized.
+// Dossier returns everything about an agent; nil if there is no such agent. It costs the same however much the agent has done, except
+// for its ratings, files and content, which are counted. Faults: unauthorized.
 func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	rows, err := read[standing](ctx, a, selectStanding, botID)
 	if err != nil || len(rows) == 0 {

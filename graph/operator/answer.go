@@ -15,7 +15,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// AnswerFeedback answers what an agent has sent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces
+// AnswerFeedback answers feedback or a report of an agent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces
 // the answer; the audit log keeps each. A report of an agent that has been deleted meanwhile ends with its
 // answer. Faults: invalid_input, not_found.
 func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason string) (*ent.Feedback, error) {

@@ -66,7 +66,7 @@ type API struct {
 	// ProfileChanged is called in a transaction that has changed what an agent's profile lacks, or whether it may be rewarded
 	// (onboarding.API).
 	ProfileChanged func(ctx context.Context, tx *db.Tx, botID uuid.UUID) error
-	// Owners knows what the email gate and restoring need.
+	// Owners knows which setup the email gate and restoring need.
 	Owners *owners.API
 	// RemoveFromBoard takes a task off the board (tasks.API).
 	RemoveFromBoard func(ctx context.Context, tx *db.Tx, id uuid.UUID) error

@@ -24,7 +24,7 @@ type entry struct {
 	procedure Procedure
 	target    string
 	reason    string
-	// details are the arguments, without secrets; do may add what came of them.
+	// details are the arguments, without secrets; do may add results.
 	details map[string]any
 	// wrong are the arguments that are wrong.
 	wrong fault.Fields

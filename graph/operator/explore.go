@@ -76,7 +76,7 @@ func (a *API) Reports(ctx context.Context, after *ent.Cursor, first *int, before
 	return a.FeedbackPage(ctx, reports, after, first, before, last, orderBy, where)
 }
 
-// Posts lists posts, private ones and those that an operator removed too. Only public ones show their texts, and are found by them.
+// Posts lists all posts, also private ones and removed ones. Only public posts show their texts, and only they are found by their texts.
 func (a *API) Posts(ctx context.Context, after *ent.Cursor, first *int, before *ent.Cursor, last *int,
 	orderBy []*ent.PostOrder, where *ent.PostWhereInput) (*ent.PostConnection, error) {
 	matchPublic(where)

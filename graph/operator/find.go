@@ -47,12 +47,12 @@ type Hit struct {
 	ID   uuid.UUID
 	// Name is its title or display name; empty if it has none.
 	Name string
-	// By is the handle of its agent, of an order's customer; With that of an order's contractor. State is empty for some kinds.
+	// By is the handle of its agent, or of an order's customer; With is the handle of an order's contractor. State is empty for some kinds.
 	By    string
 	With  string
 	State string
 
-	// exact: it is exactly what was asked for. byTail: its id ends so, which a word may do by chance.
+	// exact: it matches q exactly. byTail: its id ends with q, which may be by chance.
 	exact, byTail bool
 }
 

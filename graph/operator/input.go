@@ -38,7 +38,7 @@ var (
 	errTopUp     = errors.New("must be from 1 to 1000000000000 minor units")
 )
 
-// check returns the settings as they are kept, what the audit log says of them, and what is wrong.
+// check returns the settings as they are kept, the details of the audit entry, and the complaints.
 func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 	wrong, changes := fault.Fields{}, map[string]any{}
 	if in.FeeBps != nil && (*in.FeeBps < 0 || *in.FeeBps > maxFeeBps) {
@@ -70,7 +70,7 @@ func (in SettingsInput) check() (SettingsInput, map[string]any, fault.Fields) {
 	return in, changes, wrong
 }
 
-// check returns how many uses an invitation has, its note as it is kept, and what is wrong.
+// check returns the number of uses, the note as it is kept, and the complaints.
 func (in InvitationInput) check() (uses int, kept string, wrong fault.Fields) {
 	uses, wrong = 1, fault.Fields{}
 	if in.Uses != nil {
@@ -87,7 +87,7 @@ func (in InvitationInput) check() (uses int, kept string, wrong fault.Fields) {
 // documentKey is the form of a document's key.
 var documentKey = regexp.MustCompile(`^[a-z][a-z0-9-]{0,39}$`)
 
-// check returns a document as it is kept, and what is wrong.
+// check returns a document as it is kept, and the complaints.
 func (in DocumentInput) check() (DocumentInput, fault.Fields) {
 	wrong := fault.Fields{}
 	if !documentKey.MatchString(in.Key) {

@@ -110,7 +110,7 @@ func (r *Retention) Days() *float64 {
 	return &days
 }
 
-// Retention lists what is kept for how long.
+// Retention lists the kinds of records and how long each is kept.
 func (a *API) Retention(ctx context.Context) ([]*Retention, error) {
 	if _, err := viewer.RequireOperator(ctx); err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ func (a *API) Retention(ctx context.Context) ([]*Retention, error) {
 	return all, nil
 }
 
-// purposes are those of the key log, which has an entry for each key.
+// purposes are the names of the purposes in the key log, which has an entry for each key.
 var purposes = map[KeyPurpose]string{KeyPurposeLog: keylog.PurposeLog, KeyPurposeReceipts: keylog.PurposeReceipts}
 
 // RotateKey replaces a key of the server by the next one, and puts its entry into the queue of the key log (§12.2). Faults: unauthorized,

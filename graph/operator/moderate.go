@@ -125,7 +125,7 @@ func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m meas
 	return total, nil
 }
 
-// add adds what a batch did.
+// add adds the figures of a batch.
 func (m *Moderation) add(step *Moderation) {
 	if m.Bot == nil {
 		m.Bot = step.Bot.Unwrap()
@@ -154,7 +154,7 @@ func (a *API) measure(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measure
 	return found, err
 }
 
-// removeBatch removes up to removalBatch things of the kinds, and counts what is left.
+// removeBatch removes up to removalBatch things of the kinds, and counts the rest.
 func (a *API) removeBatch(ctx context.Context, tx *db.Tx, botID uuid.UUID, kinds []ContentKind, details map[string]any) (*Moderation, error) {
 	step, budget := new(Moderation), removalBatch
 	for _, c := range content {

@@ -19,7 +19,7 @@ const (
 	nowWindow, nowMost = time.Hour, 120
 )
 
-// Now reads it, off indexes and within bounds. Faults: unauthorized.
+// Now shows the last hour, the open orders and the things that need attention, read off indexes and within bounds. Faults: unauthorized.
 func (a *API) Now(ctx context.Context) (*Now, error) {
 	stream, err := read[Happening](ctx, a, listHappenings, nowWindow.Seconds(), nowMost+1)
 	if err != nil {

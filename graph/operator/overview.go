@@ -31,7 +31,7 @@ const ActivityRetention = 31 * 24 * time.Hour
 // activityLag is how old a minute is before it is recorded: transactions of that minute have ended then.
 const activityLag = 2 * time.Minute
 
-// Overview reads it. All of it is read off indexes, within bounds. Faults: unauthorized.
+// Overview summarises the state of the service. It reads everything off indexes and within bounds. Faults: unauthorized.
 func (a *API) Overview(ctx context.Context) (*Overview, error) {
 	var (
 		o   Overview
@@ -153,7 +153,7 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 	return all, nil
 }
 
-// erasuresMost is how many open erasures are shown, erasuresCounted up to what number those of each state are counted.
+// erasuresMost is how many open erasures are shown; the erasures of each state are counted up to erasuresCounted.
 const erasuresMost, erasuresCounted = 20, 1000
 
 func (a *API) erasures(ctx context.Context) (*OpenErasures, error) {

@@ -27,7 +27,7 @@ type processRow struct {
 	Failing pq.StringArray
 }
 
-// processes returns those that serve, and those of the last day that did not end as they should.
+// processes returns the processes that serve, and those of the last day that did not end properly.
 func (a *API) processes(ctx context.Context) (all []*Process, err error) {
 	rows, err := db.All[processRow](ctx, a.DB.SQL, selectProcesses, silence.Seconds())
 	for _, r := range rows {

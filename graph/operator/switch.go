@@ -17,7 +17,7 @@ type setupSwitch struct {
 	name string
 	// pending is the fault of switching it on too early.
 	pending fault.Code
-	// missing lists what it still needs.
+	// missing lists the setup that is missing.
 	missing func(ctx context.Context, a *API, q db.Querier) ([]string, error)
 	// on reports whether it is on.
 	on func(s *ent.Setting) bool
@@ -70,7 +70,7 @@ func (a *API) ready(ctx context.Context, tx *db.Tx, sw setupSwitch) error {
 	return fault.New(sw.pending).Say(sw.name + " cannot be switched on yet. Missing: " + strings.Join(missing, "; ") + ".")
 }
 
-// Switches lists what may be switched on only once it is set up, and what is missing for it now.
+// Switches lists the switches that need setup, and the setup that is missing now.
 func (a *API) Switches(ctx context.Context) ([]*Switch, error) {
 	current, err := a.Settings(ctx)
 	if err != nil {

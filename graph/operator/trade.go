@@ -128,7 +128,7 @@ func (r *tradeRow) trade() *Trade {
 	return t
 }
 
-// refund says what a refund needs.
+// refund describes how to get a refund.
 func (r *tradeRow) refund() string {
 	sentence := new(strings.Builder)
 	sentence.WriteString("A refund needs both: one proposes it, the other approves it")
@@ -143,7 +143,7 @@ func (r *tradeRow) refund() string {
 	return sentence.String() + "."
 }
 
-// stuck repeats what select_attention counts, in sentences.
+// stuck returns the reasons by which select_attention counts the order, in sentences.
 func (r *tradeRow) stuck() []string {
 	all := []string{}
 	if r.State == order.StateDisputed {

@@ -31,7 +31,7 @@ var (
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Reads runs the searches, and what is read without a token.
+	// Reads runs the searches, and all reads without a token.
 	Reads *readpool.Pool
 	// SendsMail reports whether mail is set up. Without it no owner is verified, and cards do not count owners.
 	SendsMail bool

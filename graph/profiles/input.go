@@ -35,7 +35,7 @@ type BotInput struct {
 type filters struct {
 	n            page.Number
 	q, specialty string
-	// handle is nil if none was sent, and empty if no agent can have what was sent.
+	// handle is nil if none was sent, and empty if no agent can have the sent one.
 	handle *string
 }
 

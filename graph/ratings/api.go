@@ -34,6 +34,6 @@ var (
 type API struct {
 	DB     *db.DB
 	Events *events.API
-	// Reads runs what is read without a token.
+	// Reads runs all reads without a token.
 	Reads *readpool.Pool
 }

@@ -179,7 +179,7 @@ func (s *server) instrument(w http.ResponseWriter, r *http.Request) {
 	began := time.Now()
 	r, finish := tracing.Request(s.Tracer, r)
 	ctx, record := limits.WithRecord(r.Context())
-	done := outcome{metrics.NoOperation, http.StatusInternalServerError, fault.InternalError} // what a panic comes to
+	done := outcome{metrics.NoOperation, http.StatusInternalServerError, fault.InternalError} // the outcome of a panic
 	defer func() {
 		finish(Path, done.status, requestID(ctx))
 		s.Metrics.GraphQL.Done(done.operation, done.code, time.Since(began))

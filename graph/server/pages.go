@@ -16,7 +16,7 @@ import (
 const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self' data:; " +
 	"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// consolePolicy is that of the pages of Config.Pages: their scripts read pages of this listener.
+// consolePolicy is the policy of the pages of Config.Pages: their scripts read pages of this listener.
 const consolePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 

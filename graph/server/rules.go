@@ -26,7 +26,7 @@ func withoutSuggestions() *rules.Rules {
 	return all
 }
 
-// plainExplorer refuses aliases where the generated explorer decides by the name in the answer what to read: on what
+// plainExplorer refuses an alias if the generated explorer decides by the name in the answer which field to read: on what
 // connections and their edges hold, and on edges from one entity to another. It would answer with zeros otherwise.
 var plainExplorer = core.Rule{
 	Name: "PlainExplorer",

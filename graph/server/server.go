@@ -114,11 +114,11 @@ type Mount struct {
 	Path string
 	// Title and About are for the pages that lead to the mount.
 	Title, About string
-	// Open says that no token is needed.
+	// Open: no token is needed.
 	Open bool
-	// ReadOnly says that the mount takes GET and HEAD alone.
+	// ReadOnly: the mount takes only GET and HEAD.
 	ReadOnly bool
-	// Policy replaces pagePolicy as the Content-Security-Policy of its pages, where that is too strict.
+	// Policy replaces pagePolicy as the Content-Security-Policy of its pages, if that is too strict.
 	Policy string
 	// Handler sees whole paths. Unless the mount is open, its caller is an operator (graph/platform/viewer), and a request that changes
 	// something came from no other site.

@@ -29,7 +29,7 @@ const (
 	maxForm = 16 << 10
 )
 
-// signedIn returns the operator whose session came with the request; ok is false without one, or where it is of another token or has
+// signedIn returns the operator whose session came with the request; ok is false without one, or if it belongs to another token or has
 // expired. It is forbidden if another site made the browser send a change, which every GraphQL request may be.
 func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error) {
 	sent := r.CookiesNamed(s.cookieName(r))

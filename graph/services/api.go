@@ -33,6 +33,6 @@ var (
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Reads runs the searches of the catalogue, and what is read without a token.
+	// Reads runs the searches of the catalogue, and all reads without a token.
 	Reads *readpool.Pool
 }

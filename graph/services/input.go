@@ -124,7 +124,7 @@ func (in UpdateServiceInput) Check() (c change, err error) {
 	return c, err
 }
 
-// keep returns the fields as they are kept, adding what is wrong with them.
+// keep returns the fields as they are kept, or a fault with all complaints.
 func (f Fields) keep(wrong input.Fields) (Fields, error) {
 	sent := f
 	f.Title = input.IfSent(sent.Title, func() string { return wrong.Line("title", sent.Title, 1, bounds.Title) })
