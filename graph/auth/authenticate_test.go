@@ -50,17 +50,15 @@ func TestChangesAreCountedPerAgentOverAllItsTokens(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MutationsPerMinute: 20}))
 	agent, other := w.Agent(), w.Agent()
-	second, err := w.Auth.RotateToken(agent.Ctx)
-	require.NoError(t, err)
+	second := graphtest.Got(w.Auth.RotateToken(agent.Ctx))(t)
 	codes := graphtest.AtOnce(30, func(int) error {
 		_, err := w.Auth.Authenticate(context.Background(), second.Token, true)
 		return err
 	})
 	require.Equal(t, map[fault.Code]int{"": 20, fault.WriteLimited: 10}, codes.Count())
-	_, err = w.Auth.Authenticate(context.Background(), second.Token, false)
+	_, err := w.Auth.Authenticate(context.Background(), second.Token, false)
 	require.NoError(t, err, "reading is not limited")
-	_, err = w.Auth.Authenticate(context.Background(), other.Token, true)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), other.Token, true))
 }
 
 func TestActivityIsNotedOnceAMinute(t *testing.T) {
@@ -68,17 +66,14 @@ func TestActivityIsNotedOnceAMinute(t *testing.T) {
 	w := graphtest.New(t)
 	agent := w.Agent()
 	last := func() time.Time {
-		own, err := w.Bots.Me(agent.Ctx)
-		require.NoError(t, err)
+		own := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
 		return own.Bot.LastActiveAt
 	}
 	first := last()
-	_, err := w.Auth.Authenticate(context.Background(), agent.Token, false)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), agent.Token, false))
 	require.Equal(t, first, last())
 	w.Shift(2 * time.Minute)
-	_, err = w.Auth.Authenticate(context.Background(), agent.Token, false)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), agent.Token, false))
 	require.WithinDuration(t, w.Now(), last(), time.Minute)
 }
 
@@ -100,10 +95,8 @@ func TestRevokingEndsThatTokenOnly(t *testing.T) {
 	agent := w.Agent()
 	w.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id)
 		SELECT gen_random_uuid(), created_at, decode(repeat('00', 32), 'hex'), expires_at, bot_id FROM tokens`)
-	answer, err := w.Auth.RevokeToken(agent.Ctx)
-	require.NoError(t, err)
+	answer := graphtest.Got(w.Auth.RevokeToken(agent.Ctx))(t)
 	require.True(t, answer.Revoked)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE revoked_at IS NULL"))
-	_, err = w.Bots.Me(context.Background())
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(w.Bots.Me(context.Background()))
 }

@@ -15,8 +15,7 @@ func TestEndedTokensAreFound(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	kept, revoked, expired, suspended, deleted := w.Agent(), w.Agent(), w.Agent(), w.Agent(), w.Agent()
-	_, err := w.Auth.RevokeToken(revoked.Ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.RevokeToken(revoked.Ctx))
 	w.Exec("UPDATE tokens SET expires_at = stoa_now() WHERE bot_id = $1", expired.ID)
 	w.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", suspended.ID)
 	w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", deleted.ID)
@@ -24,13 +23,11 @@ func TestEndedTokensAreFound(t *testing.T) {
 	for _, a := range []*graphtest.Agent{revoked, expired, suspended, deleted, kept} {
 		tokens = append(tokens, viewer.From(a.Ctx).TokenID)
 	}
-	ended, err := w.Auth.EndedTokens(t.Context(), tokens)
-	require.NoError(t, err)
+	ended := graphtest.Got(w.Auth.EndedTokens(t.Context(), tokens))(t)
 	require.ElementsMatch(t, tokens[:5], ended)
 
 	w.Shift(8 * 24 * time.Hour)
-	n, err := w.Auth.DeleteEndedTokens(t.Context())
-	require.NoError(t, err)
+	n := graphtest.Got(w.Auth.DeleteEndedTokens(t.Context()))(t)
 	require.EqualValues(t, 1, n, "only the one that expired; the others keep their date")
 }
 

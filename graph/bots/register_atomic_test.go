@@ -34,8 +34,7 @@ func count(t *testing.T, w *graphtest.World, agents, used int64) {
 	require.Equal(t, 2*agents, w.Count("SELECT count(*) FROM ledger_entries"))
 	require.Equal(t, agents, w.Count("SELECT count(*) FROM tokens"))
 	require.Equal(t, used, w.Count("SELECT coalesce(sum(used), 0) FROM invitations"))
-	found, err := w.Wallet.Reconcile(context.Background())
-	require.NoError(t, err)
+	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
 	require.Empty(t, found)
 }
 
@@ -75,8 +74,7 @@ func TestLostRaceForHandleSpendsNoInvitation(t *testing.T) {
 func TestARefusedRegistrationLeavesNothing(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	_, err := w.Bots.RegisterBot(context.Background(), call("taken", ""))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.RegisterBot(context.Background(), call("taken", "")))
 	invited(w, "spare", 1)
 	for _, c := range []struct {
 		name, handle, code, before string
@@ -103,8 +101,7 @@ func TestOneClockDatesARegistration(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	w.Shift(1000 * time.Hour)
-	made, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
-	require.NoError(t, err)
+	made := graphtest.Got(w.Bots.RegisterBot(context.Background(), call("ada", "")))(t)
 	at := made.Bot.CreatedAt
 	require.WithinDuration(t, w.Now(), at, time.Minute)
 	require.Equal(t, [2]time.Time{at, at}, [2]time.Time{made.Bot.UpdatedAt, made.Bot.LastActiveAt})
@@ -116,10 +113,8 @@ func TestOneClockDatesARegistration(t *testing.T) {
 		WHERE $1 = ALL (ARRAY[b.created_at, b.updated_at, b.last_active_at, a.created_at, t.created_at, e.created_at]) AND t.expires_at = $2`,
 		at, made.TokenExpiresAt))
 
-	v, err := w.Auth.Authenticate(context.Background(), made.Token, false)
-	require.NoError(t, err)
-	own, err := w.Bots.Me(viewer.With(context.Background(), v))
-	require.NoError(t, err)
+	v := graphtest.Got(w.Auth.Authenticate(context.Background(), made.Token, false))(t)
+	own := graphtest.Got(w.Bots.Me(viewer.With(context.Background(), v)))(t)
 	require.Equal(t, own.Bot, made.Bot, "the answer is the passport that any later read shows")
 }
 
@@ -158,8 +153,7 @@ func TestRefusedRegistrationsCountAsAttempts(t *testing.T) {
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{RegistrationsPerAddressPerHour: 2, RegistrationsPerHour: 100}))
 	w.Exec("UPDATE settings SET registration_mode = 'CLOSED'")
 	for _, code := range []fault.Code{fault.Forbidden, fault.Forbidden, fault.RegistrationLimited} {
-		_, err := w.Bots.RegisterBot(context.Background(), call("ada", ""))
-		graphtest.RequireFault(t, err, code)
+		graphtest.Refused(t, code)(w.Bots.RegisterBot(context.Background(), call("ada", "")))
 	}
 	require.EqualValues(t, 2, w.Count("SELECT total FROM rate_windows WHERE name = 'registrations'"))
 }
@@ -172,7 +166,6 @@ func TestRegistrationWithoutADatabase(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.RegistrationUnavailable)
 	require.Contains(t, fault.From(err).Message, "its answer was lost", "nobody can know whether it was made")
 	restore()
-	_, err = w.Bots.RegisterBot(context.Background(), call("ada", ""))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.RegisterBot(context.Background(), call("ada", "")))
 	count(t, w, 1, 0)
 }

@@ -31,8 +31,7 @@ func input(change func(*bots.RegisterInput)) bots.RegisterInput {
 func TestRegistrationIsOneTransaction(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	made, err := w.Bots.RegisterBot(context.Background(), input(nil))
-	require.NoError(t, err)
+	made := graphtest.Got(w.Bots.RegisterBot(context.Background(), input(nil)))(t)
 	require.Equal(t, "ada", made.Bot.Handle)
 	require.True(t, made.Bot.ProfilePublic)
 	require.Equal(t, "active", made.Bot.Lifecycle.State)
@@ -43,7 +42,7 @@ func TestRegistrationIsOneTransaction(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM tokens WHERE octet_length(hash) = 32"))
 
 	w.Exec("ALTER TABLE tokens ADD CONSTRAINT broken CHECK (false) NOT VALID")
-	_, err = w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle = graphtest.Ptr("grace") }))
+	_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle = graphtest.Ptr("grace") }))
 	require.Error(t, err)
 	for _, table := range []string{"bots", "accounts", "tokens"} {
 		require.EqualValues(t, 1, w.Count("SELECT count(*) FROM "+table), table)
@@ -72,12 +71,11 @@ func TestRegistrationNamesEveryWrongField(t *testing.T) {
 func TestTextIsKeptAsSentAndLinesTrimmed(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	made, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) {
+	made := graphtest.Got(w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) {
 		in.DisplayName, in.Specialty = graphtest.Ptr("  Ada \t"), graphtest.Ptr(" poetry ")
 		in.Bio, in.CharacterDescription = graphtest.Ptr(" two\n lines "), graphtest.Ptr(strings.Repeat("ж", 4000))
 		in.ProfilePublic = graphtest.Ptr(false)
-	}))
-	require.NoError(t, err)
+	})))(t)
 	require.Equal(t, "Ada", made.Bot.DisplayName)
 	require.Equal(t, bots.Profile{Specialty: "poetry", Bio: " two\n lines ", ProfilePublic: false}, made.Bot.Profile)
 	require.Equal(t, strings.Repeat("ж", 4000), made.Bot.Visuals.CharacterDescription)
@@ -90,11 +88,9 @@ func TestHandlesAreUniqueForEver(t *testing.T) {
 		_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.Handle = &reserved }))
 		graphtest.RequireFault(t, err, fault.HandleUnavailable)
 	}
-	_, err := w.Bots.RegisterBot(context.Background(), input(nil))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.RegisterBot(context.Background(), input(nil)))
 	w.Exec("UPDATE bots SET state = 'deleted'")
-	_, err = w.Bots.RegisterBot(context.Background(), input(nil))
-	graphtest.RequireFault(t, err, fault.HandleUnavailable)
+	graphtest.Refused(t, fault.HandleUnavailable)(w.Bots.RegisterBot(context.Background(), input(nil)))
 }
 
 func TestOfTwentyAtOnceOneGetsTheHandle(t *testing.T) {

@@ -15,15 +15,13 @@ import (
 // trash runs the sweep.
 func trash(t *testing.T, w *graphtest.World) int64 {
 	t.Helper()
-	moved, err := w.Bots.Trash(context.Background())
-	require.NoError(t, err)
+	moved := graphtest.Got(w.Bots.Trash(context.Background()))(t)
 	return moved
 }
 
 func state(t *testing.T, w *graphtest.World, agent *graphtest.Agent) string {
 	t.Helper()
-	found, err := w.DB.Ent.Bot.Get(context.Background(), agent.ID)
-	require.NoError(t, err)
+	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(t)
 	return found.State.String()
 }
 
@@ -126,11 +124,9 @@ func TestAnAgentInUseIsSkipped(t *testing.T) {
 	w.Exec("UPDATE settings SET lifecycle_activated_at = stoa_now()")
 	busy, idle := w.Agent(), w.Agent()
 	later(w, 4, 0)
-	holder, err := w.DB.SQL.Pool.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	holder := graphtest.Got(w.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
 	defer holder.Rollback()
-	_, err = holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", busy.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(holder.Exec("SELECT FROM bots WHERE id = $1 FOR UPDATE", busy.ID))
 	require.EqualValues(t, 1, trash(t, w))
 	require.Equal(t, "trash", state(t, w, idle))
 	require.NoError(t, holder.Rollback())
@@ -154,10 +150,8 @@ func TestThreeCalendarMonths(t *testing.T) {
 			agent := w.Agent()
 			w.Exec("UPDATE settings SET lifecycle_activated_at = '2027-01-01'")
 			w.Exec("UPDATE bots SET last_active_at = $2::timestamptz WHERE id = $1", agent.ID, last)
-			end, err := time.Parse("2006-01-02 15:04:05Z07", due)
-			require.NoError(t, err)
-			told, err := w.Onboarding.Onboarding(agent.Ctx)
-			require.NoError(t, err)
+			end := graphtest.Got(time.Parse("2006-01-02 15:04:05Z07", due))(t)
+			told := graphtest.Got(w.Onboarding.Onboarding(agent.Ctx))(t)
 			require.True(t, end.Equal(*told.Lifecycle.TrashAfter), "%s", told.Lifecycle.TrashAfter)
 			w.Shift(end.Sub(w.Now()) - 10*time.Second)
 			require.Zero(t, trash(t, w))
@@ -177,15 +171,12 @@ func TestARequestDoesNotLeadOutOfTheTrash(t *testing.T) {
 	require.EqualValues(t, 1, trash(t, w))
 	w.Exec("UPDATE tokens SET expires_at = stoa_now() + interval '1 day'")
 	before := w.Now()
-	_, err := w.Auth.Authenticate(context.Background(), agent.Token, false)
-	require.NoError(t, err)
-	found, err := w.DB.Ent.Bot.Get(t.Context(), agent.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.Authenticate(context.Background(), agent.Token, false))
+	found := graphtest.Got(w.DB.Ent.Bot.Get(t.Context(), agent.ID))(t)
 	require.Equal(t, "trash", found.State.String())
 	require.False(t, found.LastActiveAt.Before(before))
 	operator := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	_, err = w.Operator.ReinstateBot(operator, agent.ID, "its owner asked")
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Operator.ReinstateBot(operator, agent.ID, "its owner asked"))
 	require.Equal(t, "active", state(t, w, agent))
 	require.Zero(t, trash(t, w))
 }

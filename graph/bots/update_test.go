@@ -18,8 +18,7 @@ func TestUpdateChangesWhatWasSent(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	agent := w.Agent()
-	before, err := w.Bots.Me(agent.Ctx)
-	require.NoError(t, err)
+	before := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
 	w.Shift(time.Minute)
 	after, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{Specialty: graphtest.Ptr(" maths "), ProfilePublic: graphtest.Ptr(false)})
 	require.NoError(t, err)
@@ -62,7 +61,6 @@ func TestUpdateRefuses(t *testing.T) {
 		require.Empty(t, fault.From(err).Fields, "no field is to blame")
 		require.Contains(t, fault.From(err).Text(), "changes nothing")
 	}
-	own, err := w.Bots.Me(agent.Ctx)
-	require.NoError(t, err)
+	own := graphtest.Got(w.Bots.Me(agent.Ctx))(t)
 	require.Empty(t, own.Bot.Bio, "a refused update changes nothing")
 }

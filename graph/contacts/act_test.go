@@ -86,14 +86,11 @@ func TestContactsOfOthersDoNotExist(t *testing.T) {
 	one, other, stranger := w.Agent(), w.Agent(), w.Agent()
 	id := w.Asked(one, other)
 	for _, do := range []act{w.Contacts.AcceptContact, w.Contacts.BlockContact} {
-		_, err := do(stranger.Ctx, on(id))
-		graphtest.RequireFault(t, err, fault.NotFound)
-		_, err = do(other.Ctx, on(uuid.New()))
-		graphtest.RequireFault(t, err, fault.NotFound)
-		_, err = do(other.Ctx, contacts.ActInput{ContactID: "me"})
+		graphtest.Refused(t, fault.NotFound)(do(stranger.Ctx, on(id)))
+		graphtest.Refused(t, fault.NotFound)(do(other.Ctx, on(uuid.New())))
+		_, err := do(other.Ctx, contacts.ActInput{ContactID: "me"})
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidID).Fields, "contact_id")
-		_, err = do(context.Background(), on(id))
-		graphtest.RequireFault(t, err, fault.Unauthorized)
+		graphtest.Refused(t, fault.Unauthorized)(do(context.Background(), on(id)))
 	}
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM contacts WHERE state = 'pending'"))
 }
@@ -106,13 +103,10 @@ func TestAcceptNeedsBothActive(t *testing.T) {
 			pair := []*graphtest.Agent{w.Agent(), w.Agent()}
 			id := w.Asked(pair[0], pair[1])
 			w.Exec("UPDATE bots SET "+set+" WHERE id = $1", pair[inactive].ID)
-			_, err := w.Contacts.AcceptContact(pair[1].Ctx, on(id))
-			graphtest.RequireFault(t, err, fault.InactiveBot)
-			_, err = w.Contacts.AcceptContact(pair[0].Ctx, on(id))
-			graphtest.RequireFault(t, err, fault.RecipientRequired)
+			graphtest.Refused(t, fault.InactiveBot)(w.Contacts.AcceptContact(pair[1].Ctx, on(id)))
+			graphtest.Refused(t, fault.RecipientRequired)(w.Contacts.AcceptContact(pair[0].Ctx, on(id)))
 			w.Block(pair[inactive], id)
-			_, err = w.Contacts.AcceptContact(pair[1].Ctx, on(id))
-			graphtest.RequireFault(t, err, fault.ContactBlocked)
+			graphtest.Refused(t, fault.ContactBlocked)(w.Contacts.AcceptContact(pair[1].Ctx, on(id)))
 		}
 	}
 	one, other := w.Agent(), w.Agent()

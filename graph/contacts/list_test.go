@@ -17,8 +17,7 @@ func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	me := w.Agent()
-	empty, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{})
-	require.NoError(t, err)
+	empty := graphtest.Got(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{}))(t)
 	require.Equal(t, &contacts.ContactList{Contacts: []*contacts.Card{}}, empty)
 
 	others := []*graphtest.Agent{w.Agent(), w.Agent(), w.Agent(), w.Agent()}
@@ -29,8 +28,7 @@ func TestContactsListShowsEveryStateNewestFirst(t *testing.T) {
 	w.Block(others[3], blocked)
 	w.Asked(others[0], others[1])
 
-	list, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{}))(t)
 	require.Nil(t, list.NextBefore)
 	require.Len(t, list.Contacts, 4)
 	for i, want := range []struct {
@@ -71,8 +69,7 @@ FROM (SELECT id, n % 3 = 0 AS mine, stoa_now() - make_interval(secs => n / 40) A
 	var ids []uuid.UUID
 	input := contacts.ListInput{}
 	for _, size := range []int{100, 100, 50} {
-		list, err := w.Contacts.MyContacts(me.Ctx, input)
-		require.NoError(t, err)
+		list := graphtest.Got(w.Contacts.MyContacts(me.Ctx, input))(t)
 		require.Len(t, list.Contacts, size)
 		for _, c := range list.Contacts {
 			ids = append(ids, c.ID)
@@ -97,8 +94,7 @@ FROM (SELECT id, n % 3 = 0 AS mine, stoa_now() - make_interval(secs => n / 40) A
 	require.NoError(t, rows.Err())
 	require.Equal(t, want, ids)
 
-	list, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: page.Param{ids[len(ids)-1].String()}})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: page.Param{ids[len(ids)-1].String()}}))(t)
 	require.Empty(t, list.Contacts)
 	require.Nil(t, list.NextBefore)
 }
@@ -120,9 +116,7 @@ func TestContactsListRefuses(t *testing.T) {
 		{page.Param{uuid.NewString()}, fault.NotFound},
 		{page.Param{me.ID.String()}, fault.NotFound},
 	} {
-		_, err := w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: test.before})
-		graphtest.RequireFault(t, err, test.code)
+		graphtest.Refused(t, test.code)(w.Contacts.MyContacts(me.Ctx, contacts.ListInput{Before: test.before}))
 	}
-	_, err := w.Contacts.MyContacts(context.Background(), contacts.ListInput{})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(w.Contacts.MyContacts(context.Background(), contacts.ListInput{}))
 }

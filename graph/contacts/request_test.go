@@ -20,8 +20,7 @@ func TestRequestMakesAPendingContact(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	one, other := w.Agent(), w.Agent()
-	made, err := ask(w, one, other.ID)
-	require.NoError(t, err)
+	made := graphtest.Got(ask(w, one, other.ID))(t)
 	c := made.Contact
 	require.False(t, made.Repeated)
 	require.Equal(t, "pending", c.State)
@@ -47,12 +46,9 @@ func TestRequestRefuses(t *testing.T) {
 		_, err := w.Contacts.RequestContact(one.Ctx, contacts.RequestInput{RecipientID: sent})
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidID).Fields, "recipient_id", name)
 	}
-	_, err := ask(w, one, one.ID)
-	graphtest.RequireFault(t, err, fault.SelfContact)
-	_, err = ask(w, one, uuid.New())
-	graphtest.RequireFault(t, err, fault.NotFound)
-	_, err = w.Contacts.RequestContact(context.Background(), contacts.RequestInput{})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.SelfContact)(ask(w, one, one.ID))
+	graphtest.Refused(t, fault.NotFound)(ask(w, one, uuid.New()))
+	graphtest.Refused(t, fault.Unauthorized)(w.Contacts.RequestContact(context.Background(), contacts.RequestInput{}))
 	require.Zero(t, w.Count("SELECT count(*) FROM contacts"))
 	require.Zero(t, w.Count("SELECT count(*) FROM events"))
 }
@@ -89,8 +85,7 @@ func TestRequestAndActivity(t *testing.T) {
 			require.NoError(t, err, "a repeat comes before the rules")
 			require.True(t, repeat.Repeated)
 			require.Equal(t, known, repeat.Contact.ID)
-			repeat, err = ask(w, set, before.ID)
-			require.NoError(t, err)
+			repeat = graphtest.Got(ask(w, set, before.ID))(t)
 			require.Equal(t, contacts.StatusIncoming, repeat.Contact.Friendship.Status)
 
 			w.Block(before, known)
@@ -98,8 +93,7 @@ func TestRequestAndActivity(t *testing.T) {
 			if want == "" {
 				want = fault.ContactBlocked
 			}
-			_, err = ask(w, before, set.ID)
-			graphtest.RequireFault(t, err, want)
+			graphtest.Refused(t, want)(ask(w, before, set.ID))
 		})
 	}
 }
@@ -110,15 +104,11 @@ func TestRestrictedAgentMayNotAsk(t *testing.T) {
 	one, other, verified := w.Agent(), w.Agent(), w.Agent()
 	w.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", verified.ID)
 	w.Exec("UPDATE settings SET email_requirement_activated_at = stoa_now() - interval '13 days'")
-	_, err := ask(w, one, other.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(ask(w, one, other.ID))
 	w.Shift(25 * time.Hour)
-	_, err = ask(w, one, verified.ID)
-	graphtest.RequireFault(t, err, fault.InactiveBot)
-	made, err := ask(w, verified, one.ID)
-	require.NoError(t, err)
-	_, err = w.Contacts.AcceptContact(one.Ctx, on(made.Contact.ID))
-	graphtest.RequireFault(t, err, fault.InactiveBot)
+	graphtest.Refused(t, fault.InactiveBot)(ask(w, one, verified.ID))
+	made := graphtest.Got(ask(w, verified, one.ID))(t)
+	graphtest.Refused(t, fault.InactiveBot)(w.Contacts.AcceptContact(one.Ctx, on(made.Contact.ID)))
 }
 
 func TestIdenticalRequestsAtOnce(t *testing.T) {
@@ -169,10 +159,8 @@ func TestOnlyNewRequestsCount(t *testing.T) {
 	w.Asked(one, first)
 	for range 5 {
 		w.Asked(one, first)
-		_, err := ask(w, one, one.ID)
-		graphtest.RequireFault(t, err, fault.SelfContact)
-		_, err = ask(w, one, uuid.New())
-		graphtest.RequireFault(t, err, fault.NotFound)
+		graphtest.Refused(t, fault.SelfContact)(ask(w, one, one.ID))
+		graphtest.Refused(t, fault.NotFound)(ask(w, one, uuid.New()))
 	}
 	w.Asked(one, second)
 	_, err := ask(w, one, third.ID)

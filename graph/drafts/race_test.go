@@ -45,8 +45,7 @@ func TestDraftsAtOnceAreCounted(t *testing.T) {
 		return err
 	})
 	require.Equal(t, map[fault.Code]int{"": maxDrafts, fault.StateConflict: 5}, ended.Count())
-	list, err := w.Drafts.OrderDrafts(customer.Ctx, drafts.ListInput{OrderID: order.ID.String()})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Drafts.OrderDrafts(customer.Ctx, drafts.ListInput{OrderID: order.ID.String()}))(t)
 	for i, shown := range list.Drafts {
 		require.Equal(t, maxDrafts-i, shown.Number)
 	}
@@ -93,8 +92,7 @@ func TestRepliesAndDeliveryAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	order, customer, contractor := started(t, w)
-	made, err := w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
-	require.NoError(t, err)
+	made := graphtest.Got(w.Drafts.SendDraft(contractor.Ctx, draft(order, newID())))(t)
 	ended := graphtest.AtOnce(6, func(i int) error {
 		switch i {
 		case 0:
@@ -119,6 +117,5 @@ func TestRepliesAndDeliveryAtOnce(t *testing.T) {
 	require.Equal(t, 4-replied[""], replied[fault.StateConflict])
 	require.EqualValues(t, replied[""], w.Count("SELECT count(*) FROM drafts WHERE verdict IS NOT NULL"))
 	require.Contains(t, []fault.Code{"", fault.StateConflict}, ended[1])
-	_, err = w.Drafts.SendDraft(contractor.Ctx, draft(order, newID()))
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.Drafts.SendDraft(contractor.Ctx, draft(order, newID())))
 }

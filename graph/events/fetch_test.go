@@ -34,8 +34,7 @@ func cursor(of *graphtest.Agent, size int) events.Cursor {
 // fetch reads the batch of a cursor.
 func fetch(t *testing.T, w *graphtest.World, of events.Cursor) events.Batch {
 	t.Helper()
-	batch, err := w.Events.Fetch(t.Context(), of)
-	require.NoError(t, err)
+	batch := graphtest.Got(w.Events.Fetch(t.Context(), of))(t)
 	return batch
 }
 
@@ -199,8 +198,7 @@ func TestOnlyTheRecipientAcknowledges(t *testing.T) {
 		acknowledged = append(acknowledged, ids...)
 	}
 	acknowledge := func(recipient *graphtest.Agent, ids ...uuid.UUID) []uuid.UUID {
-		deleted, err := w.Events.Acknowledge(t.Context(), recipient.ID, ids)
-		require.NoError(t, err)
+		deleted := graphtest.Got(w.Events.Acknowledge(t.Context(), recipient.ID, ids))(t)
 		return deleted
 	}
 	require.Empty(t, acknowledge(other, first))

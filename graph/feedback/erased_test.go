@@ -21,15 +21,13 @@ func TestFeedbackEndsWithItsAgent(t *testing.T) {
 			  CASE $2 WHEN 'report' THEN $3::uuid END, CASE $2 WHEN 'report' THEN $3::uuid END,
 			  CASE WHEN $4::text IS NULL THEN 'open' ELSE 'answered' END, $4, CASE WHEN $4 IS NOT NULL THEN now() END`, ada.ID, kind, other.ID, answer)
 	}
-	report, err := w.Feedback.SendFeedback(ada.Ctx, reported("bot", other.ID.String(), "It asks for tokens."))
-	require.NoError(t, err)
+	report := graphtest.Got(w.Feedback.SendFeedback(ada.Ctx, reported("bot", other.ID.String(), "It asks for tokens.")))(t)
 	w.Deleted(ada)
 	var left uuid.UUID
 	require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "SELECT id FROM feedbacks").Scan(&left))
 	require.Equal(t, report.Feedback.ID, left)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM feedbacks"))
 	operator := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	_, err = w.Operator.AnswerFeedback(operator, left, "It is gone.", "seen")
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Operator.AnswerFeedback(operator, left, "It is gone.", "seen"))
 	require.Zero(t, w.Count("SELECT count(*) FROM feedbacks"))
 }

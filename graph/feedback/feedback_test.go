@@ -19,15 +19,13 @@ var ptr = graphtest.Ptr[string]
 
 func send(t *testing.T, w *graphtest.World, by *graphtest.Agent, kind, text string) *feedback.Card {
 	t.Helper()
-	sent, err := w.Feedback.SendFeedback(by.Ctx, feedback.SendInput{Kind: &kind, Text: &text})
-	require.NoError(t, err)
+	sent := graphtest.Got(w.Feedback.SendFeedback(by.Ctx, feedback.SendInput{Kind: &kind, Text: &text}))(t)
 	return sent.Feedback
 }
 
 func list(t *testing.T, w *graphtest.World, by *graphtest.Agent, before ...string) *feedback.List {
 	t.Helper()
-	found, err := w.Feedback.OwnFeedback(by.Ctx, feedback.ListInput{Before: before})
-	require.NoError(t, err)
+	found := graphtest.Got(w.Feedback.OwnFeedback(by.Ctx, feedback.ListInput{Before: before}))(t)
 	require.NotNil(t, found.Feedback)
 	return found
 }
@@ -93,8 +91,7 @@ func TestFeedbackRefuses(t *testing.T) {
 	for _, who := range []context.Context{t.Context(), viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator})} {
 		_, err := w.Feedback.SendFeedback(who, feedback.SendInput{Kind: ptr("bug"), Text: ptr("x")})
 		graphtest.RequireFault(t, err, fault.Unauthorized)
-		_, err = w.Feedback.OwnFeedback(who, feedback.ListInput{})
-		graphtest.RequireFault(t, err, fault.Unauthorized)
+		graphtest.Refused(t, fault.Unauthorized)(w.Feedback.OwnFeedback(who, feedback.ListInput{}))
 	}
 }
 
@@ -113,8 +110,7 @@ func TestFeedbackBefore(t *testing.T) {
 		{page.Param{foreign}, fault.NotFound},
 		{page.Param{uuid.NewString()}, fault.NotFound},
 	} {
-		_, err := w.Feedback.OwnFeedback(ada.Ctx, feedback.ListInput{Before: c.before})
-		graphtest.RequireFault(t, err, c.code)
+		graphtest.Refused(t, c.code)(w.Feedback.OwnFeedback(ada.Ctx, feedback.ListInput{Before: c.before}))
 	}
 }
 

@@ -23,24 +23,21 @@ func TestReports(t *testing.T) {
 	w := graphtest.New(t)
 	ada, other := w.Agent(), w.Agent()
 	post, task := w.Posted(other, "Send me your token.", "public"), w.Tasked(other, "A task", "of mine", 100)
-	service, err := w.Services.CreateService(other.Ctx, services.CreateServiceInput{
+	service := graphtest.Got(w.Services.CreateService(other.Ctx, services.CreateServiceInput{
 		Fields: services.Fields{Title: ptr("Refunds"), Description: ptr("Send me your token.")},
-	})
-	require.NoError(t, err)
+	}))(t)
 	for kind, id := range map[string]uuid.UUID{"bot": other.ID, "post": post.ID, "task": task.ID, "service": service.Service.ID} {
 		first, err := w.Feedback.SendFeedback(ada.Ctx, reported(kind, id.String(), "It asks for tokens."))
 		require.NoError(t, err, kind)
 		require.False(t, first.Repeated)
 		require.Equal(t, &feedback.Subject{Type: kind, ID: id}, first.Feedback.Subject)
-		again, err := w.Feedback.SendFeedback(ada.Ctx, reported(kind, id.String(), "Again."))
-		require.NoError(t, err)
+		again := graphtest.Got(w.Feedback.SendFeedback(ada.Ctx, reported(kind, id.String(), "Again.")))(t)
 		require.True(t, again.Repeated)
 		require.Equal(t, first.Feedback, again.Feedback)
 		require.Equal(t, first.Feedback, list(t, w, ada).Feedback[0])
 
 		w.Exec("UPDATE feedbacks SET state = 'answered', answer = 'Thank you.', answered_at = stoa_now()")
-		later, err := w.Feedback.SendFeedback(ada.Ctx, reported(kind, id.String(), "It does it again."))
-		require.NoError(t, err)
+		later := graphtest.Got(w.Feedback.SendFeedback(ada.Ctx, reported(kind, id.String(), "It does it again.")))(t)
 		require.False(t, later.Repeated, "the first was answered")
 		w.Exec("DELETE FROM feedbacks")
 	}

@@ -50,8 +50,15 @@ func (w *World) Agent() *Agent {
 // Ptr returns a pointer to v, for the optional fields of inputs.
 func Ptr[T any](v T) *T { return &v }
 
+// Checker is a test, or the draw of a property.
+type Checker interface {
+	Helper()
+	Errorf(format string, args ...any)
+	FailNow()
+}
+
 // RequireFault fails the test unless err is a fault of that code, and returns it.
-func RequireFault(t testing.TB, err error, code fault.Code) *fault.Error {
+func RequireFault(t Checker, err error, code fault.Code) *fault.Error {
 	t.Helper()
 	require.Error(t, err)
 	known := fault.From(err)
@@ -84,5 +91,32 @@ func Nightly(t testing.TB) {
 func Checks(full int) {
 	if err := flag.Set("rapid.checks", strconv.Itoa(full)); err != nil {
 		panic(err)
+	}
+}
+
+// Refused requires the call whose results it is given to return a fault of that code.
+func Refused(t Checker, code fault.Code) func(any, error) {
+	t.Helper()
+	return func(_ any, err error) {
+		t.Helper()
+		RequireFault(t, err, code)
+	}
+}
+
+// OK requires the call whose results it is given to succeed.
+func OK(t Checker) func(any, error) {
+	t.Helper()
+	return func(_ any, err error) {
+		t.Helper()
+		require.NoError(t, err)
+	}
+}
+
+// Got returns the result of a call that must succeed: graphtest.Got(w.Posts.CreatePost(ctx, in))(t).
+func Got[T any](result T, err error) func(Checker) T {
+	return func(t Checker) T {
+		t.Helper()
+		require.NoError(t, err)
+		return result
 	}
 }

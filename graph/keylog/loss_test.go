@@ -71,29 +71,24 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 		graphtest.RequireFault(t, err, fault.ServiceUnavailable)
 		_, err = process.Prove(ctx, 1, 3)
 		require.ErrorIs(t, err, keylog.ErrBehind)
-		metrics, err := process.Metrics(ctx)
-		require.NoError(t, err)
+		metrics := graphtest.Got(process.Metrics(ctx))(t)
 		require.Equal(t, []float64{1, 0}, []float64{metrics[0].Value, metrics[1].Value})
 	}
 	late := w.Agent()
 	_, err = w.KeyLog.Sequence(ctx)
 	require.ErrorIs(t, err, keylog.ErrBehind)
-	own, err := w.Bots.Me(late.Ctx)
-	require.NoError(t, err)
+	own := graphtest.Got(w.Bots.Me(late.Ctx))(t)
 	require.Nil(t, own.Bot.KeyLog.Index, "what is new stays unproven")
 
 	// A process that knows nothing of them goes on, and the others find a fork once it has caught up.
 	for range 2 {
 		w.Agent()
 	}
-	_, err = stranger.Sequence(ctx)
-	require.NoError(t, err)
-	_, err = stranger.Checkpoint(ctx, 1)
-	require.NoError(t, err)
+	graphtest.OK(t)(stranger.Sequence(ctx))
+	graphtest.OK(t)(stranger.Checkpoint(ctx, 1))
 	_, err = w.KeyLog.Checkpoint(ctx, 1)
 	require.ErrorIs(t, err, keylog.ErrForked)
-	metrics, err := w.KeyLog.Metrics(ctx)
-	require.NoError(t, err)
+	metrics := graphtest.Got(w.KeyLog.Metrics(ctx))(t)
 	require.Equal(t, []float64{1, 1}, []float64{metrics[0].Value, metrics[1].Value})
 
 	w.lose(3)
@@ -101,8 +96,7 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	next := w.newEpoch(w.KeyLog)
 	require.Equal(t, host+"/log/2", next.Origin)
 	require.Equal(t, left+1, next.Size)
-	_, err = w.KeyLog.Checkpoint(ctx, 1)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.KeyLog.Checkpoint(ctx, 1))
 	after := w.read(2)
 	require.Equal(t, append([]byte{4}, digest(host+"/log/1")...), after.entries[0][:33])
 	formerRoot := rootOf(t, before.entries[:left])
@@ -111,8 +105,7 @@ func TestTheLogNeitherShrinksNorForks(t *testing.T) {
 	for _, agent := range agents[:3] {
 		w.requireOpens(after, agent)
 	}
-	published, err := w.KeyLog.Published(ctx)
-	require.NoError(t, err)
+	published := graphtest.Got(w.KeyLog.Published(ctx))(t)
 	require.Len(t, published.Epochs, 1)
 	require.Equal(t, host+"/log/1", published.Epochs[0].Origin)
 	require.Equal(t, left, published.Epochs[0].Size)
@@ -134,7 +127,6 @@ func TestDamagedFileOfTheHead(t *testing.T) {
 	whole := w.read(1).note
 	for _, damaged := range [][]byte{nil, whole[:20], bytes.Replace(whole, []byte("\n2\n"), []byte("\n02\n"), 1), []byte("a\n1\nb\n")} {
 		require.NoError(t, os.WriteFile(w.file, damaged, 0o600))
-		_, err := w.KeyLog.Checkpoint(t.Context(), 1)
-		graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+		graphtest.Refused(t, fault.ServiceUnavailable)(w.KeyLog.Checkpoint(t.Context(), 1))
 	}
 }

@@ -102,33 +102,26 @@ func (w *world) cosign(o *others, agents int) {
 	w.sequence()
 	process := w.another("")
 	process.Witnesses = o
-	_, err := process.Cosign(w.t.Context())
-	require.NoError(w.t, err)
+	graphtest.OK(w.t)(process.Cosign(w.t.Context()))
 }
 
 // proof returns the size of the head that proves an entry, and the names of the witnesses below it.
 func (w *world) proof(index int64) (size int64, names []string) {
 	w.t.Helper()
-	raw, err := w.KeyLog.Include(w.t.Context(), 1, index)
-	require.NoError(w.t, err)
-	listed, err := w.KeyLog.Proofs(w.t.Context(), []int64{0, index})
-	require.NoError(w.t, err)
+	raw := graphtest.Got(w.KeyLog.Include(w.t.Context(), 1, index))(w.t)
+	listed := graphtest.Got(w.KeyLog.Proofs(w.t.Context(), []int64{0, index}))(w.t)
 	require.Equal(w.t, string(raw), listed[index])
 	top, checkpoint, _ := strings.Cut(string(raw), "\n\n")
-	published, err := w.KeyLog.Published(w.t.Context())
-	require.NoError(w.t, err)
-	verifier, err := note.NewVerifier(published.Vkeys[0])
-	require.NoError(w.t, err)
-	_, err = note.Open([]byte(checkpoint), note.VerifierList(verifier))
-	require.NoError(w.t, err)
+	published := graphtest.Got(w.KeyLog.Published(w.t.Context()))(w.t)
+	verifier := graphtest.Got(note.NewVerifier(published.Vkeys[0]))(w.t)
+	graphtest.OK(w.t)(note.Open([]byte(checkpoint), note.VerifierList(verifier)))
 	tree, err := tlog.ParseTree([]byte("go.sum database tree\n" + strings.Join(strings.Split(checkpoint, "\n")[1:3], "\n") + "\n"))
 	require.NoError(w.t, err)
 	entries := w.read(1).entries
 	require.Equal(w.t, rootOf(w.t, entries[:tree.N]), tree.Hash)
 	var hashes tlog.RecordProof
 	for _, line := range strings.Split(top, "\n")[2:] {
-		hash, err := tlog.ParseHash(line)
-		require.NoError(w.t, err)
+		hash := graphtest.Got(tlog.ParseHash(line))(w.t)
 		hashes = append(hashes, hash)
 	}
 	require.NoError(w.t, tlog.CheckRecord(hashes, tree.N, tree.Hash, index, tlog.RecordHash(entries[index])))
@@ -163,8 +156,7 @@ func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 	o.say("b", &keylog.Cosigned{Err: errors.New("it is away")})
 	process := w.another("")
 	process.Witnesses = o
-	refused, err := process.Cosign(t.Context())
-	require.NoError(t, err)
+	refused := graphtest.Got(process.Cosign(t.Context()))(t)
 	require.ErrorContains(t, refused, "it is away")
 	requireProof(4, 5, "a", "b", "c")
 	requireProof(5, 9, "a", "c")
@@ -175,8 +167,7 @@ func TestProofsHaveTheLinesOfWitnesses(t *testing.T) {
 			w.Agent()
 		}
 		w.sequence()
-		_, err = process.Cosign(t.Context())
-		require.NoError(t, err)
+		graphtest.OK(t)(process.Cosign(t.Context()))
 		requireProof(4, 5, "a", "b", "c")
 		requireProof(5, 9, "a", "c")
 		requireProof(9, size, "c")
@@ -206,26 +197,22 @@ func TestWhenWitnessesAreAsked(t *testing.T) {
 	w, o := newWitnessed(t, "a", "b")
 	o.say("b", &keylog.Cosigned{Err: errors.New("it is away")})
 	for range 5 { // at once
-		_, err := w.KeyLog.Cosign(t.Context())
-		require.NoError(t, err)
+		graphtest.OK(t)(w.KeyLog.Cosign(t.Context()))
 	}
 	require.Equal(t, []string{"a 2", "b 2"}, o.asked)
 	w.Shift(61 * time.Minute)
-	_, err := w.KeyLog.Cosign(t.Context())
-	require.NoError(t, err)
+	graphtest.OK(t)(w.KeyLog.Cosign(t.Context()))
 	require.Contains(t, o.asked[2:], "a 2", "an hour later")
 	o.say("b", nil)
 	require.Eventually(t, func() bool { // it is asked again, without growth
-		_, err := w.KeyLog.Cosign(t.Context())
-		require.NoError(t, err)
+		graphtest.OK(t)(w.KeyLog.Cosign(t.Context()))
 		return w.Count("SELECT count(*) FROM log_cosignatures WHERE witness = 'b' AND size = 2") == 1
 	}, slack.TestWait, 10*time.Millisecond)
 	w.Agent()
 	w.sequence()
 	asked := len(o.asked)
 	for range 3 {
-		_, err = w.KeyLog.Cosign(t.Context())
-		require.NoError(t, err)
+		graphtest.OK(t)(w.KeyLog.Cosign(t.Context()))
 	}
 	require.Equal(t, []string{"a 3", "b 3"}, o.asked[asked:])
 }
@@ -294,8 +281,7 @@ func TestWitnessesShowWhatWasLost(t *testing.T) {
 			require.ErrorContains(t, process.AskWitnesses(t.Context()), "no answer")
 			_, err := process.Checkpoint(t.Context(), 1)
 			require.NoError(t, err, "a witness that is away changes nothing")
-			honest, err := w.KeyLog.Checkpoint(t.Context(), 1)
-			require.NoError(t, err)
+			honest := graphtest.Got(w.KeyLog.Checkpoint(t.Context(), 1))(t)
 			o.shown["a"] = keylog.Shown{Note: honest}
 			require.NotErrorIs(t, process.AskWitnesses(t.Context()), keylog.ErrForked)
 			_, err = process.Checkpoint(t.Context(), 1)
@@ -313,8 +299,7 @@ func TestWitnessesShowWhatWasLost(t *testing.T) {
 			refused, err := process.Cosign(t.Context())
 			require.NoError(t, errors.Join(refused, err))
 			require.Empty(t, o.asked)
-			metrics, err := process.Metrics(t.Context())
-			require.NoError(t, err)
+			metrics := graphtest.Got(process.Metrics(t.Context()))(t)
 			require.InDelta(t, 1, metrics[0].Value, 0)
 			require.Equal(t, errors.Is(row.wanted, keylog.ErrForked), metrics[1].Value == 1)
 			for _, other := range []*keylog.API{w.another(w.file), w.KeyLog} {
@@ -322,15 +307,11 @@ func TestWitnessesShowWhatWasLost(t *testing.T) {
 				require.Equal(t, row.kept, errors.Is(err, row.wanted))
 			}
 			w.newEpoch(process)
-			_, err = process.Sequence(t.Context())
-			require.NoError(t, err)
-			published, err := process.Published(t.Context())
-			require.NoError(t, err)
+			graphtest.OK(t)(process.Sequence(t.Context()))
+			published := graphtest.Got(process.Published(t.Context()))(t)
 			_, epoch, _ := strings.Cut(published.Origin, "/log/")
-			number, err := strconv.Atoi(epoch)
-			require.NoError(t, err)
-			_, err = process.Checkpoint(t.Context(), number)
-			require.NoError(t, err)
+			number := graphtest.Got(strconv.Atoi(epoch))(t)
+			graphtest.OK(t)(process.Checkpoint(t.Context(), number))
 			require.Equal(t, name == "of now on", number == 3, "an epoch that a witness knows is not begun again")
 		})
 	}
@@ -347,12 +328,10 @@ func TestAWitnessThatOnlySaysSo(t *testing.T) {
 	o.say("a", &keylog.Cosigned{Err: errors.New("I know more"), Differs: true})
 	refused, err := w.KeyLog.Cosign(t.Context())
 	require.NoError(t, errors.Join(refused, err), "another process may have submitted a later head")
-	_, err = w.KeyLog.Checkpoint(t.Context(), 1)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.KeyLog.Checkpoint(t.Context(), 1))
 	o.shown["a"] = keylog.Shown{Note: []byte(headText(1, 77))}
 	require.Eventually(t, func() bool {
-		refused, err = w.KeyLog.Cosign(t.Context())
-		require.NoError(t, err)
+		refused = graphtest.Got(w.KeyLog.Cosign(t.Context()))(t)
 		return errors.Is(refused, keylog.ErrBehind)
 	}, slack.TestWait, 10*time.Millisecond)
 	require.ErrorContains(t, refused, "I know more")

@@ -45,8 +45,7 @@ func (w *world) another(file string) *keylog.API {
 func (w *world) sequence() {
 	w.t.Helper()
 	for range 3 { // the first begins the log
-		_, err := w.KeyLog.Sequence(w.t.Context())
-		require.NoError(w.t, err)
+		graphtest.OK(w.t)(w.KeyLog.Sequence(w.t.Context()))
 	}
 }
 
@@ -61,10 +60,8 @@ type log struct {
 func (w *world) read(epoch int) log {
 	w.t.Helper()
 	ctx := w.t.Context()
-	signed, err := w.KeyLog.Checkpoint(ctx, epoch)
-	require.NoError(w.t, err)
-	published, err := w.KeyLog.Published(ctx)
-	require.NoError(w.t, err)
+	signed := graphtest.Got(w.KeyLog.Checkpoint(ctx, epoch))(w.t)
+	published := graphtest.Got(w.KeyLog.Published(ctx))(w.t)
 	tree, origin := w.open(signed, published.Vkeys[0])
 	var (
 		found  = log{origin: origin, note: signed}
@@ -79,19 +76,16 @@ func (w *world) read(epoch int) log {
 	)
 	for n := int64(0); n<<8 < tree.N; n++ {
 		width := int(min(256, tree.N-n<<8))
-		tile, err := w.KeyLog.Tile(ctx, keylog.Tile{Epoch: epoch, Entries: true, N: n, Width: width})
-		require.NoError(w.t, err)
+		tile := graphtest.Got(w.KeyLog.Tile(ctx, keylog.Tile{Epoch: epoch, Entries: true, N: n, Width: width}))(w.t)
 		for len(tile) > 0 {
 			size := 2 + int(binary.BigEndian.Uint16(tile))
 			entry := tile[2:size]
-			more, err := tlog.StoredHashes(int64(len(found.entries)), entry, reader)
-			require.NoError(w.t, err)
+			more := graphtest.Got(tlog.StoredHashes(int64(len(found.entries)), entry, reader))(w.t)
 			hashes, found.entries, tile = append(hashes, more...), append(found.entries, entry), tile[size:]
 		}
 	}
 	require.Len(w.t, found.entries, int(tree.N))
-	root, err := tlog.TreeHash(tree.N, reader)
-	require.NoError(w.t, err)
+	root := graphtest.Got(tlog.TreeHash(tree.N, reader))(w.t)
 	require.Equal(w.t, tree.Hash, root)
 	return found
 }
@@ -99,14 +93,11 @@ func (w *world) read(epoch int) log {
 // open checks the signature of a checkpoint and returns its tree and origin.
 func (w *world) open(signed []byte, vkey string) (tlog.Tree, string) {
 	w.t.Helper()
-	verifier, err := note.NewVerifier(vkey)
-	require.NoError(w.t, err)
-	opened, err := note.Open(signed, note.VerifierList(verifier))
-	require.NoError(w.t, err)
+	verifier := graphtest.Got(note.NewVerifier(vkey))(w.t)
+	opened := graphtest.Got(note.Open(signed, note.VerifierList(verifier)))(w.t)
 	origin, rest, _ := strings.Cut(opened.Text, "\n")
 	require.Equal(w.t, verifier.Name(), origin)
-	tree, err := tlog.ParseTree([]byte("go.sum database tree\n" + rest))
-	require.NoError(w.t, err)
+	tree := graphtest.Got(tlog.ParseTree([]byte("go.sum database tree\n" + rest)))(w.t)
 	return tree, origin
 }
 
@@ -133,8 +124,7 @@ func label(handle string) string { return string(digest("stoa log handle 1\n", h
 // requireOpens requires the entry of an agent where its passport says, opened by the salt there.
 func (w *world) requireOpens(l log, agent *graphtest.Agent) *bots.Own {
 	w.t.Helper()
-	own, err := w.Bots.Me(agent.Ctx)
-	require.NoError(w.t, err)
+	own := graphtest.Got(w.Bots.Me(agent.Ctx))(w.t)
 	card := own.Bot
 	require.NotNil(w.t, card.KeyLog.Index)
 	require.Len(w.t, card.KeyLog.Salt, 16)
@@ -157,11 +147,9 @@ func rootOf(t *testing.T, entries [][]byte) tlog.Hash {
 		return read, nil
 	})
 	for n, entry := range entries {
-		more, err := tlog.StoredHashes(int64(n), entry, reader)
-		require.NoError(t, err)
+		more := graphtest.Got(tlog.StoredHashes(int64(n), entry, reader))(t)
 		hashes = append(hashes, more...)
 	}
-	root, err := tlog.TreeHash(int64(len(entries)), reader)
-	require.NoError(t, err)
+	root := graphtest.Got(tlog.TreeHash(int64(len(entries)), reader))(t)
 	return root
 }

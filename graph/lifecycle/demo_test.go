@@ -26,8 +26,7 @@ func (w *world) demo() *graphtest.Agent {
 	w.t.Helper()
 	agent := w.Agent()
 	w.Exec("UPDATE bots SET is_demo = true WHERE id = $1", agent.ID)
-	_, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{DisplayName: graphtest.Ptr(mark), Bio: graphtest.Ptr(mark)})
-	require.NoError(w.t, err)
+	graphtest.OK(w.t)(w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{DisplayName: graphtest.Ptr(mark), Bio: graphtest.Ptr(mark)}))
 	return agent
 }
 
@@ -44,8 +43,7 @@ func (w *world) act(by *graphtest.Agent, order *orders.Card, action orders.Actio
 		in.Reason = graphtest.Ptr("zqreason")
 	default:
 	}
-	changed, err := w.Orders.OrderAct(by.Ctx, in)
-	require.NoError(w.t, err)
+	changed := graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t)
 	return changed.Order
 }
 
@@ -68,8 +66,7 @@ var path = []orders.Action{orders.Accept, orders.Start, orders.Deliver}
 
 func (w *world) handle(agent *graphtest.Agent) string {
 	w.t.Helper()
-	found, err := w.DB.Ent.Bot.Get(context.Background(), agent.ID)
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t)
 	return found.Handle
 }
 
@@ -77,8 +74,7 @@ func (w *world) deleteDemo() (deleted int64, held []lifecycle.Held) {
 	w.t.Helper()
 	deleted, held, err := w.Lifecycle.DeleteDemo(context.Background())
 	require.NoError(w.t, err)
-	found, err := w.Wallet.Reconcile(context.Background())
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(w.t)
 	require.Empty(w.t, found, "the books balance")
 	return deleted, held
 }
@@ -108,10 +104,9 @@ func TestTheDemoLeavesNoText(t *testing.T) {
 	})
 	require.NoError(t, err)
 	working := w.traded(a, b, orders.Accept, orders.Start)
-	_, err = w.Drafts.SendDraft(b.Ctx, drafts.SendInput{
+	graphtest.OK(t)(w.Drafts.SendDraft(b.Ctx, drafts.SendInput{
 		OrderID: working.ID.String(), OperationID: graphtest.Ptr(uuid.NewString()), Text: graphtest.Ptr(mark),
-	})
-	require.NoError(t, err)
+	}))
 	file := w.File(b, attachments.Order)
 	w.Exec("UPDATE orders SET title = $1, description = $1 WHERE true", mark)
 	w.Exec("UPDATE attachments SET bound_kind = 'order_result', bound_id = $1, file_name = $2 WHERE id = $3", closed.ID, mark, file)
@@ -128,8 +123,7 @@ func TestTheDemoLeavesNoText(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM attachments WHERE status = 'ready' AND deleted_at IS NULL"))
 	require.Zero(t, w.Count("SELECT count(*) FROM orders WHERE state NOT IN ('closed', 'cancelled', 'rejected')"))
 	require.EqualValues(t, 0, w.Count("SELECT sum(reserved_minor) FROM accounts"))
-	figures, err := w.Activity.Figures(context.Background())
-	require.NoError(t, err)
+	figures := graphtest.Got(w.Activity.Figures(context.Background()))(t)
 	require.Zero(t, figures.OrdersClosed, "people do not see that they were there")
 
 	deleted, held = w.deleteDemo()
@@ -173,8 +167,7 @@ func TestOthersKeepWhatTheyHadWithTheDemo(t *testing.T) {
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM messages"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings WHERE author_id = $1 AND text <> ''", ada.ID), "her words")
 	require.EqualValues(t, 4, w.Count("SELECT stars FROM ratings WHERE subject_id = $1", ada.ID), "what she was given")
-	found, err := w.Orders.Order(ada.Ctx, orders.OrderInput{OrderID: done.ID.String()})
-	require.NoError(t, err)
+	found := graphtest.Got(w.Orders.Order(ada.Ctx, orders.OrderInput{OrderID: done.ID.String()}))(t)
 	require.Equal(t, "Echo", found.Order.Title)
 	require.Equal(t, mark, *found.Order.ResultText)
 	require.Equal(t, "deleted", found.Order.Contractor.DisplayName)

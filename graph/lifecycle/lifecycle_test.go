@@ -59,13 +59,11 @@ func (w *world) owned() *graphtest.Agent {
 func (w *world) give(agent *graphtest.Agent) {
 	w.t.Helper()
 	address := owner
-	asked, err := w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: &address})
-	require.NoError(w.t, err)
+	asked := graphtest.Got(w.Owners.RequestOwnerEmail(agent.Ctx, owners.OwnerEmailInput{Email: &address}))(w.t)
 	w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", asked.ChallengeID)
-	_, err = w.Owners.VerifyOwnerEmail(agent.Ctx, owners.CodeInput{
+	graphtest.OK(w.t)(w.Owners.VerifyOwnerEmail(agent.Ctx, owners.CodeInput{
 		ChallengeID: graphtest.Ptr(asked.ChallengeID.String()), Code: graphtest.Ptr(w.Email.Code(asked.ChallengeID)),
-	})
-	require.NoError(w.t, err)
+	}))
 }
 
 // offer has one agent offer another an order.
@@ -94,8 +92,7 @@ func (w *world) rated(by, of *graphtest.Agent) {
 
 func (w *world) run() lifecycle.Done {
 	w.t.Helper()
-	done, err := w.Lifecycle.Run(context.Background())
-	require.NoError(w.t, err)
+	done := graphtest.Got(w.Lifecycle.Run(context.Background()))(w.t)
 	return done
 }
 
@@ -107,8 +104,7 @@ func (w *world) later(months int, more time.Duration) {
 
 func (w *world) state(agent *graphtest.Agent) string {
 	w.t.Helper()
-	found, err := w.DB.Ent.Bot.Get(context.Background(), agent.ID)
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.DB.Ent.Bot.Get(context.Background(), agent.ID))(w.t)
 	return found.State.String()
 }
 
@@ -131,8 +127,7 @@ func TestFromInactivityToDeletion(t *testing.T) {
 	require.Equal(t, lifecycle.Done{Trashed: 2, Notified: 1}, w.run())
 	require.Equal(t, 1, w.notices())
 	require.Equal(t, lifecycle.Done{}, w.run(), "one notice is enough")
-	card, err := w.Onboarding.Onboarding(agent.Ctx)
-	require.NoError(t, err)
+	card := graphtest.Got(w.Onboarding.Onboarding(agent.Ctx))(t)
 	require.NotNil(t, card.Lifecycle.DeletionAfter)
 	require.Equal(t, card.Lifecycle.DeletionAfter.AddDate(0, -1, 0).Day(), w.Now().Day())
 	w.later(1, -2*time.Hour)
@@ -209,8 +204,7 @@ func TestWaysOutOfTheTrash(t *testing.T) {
 		},
 		"reinstateBot": func(w *world, agent *graphtest.Agent) {
 			ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-			_, err := w.Operator.ReinstateBot(ctx, agent.ID, "asked")
-			require.NoError(w.t, err)
+			graphtest.OK(w.t)(w.Operator.ReinstateBot(ctx, agent.ID, "asked"))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -321,8 +315,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	service, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: &title, Description: &text}})
 	require.NoError(t, err)
 	w.Webhooks.Sender = webhooks.NewSender(webhooks.SenderConfig{})
-	_, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: graphtest.Ptr("https://agent.example/")}))
 	w.rated(agent, peer)
 	w.rated(peer, agent)
 	made := w.offer(agent, peer)
@@ -333,15 +326,12 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	require.NoError(t, w.Auth.NoteActivity(context.Background(), []uuid.UUID{peer.ID}))
 	w.Shift(2 * time.Hour)
 	require.Equal(t, lifecycle.Done{Trashed: 1, Notified: 1}, w.run())
-	_, err = w.Messages.SendMessage(peer.Ctx, graphtest.Envelope(peer, agent))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Messages.SendMessage(peer.Ctx, graphtest.Envelope(peer, agent)))
 	w.later(1, time.Hour)
 	require.Equal(t, lifecycle.Done{Deleted: 1}, w.run())
 
-	_, err = w.Auth.Authenticate(context.Background(), agent.Token, false)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	_, err = w.Profiles.BotCard(peer.Ctx, profiles.BotInput{BotID: agent.ID.String()})
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.Unauthorized)(w.Auth.Authenticate(context.Background(), agent.Token, false))
+	graphtest.Refused(t, fault.NotFound)(w.Profiles.BotCard(peer.Ctx, profiles.BotInput{BotID: agent.ID.String()}))
 	for what, query := range map[string]string{
 		"posts":    "SELECT count(*) FROM posts WHERE deleted_at IS NULL AND author_id = $1",
 		"feed":     "SELECT count(*) FROM feed WHERE author_id = $1",
@@ -358,8 +348,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	} {
 		require.Zero(t, w.Count(query, agent.ID), what)
 	}
-	told, err := w.Events.PollEvents(peer.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}})
-	require.NoError(t, err)
+	told := graphtest.Got(w.Events.PollEvents(peer.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}}))(t)
 	var payloads []string
 	for _, e := range told.Events {
 		if e.Kind == string(events.TaskDeclined) {
@@ -367,17 +356,14 @@ func TestWhatDeletionRemoves(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{fmt.Sprintf(`{"task_id":"%s","response_id":"%s"}`, work.ID, declined.ID)}, payloads)
-	own, err := w.Tasks.ListOwnResponses(peer.Ctx, tasks.OwnResponsesInput{})
-	require.NoError(t, err)
+	own := graphtest.Got(w.Tasks.ListOwnResponses(peer.Ctx, tasks.OwnResponsesInput{}))(t)
 	require.Equal(t, []string{"declined", "closed", "deleted"}, []string{own.Responses[0].State, own.Responses[0].Task.State, own.Responses[0].Task.Title})
-	said, err := w.Ratings.BotRatings(peer.Ctx, ratings.ListInput{BotID: peer.ID.String()})
-	require.NoError(t, err)
+	said := graphtest.Got(w.Ratings.BotRatings(peer.Ctx, ratings.ListInput{BotID: peer.ID.String()}))(t)
 	require.Len(t, said.Ratings, 1, "what it said of others counts on")
 	require.Equal(t, 4, said.Ratings[0].Stars)
 	require.Empty(t, said.Ratings[0].Text)
 	require.Equal(t, "deleted", said.Ratings[0].Author.DisplayName)
-	card, err := w.Profiles.BotCard(peer.Ctx, profiles.BotInput{BotID: peer.ID.String()})
-	require.NoError(t, err)
+	card := graphtest.Got(w.Profiles.BotCard(peer.Ctx, profiles.BotInput{BotID: peer.ID.String()}))(t)
 	require.EqualValues(t, 1, card.Bot.Reputation.Counterparties)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings WHERE text <> '' AND subject_id = $1", agent.ID), "so do others' words")
 	require.NotZero(t, post.ID)
@@ -385,8 +371,7 @@ func TestWhatDeletionRemoves(t *testing.T) {
 	require.NotZero(t, answered.ID)
 
 	for id, state := range map[string]string{made.ID.String(): "cancelled", received.ID.String(): "rejected"} {
-		seen, err := w.Orders.Order(peer.Ctx, orders.OrderInput{OrderID: id})
-		require.NoError(t, err)
+		seen := graphtest.Got(w.Orders.Order(peer.Ctx, orders.OrderInput{OrderID: id}))(t)
 		require.Equal(t, state, seen.Order.State)
 		brief := seen.Order.Customer
 		if brief.ID == peer.ID {
@@ -398,24 +383,19 @@ func TestWhatDeletionRemoves(t *testing.T) {
 		require.NotEmpty(t, brief.Handle)
 	}
 	require.EqualValues(t, 500_000, w.Count("SELECT available_minor FROM accounts WHERE bot_id = $1", agent.ID))
-	wrong, err := w.Wallet.Reconcile(context.Background())
-	require.NoError(t, err)
+	wrong := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
 	require.Empty(t, wrong)
 
-	_, err = w.Messages.SendMessage(peer.Ctx, sent)
-	graphtest.RequireFault(t, err, fault.ContactNotAccepted)
+	graphtest.Refused(t, fault.ContactNotAccepted)(w.Messages.SendMessage(peer.Ctx, sent))
 	_, err = w.Contacts.RequestContact(w.Agent().Ctx, contacts.RequestInput{RecipientID: graphtest.Ptr(agent.ID.String())})
 	graphtest.RequireFault(t, err, fault.NotFound)
-	dialog, err := w.Messages.Dialog(peer.Ctx, messages.DialogInput{Peer: []string{agent.ID.String()}})
-	require.NoError(t, err)
+	dialog := graphtest.Got(w.Messages.Dialog(peer.Ctx, messages.DialogInput{Peer: []string{agent.ID.String()}}))(t)
 	require.Len(t, dialog.Messages, 1, "what was written stays until it expires")
-	list, err := w.Contacts.MyContacts(peer.Ctx, contacts.ListInput{})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Contacts.MyContacts(peer.Ctx, contacts.ListInput{}))(t)
 	require.Equal(t, contact, list.Contacts[0].ID)
 	require.Equal(t, "deleted", list.Contacts[0].Bot.DisplayName)
 
 	ctx := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	done, err := w.Operator.RunMaintenance(ctx, operator.MaintenanceTaskLifecycle, "a check")
-	require.NoError(t, err)
+	done := graphtest.Got(w.Operator.RunMaintenance(ctx, operator.MaintenanceTaskLifecycle, "a check"))(t)
 	require.Zero(t, done.Deleted)
 }

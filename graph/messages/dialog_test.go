@@ -28,16 +28,13 @@ func TestDialogIsTheSameForBoth(t *testing.T) {
 	one, other := w.Friends()
 	third := w.Agent()
 	w.Befriend(one, third)
-	empty, err := w.Messages.Dialog(one.Ctx, dialogWith(other.ID))
-	require.NoError(t, err)
+	empty := graphtest.Got(w.Messages.Dialog(one.Ctx, dialogWith(other.ID)))(t)
 	require.Equal(t, &messages.DialogPage{Messages: []*messages.Card{}}, empty)
 
 	first, second := w.Sent(one, other), w.Sent(other, one)
 	w.Sent(one, third)
-	mine, err := w.Messages.Dialog(one.Ctx, dialogWith(other.ID))
-	require.NoError(t, err)
-	theirs, err := w.Messages.Dialog(other.Ctx, dialogWith(one.ID))
-	require.NoError(t, err)
+	mine := graphtest.Got(w.Messages.Dialog(one.Ctx, dialogWith(other.ID)))(t)
+	theirs := graphtest.Got(w.Messages.Dialog(other.Ctx, dialogWith(one.ID)))(t)
 	require.Equal(t, mine, theirs)
 	require.Nil(t, mine.NextBefore)
 	require.Len(t, mine.Messages, 2)
@@ -63,8 +60,7 @@ func TestDialogPages(t *testing.T) {
 	input := dialogWith(one.ID)
 	var shown []*messages.Card
 	for _, size := range []int{100, 100, 30} {
-		list, err := w.Messages.Dialog(other.Ctx, input)
-		require.NoError(t, err)
+		list := graphtest.Got(w.Messages.Dialog(other.Ctx, input))(t)
 		require.Len(t, list.Messages, size)
 		shown = append(shown, list.Messages...)
 		last := shown[len(shown)-1].ID
@@ -82,8 +78,7 @@ func TestDialogPages(t *testing.T) {
 			require.Greater(t, newer.ID.String(), older.ID.String())
 		}
 	}
-	list, err := w.Messages.Dialog(other.Ctx, input)
-	require.NoError(t, err)
+	list := graphtest.Got(w.Messages.Dialog(other.Ctx, input))(t)
 	require.Empty(t, list.Messages)
 	require.Nil(t, list.NextBefore)
 }
@@ -96,14 +91,11 @@ func TestExpiredMessagesAreNotListed(t *testing.T) {
 	w.Shift(time.Hour)
 	kept := w.Sent(other, one)
 	w.Shift(messages.Retention - time.Hour)
-	list, err := w.Messages.Dialog(one.Ctx, dialogWith(other.ID))
-	require.NoError(t, err)
+	list := graphtest.Got(w.Messages.Dialog(one.Ctx, dialogWith(other.ID)))(t)
 	require.Len(t, list.Messages, 1)
 	require.Equal(t, kept.ID, list.Messages[0].ID)
-	_, err = w.Messages.Dialog(one.Ctx, from(other.ID, old.ID))
-	graphtest.RequireFault(t, err, fault.NotFound)
-	list, err = w.Messages.Dialog(one.Ctx, from(other.ID, kept.ID))
-	require.NoError(t, err)
+	graphtest.Refused(t, fault.NotFound)(w.Messages.Dialog(one.Ctx, from(other.ID, old.ID)))
+	list = graphtest.Got(w.Messages.Dialog(one.Ctx, from(other.ID, kept.ID)))(t)
 	require.Empty(t, list.Messages)
 }
 
@@ -140,8 +132,6 @@ func TestDialogRefuses(t *testing.T) {
 		graphtest.RequireFault(t, err, test.code)
 		require.Error(t, err, name)
 	}
-	_, err := w.Messages.Dialog(blocked.Ctx, dialogWith(one.ID))
-	graphtest.RequireFault(t, err, fault.NotFound)
-	_, err = w.Messages.Dialog(context.Background(), dialogWith(one.ID))
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.NotFound)(w.Messages.Dialog(blocked.Ctx, dialogWith(one.ID)))
+	graphtest.Refused(t, fault.Unauthorized)(w.Messages.Dialog(context.Background(), dialogWith(one.ID)))
 }

@@ -52,16 +52,14 @@ func TestWellFormedEnvelopes(t *testing.T) {
 	} {
 		b := body()
 		change(b)
-		raw, err := json.Marshal(b)
-		require.NoError(t, err)
+		raw := graphtest.Got(json.Marshal(b))(t)
 		require.NoError(t, judge(raw), name)
 	}
 }
 
 func TestMalformedBodies(t *testing.T) {
 	t.Parallel()
-	whole, err := json.Marshal(body())
-	require.NoError(t, err)
+	whole := graphtest.Got(json.Marshal(body()))(t)
 	for _, raw := range []string{
 		"", "null", "[]", `"x"`, "1", "{", "{}", "{} {}", string(whole) + "x", "\xef\xbb\xbf" + string(whole),
 		strings.Replace(string(whole), "{", `{"nonce": "x",`, 1), strings.Replace(string(whole), "box-v1", "box-\xff", 1),
@@ -138,8 +136,7 @@ func TestOrderOfFormChecks(t *testing.T) {
 			b := body()
 			second.apply(b)
 			first.apply(b)
-			raw, err := json.Marshal(b)
-			require.NoError(t, err)
+			raw := graphtest.Got(json.Marshal(b))(t)
 			known := fault.From(judge(raw))
 			require.NotNil(t, known, "%s, %s", first.name, second.name)
 			require.Equal(t, formDefects[first.step].code, known.Code, "%s, %s", first.name, second.name)
@@ -152,8 +149,7 @@ func TestUnknownFieldIsNamedInPart(t *testing.T) {
 	t.Parallel()
 	b := body()
 	b[strings.Repeat("é", 500)] = 1
-	raw, err := json.Marshal(b)
-	require.NoError(t, err)
+	raw := graphtest.Got(json.Marshal(b))(t)
 	for name := range graphtest.RequireFault(t, judge(raw), fault.InvalidEnvelope).Fields {
 		require.True(t, utf8.ValidString(name))
 		require.LessOrEqual(t, len(name), 100)
@@ -188,8 +184,7 @@ func FuzzEnvelope(f *testing.F) {
 		for name, sizes := range map[string][2]int{
 			"nonce": {24, 24}, "ciphertext": {16, 16384}, "sender_public_key": {32, 32}, "recipient_public_key": {32, 32},
 		} {
-			b, err := base64.StdEncoding.DecodeString(read[name])
-			require.NoError(t, err)
+			b := graphtest.Got(base64.StdEncoding.DecodeString(read[name]))(t)
 			require.Equal(t, read[name], base64.StdEncoding.EncodeToString(b))
 			require.True(t, sizes[0] <= len(b) && len(b) <= sizes[1], fmt.Sprint(name, len(b)))
 		}

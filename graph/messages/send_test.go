@@ -30,8 +30,7 @@ func TestSendStoresAndAnnounces(t *testing.T) {
 		<-woken
 	}
 	in := graphtest.Envelope(one, other)
-	result, err := w.Messages.SendMessage(one.Ctx, in)
-	require.NoError(t, err)
+	result := graphtest.Got(w.Messages.SendMessage(one.Ctx, in))(t)
 	require.False(t, result.Repeated)
 	require.Equal(t, []uuid.UUID{other.ID}, <-woken)
 
@@ -49,33 +48,26 @@ func TestSendStoresAndAnnounces(t *testing.T) {
 	require.WithinDuration(t, w.Now(), m.CreatedAt, time.Minute)
 	require.Equal(t, 90*24*time.Hour, m.ExpiresAt.Sub(m.CreatedAt))
 
-	payload, err := wire.Marshal(events.MessagePayload{
+	payload := graphtest.Got(wire.Marshal(events.MessagePayload{
 		MessageID: m.ID, ContactID: contactID, SenderID: one.ID, ClientMessageID: m.ClientMessageID, CreatedAt: m.CreatedAt,
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 	require.EqualValues(t, 1, w.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = $2 AND payload = $3 AND contact_id = $4 AND message_id = $5`,
 		other.ID, string(events.MessageCreated), payload, contactID, m.ID))
 
-	page, err := w.Messages.Dialog(other.Ctx, dialogWith(one.ID))
-	require.NoError(t, err)
-	stored, err := wire.Marshal(page.Messages[0])
-	require.NoError(t, err)
-	sent, err := wire.Marshal(m)
-	require.NoError(t, err)
+	page := graphtest.Got(w.Messages.Dialog(other.Ctx, dialogWith(one.ID)))(t)
+	stored := graphtest.Got(wire.Marshal(page.Messages[0]))(t)
+	sent := graphtest.Got(wire.Marshal(m))(t)
 	require.Equal(t, string(sent), string(stored))
 
-	repeat, err := w.Messages.SendMessage(one.Ctx, in)
-	require.NoError(t, err)
+	repeat := graphtest.Got(w.Messages.SendMessage(one.Ctx, in))(t)
 	require.True(t, repeat.Repeated)
-	again, err := wire.Marshal(repeat.Message)
-	require.NoError(t, err)
+	again := graphtest.Got(wire.Marshal(repeat.Message))(t)
 	require.Equal(t, string(sent), string(again))
 	require.Empty(t, woken, "a repeat announces nothing")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM events"))
 
-	_, err = w.Messages.SendMessage(context.Background(), in)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(w.Messages.SendMessage(context.Background(), in))
 }
 
 func TestRepeats(t *testing.T) {
@@ -144,8 +136,7 @@ func TestOnlyNewMessagesCount(t *testing.T) {
 	one, other := w.Friends()
 	in := graphtest.Envelope(one, other)
 	ctx, record := limits.WithRecord(one.Ctx)
-	_, err := w.Messages.SendMessage(ctx, in)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Messages.SendMessage(ctx, in))
 	require.Len(t, record.Taken(), 1)
 	require.Equal(t, limits.Taken{Limit: limits.Messages, Quota: 2, Allowed: true, Remaining: 1}.Remaining, record.Taken()[0].Remaining)
 	for range 5 {
@@ -157,7 +148,7 @@ func TestOnlyNewMessagesCount(t *testing.T) {
 	w.Sent(one, other)
 	refused := graphtest.Envelope(one, other)
 	ctx, record = limits.WithRecord(one.Ctx)
-	_, err = w.Messages.SendMessage(ctx, refused)
+	_, err := w.Messages.SendMessage(ctx, refused)
 	require.Positive(t, graphtest.RequireFault(t, err, fault.RateLimited).Retry())
 	require.False(t, record.Taken()[0].Allowed)
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM message_guards"))
@@ -189,8 +180,7 @@ func TestExpiredIDsAndNoncesStayBlocked(t *testing.T) {
 		require.Equal(t, fault.MessageExpired, code)
 		_, code = send(t, w, other, changed(graphtest.Envelope(other, one), func(again *messages.SendInput) { again.Nonce = in.Nonce }))
 		require.Equal(t, fault.NonceReuse, code)
-		_, err := w.Messages.DeleteExpired(context.Background())
-		require.NoError(t, err)
+		graphtest.OK(t)(w.Messages.DeleteExpired(context.Background()))
 		require.Zero(t, w.Count("SELECT count(*) FROM messages"))
 	}
 }

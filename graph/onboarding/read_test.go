@@ -20,8 +20,7 @@ func TestOnlyAnAgentHasAnOnboarding(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
 	for _, ctx := range []context.Context{context.Background(), asOperator} {
-		_, err := w.Onboarding.Onboarding(ctx)
-		graphtest.RequireFault(t, err, fault.Unauthorized)
+		graphtest.Refused(t, fault.Unauthorized)(w.Onboarding.Onboarding(ctx))
 	}
 }
 
@@ -206,8 +205,7 @@ func TestStepsOfTheGuideAreDone(t *testing.T) {
 	task := w.Tasked(agent, "A poem", "of four lines", 100)
 	w.Selected(agent, task, w.Responded(friend, task.ID).ID)
 	offer := services.Fields{Title: graphtest.Ptr("Sonnets"), Description: graphtest.Ptr("Fourteen lines.")}
-	_, err := w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: offer})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Services.CreateService(agent.Ctx, services.CreateServiceInput{Fields: offer}))
 	done := map[string]bool{}
 	for _, step := range read(t, w, agent).Guide.Steps {
 		done[step.Code] = step.Done

@@ -55,8 +55,7 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 		return ids[0].String()
 	}
 	column := func(query string) (ids []uuid.UUID) {
-		rows, err := w.DB.SQL.QueryContext(t.Context(), query, agent.ID)
-		require.NoError(t, err)
+		rows := graphtest.Got(w.DB.SQL.QueryContext(t.Context(), query, agent.ID))(t)
 		defer rows.Close()
 		for rows.Next() {
 			var id uuid.UUID

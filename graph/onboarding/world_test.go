@@ -32,8 +32,7 @@ func newcomer(t *testing.T) (*graphtest.World, *graphtest.Agent) {
 
 func read(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *onboarding.Card {
 	t.Helper()
-	card, err := w.Onboarding.Onboarding(agent.Ctx)
-	require.NoError(t, err)
+	card := graphtest.Got(w.Onboarding.Onboarding(agent.Ctx))(t)
 	return card
 }
 
@@ -65,8 +64,7 @@ func announced(t *testing.T, w *graphtest.World, agent *graphtest.Agent) []int64
 
 func update(t *testing.T, w *graphtest.World, agent *graphtest.Agent, in bots.UpdateMeInput) {
 	t.Helper()
-	_, err := w.Bots.UpdateMe(agent.Ctx, in)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Bots.UpdateMe(agent.Ctx, in))
 }
 
 func image(w *graphtest.World, agent *graphtest.Agent, purpose attachments.Purpose) wire.Nullable[string] {
@@ -77,10 +75,9 @@ func image(w *graphtest.World, agent *graphtest.Agent, purpose attachments.Purpo
 func showWork(t *testing.T, w *graphtest.World, agent *graphtest.Agent) *posts.Card {
 	t.Helper()
 	p := graphtest.Ptr[string]
-	made, err := w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+	made := graphtest.Got(w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: p("a sonnet"), Kind: p("portfolio"), Visibility: p("public"),
-	}})
-	require.NoError(t, err)
+	}}))(t)
 	return made.Post
 }
 

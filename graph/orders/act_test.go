@@ -54,20 +54,15 @@ func TestActOnUnknownOrder(t *testing.T) {
 	s := sharedPair(t)
 	card := s.offer(true)
 	in := command(card, orders.Cancel)
-	_, err := s.Orders.OrderAct(t.Context(), in)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	_, err = s.Orders.OrderAct(s.Agent().Ctx, in)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.Unauthorized)(s.Orders.OrderAct(t.Context(), in))
+	graphtest.Refused(t, fault.NotFound)(s.Orders.OrderAct(s.Agent().Ctx, in))
 
 	in.OrderID = uuid.NewString()
-	_, err = s.Orders.OrderAct(s.customer.Ctx, in)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(s.Orders.OrderAct(s.customer.Ctx, in))
 	in.OrderID = strings.ReplaceAll(card.ID.String(), "-", "")
-	_, err = s.Orders.OrderAct(s.customer.Ctx, in)
-	graphtest.RequireFault(t, err, fault.InvalidID)
+	graphtest.Refused(t, fault.InvalidID)(s.Orders.OrderAct(s.customer.Ctx, in))
 	in.OrderID, in.Action = card.ID.String(), "haggle"
-	_, err = s.Orders.OrderAct(s.customer.Ctx, in)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(s.Orders.OrderAct(s.customer.Ctx, in))
 }
 
 // What is checked behind role, version and state, and in which order.
@@ -110,8 +105,7 @@ func TestAcceptRefusals(t *testing.T) {
 			for _, change := range c.changes {
 				change(&in)
 			}
-			_, err := s.Orders.OrderAct(s.customer.Ctx, in)
-			graphtest.RequireFault(t, err, c.code)
+			graphtest.Refused(t, c.code)(s.Orders.OrderAct(s.customer.Ctx, in))
 			want := []string{"reject"}
 			if c.world == "" {
 				want = []string{"accept", "reject"}
@@ -155,8 +149,7 @@ func TestContractorAcceptsWithOrWithoutTheTotal(t *testing.T) {
 	s := sharedPair(t)
 	in := command(s.offer(true), orders.Accept)
 	in.ConfirmedTotalMinor = graphtest.Ptr(total + 1)
-	_, err := s.Orders.OrderAct(s.contractor.Ctx, in)
-	graphtest.RequireFault(t, err, fault.PriceChanged)
+	graphtest.Refused(t, fault.PriceChanged)(s.Orders.OrderAct(s.contractor.Ctx, in))
 	in.ConfirmedTotalMinor = nil
 	done, err := s.Orders.OrderAct(s.contractor.Ctx, in)
 	require.NoError(t, err, "a failed operation does not use up its id")
@@ -172,16 +165,13 @@ func TestDeliverNeedsOneOfItsFields(t *testing.T) {
 	}
 	unknown := command(working(), orders.Deliver)
 	unknown.ResultAttachmentIDs = []string{uuid.NewString()}
-	_, err := s.Orders.OrderAct(s.contractor.Ctx, unknown)
-	graphtest.RequireFault(t, err, fault.InvalidAttachment)
+	graphtest.Refused(t, fault.InvalidAttachment)(s.Orders.OrderAct(s.contractor.Ctx, unknown))
 	fixed := command(working(), orders.Deliver)
 	fixed.ResultAttachmentIDs, fixed.InputAttachmentIDs = unknown.ResultAttachmentIDs, []string{}
-	_, err = s.Orders.OrderAct(s.contractor.Ctx, fixed)
-	graphtest.RequireFault(t, err, fault.ImmutableAttachments)
+	graphtest.Refused(t, fault.ImmutableAttachments)(s.Orders.OrderAct(s.contractor.Ctx, fixed))
 	early := command(s.offer(true), orders.Deliver)
 	early.ResultAttachmentIDs = unknown.ResultAttachmentIDs
-	_, err = s.Orders.OrderAct(s.contractor.Ctx, early)
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(s.Orders.OrderAct(s.contractor.Ctx, early))
 
 	for _, c := range []struct {
 		text  *string
@@ -189,8 +179,7 @@ func TestDeliverNeedsOneOfItsFields(t *testing.T) {
 	}{{nil, []string{}}, {graphtest.Ptr(""), nil}, {graphtest.Ptr(strings.Repeat("ж", 8000)), []string{}}} {
 		in := command(working(), orders.Deliver)
 		in.ResultText, in.ResultAttachmentIDs = c.text, c.files
-		done, err := s.Orders.OrderAct(s.contractor.Ctx, in)
-		require.NoError(t, err)
+		done := graphtest.Got(s.Orders.OrderAct(s.contractor.Ctx, in))(t)
 		require.Equal(t, c.text, done.Order.ResultText)
 		require.Empty(t, done.Order.ResultAttachments)
 	}
@@ -203,8 +192,7 @@ func TestLedgerConflictChangesNothing(t *testing.T) {
 	card := s.act(s.contractor, s.act(s.contractor, s.act(s.contractor, s.offer(true), orders.Accept), orders.Start), orders.Deliver)
 	s.Exec("UPDATE accounts SET reserved_minor = 0")
 	operations := s.Count("SELECT count(*) FROM operations")
-	_, err := s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Complete))
-	graphtest.RequireFault(t, err, fault.LedgerConflict)
+	graphtest.Refused(t, fault.LedgerConflict)(s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Complete)))
 	require.Equal(t, "delivered", s.read(s.customer, card.ID).Order.State)
 	require.Equal(t, operations, s.Count("SELECT count(*) FROM operations"))
 }

@@ -131,8 +131,7 @@ func TestAcceptsAtOnceNeverOverdraw(t *testing.T) {
 	for i := range requests {
 		in := s.terms(false)
 		in.AmountMinor = graphtest.Ptr[int64](90_909) // 100,000 with the fee: five fit
-		made, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
-		require.NoError(t, err)
+		made := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, in))(t)
 		requests[i] = s.actRequest(s.customer, command(made.Order, orders.Accept))
 	}
 	funded := 0

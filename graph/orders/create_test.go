@@ -69,8 +69,7 @@ func TestCreateKeepsTermsAsSent(t *testing.T) {
 	in.Deadline = graphtest.Ptr("2999-12-31T23:59:59.1234567+01:00")
 	in.ContractorID = graphtest.Ptr(strings.ToUpper(s.contractor.ID.String()))
 	in.InputAttachmentIDs = []string{}
-	made, err := s.Orders.CreateOrder(s.customer.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, in))(t)
 	require.Equal(t, "Ж sonnet", made.Order.Title)
 	require.Equal(t, " two\n\tlines ", made.Order.Description)
 	require.Equal(t, time.Date(2999, 12, 31, 22, 59, 59, 123456000, time.UTC), made.Order.Deadline)
@@ -128,8 +127,7 @@ func TestCreateRefusals(t *testing.T) {
 		require.Error(t, err, name)
 		require.Equal(t, c.code, fault.From(err).Code, "%s: %v", name, err)
 	}
-	_, err := s.Orders.CreateOrder(context.Background(), s.terms(true))
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(s.Orders.CreateOrder(context.Background(), s.terms(true)))
 	require.Zero(t, s.Count("SELECT count(*) FROM orders"))
 	require.Zero(t, s.Count("SELECT count(*) FROM operations"), "failed operations store nothing")
 	require.Zero(t, s.Count("SELECT count(*) FROM events WHERE kind = 'order.changed'"))
@@ -167,11 +165,9 @@ func TestInactiveParticipants(t *testing.T) {
 func (s *pair) requireNoNewObligations(offered *orders.Card) {
 	s.t.Helper()
 	for by, byCustomer := range map[*graphtest.Agent]bool{s.customer: true, s.contractor: false} {
-		_, err := s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer))
-		graphtest.RequireFault(s.t, err, fault.ParticipantInactive)
+		graphtest.Refused(s.t, fault.ParticipantInactive)(s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer)))
 	}
-	_, err := s.Orders.OrderAct(s.contractor.Ctx, command(offered, orders.Accept))
-	graphtest.RequireFault(s.t, err, fault.ParticipantInactive)
+	graphtest.Refused(s.t, fault.ParticipantInactive)(s.Orders.OrderAct(s.contractor.Ctx, command(offered, orders.Accept)))
 	require.Equal(s.t, []string{"reject"}, names(s.read(s.contractor, offered.ID).Order))
 }
 
@@ -180,11 +176,9 @@ func TestContractorMayConfirmThePriceToo(t *testing.T) {
 	s := sharedPair(t)
 	in := s.terms(false)
 	in.ConfirmedTotalMinor = graphtest.Ptr(total - 1)
-	_, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
-	graphtest.RequireFault(t, err, fault.PriceChanged)
+	graphtest.Refused(t, fault.PriceChanged)(s.Orders.CreateOrder(s.contractor.Ctx, in))
 	in.ConfirmedTotalMinor = graphtest.Ptr(total)
-	made, err := s.Orders.CreateOrder(s.contractor.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, in))(t)
 	require.Nil(t, made.Order.ConfirmedTotalMinor, "what is kept is the customer's confirmation")
 }
 
@@ -192,12 +186,10 @@ func TestFeeRateIsFixedByTheOffer(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	s.Exec("UPDATE settings SET fee_bps = 250")
-	_, err := s.Orders.CreateOrder(s.customer.Ctx, s.terms(true))
-	graphtest.RequireFault(t, err, fault.PriceChanged)
+	graphtest.Refused(t, fault.PriceChanged)(s.Orders.CreateOrder(s.customer.Ctx, s.terms(true)))
 	in := s.terms(true)
 	in.ConfirmedTotalMinor = graphtest.Ptr[int64](1025)
-	made, err := s.Orders.CreateOrder(s.customer.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, in))(t)
 	require.EqualValues(t, 250, made.Order.FeeBps)
 	s.Exec("UPDATE settings SET fee_bps = 1000")
 	require.EqualValues(t, 1025, s.act(s.contractor, made.Order, orders.Accept).TotalMinor, "terms stay as offered")

@@ -46,8 +46,7 @@ func TestFilesOfAnOrder(t *testing.T) {
 	inputs, results := s.files(s.customer, 10), s.files(s.contractor, 2)
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = idStrings(inputs)
-	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, terms))(t)
 	require.Equal(t, inputs, fileIDs(made.Order.InputAttachments), "in the order sent")
 	require.Empty(t, made.Order.ResultAttachments)
 	require.Equal(t, graphtest.Ptr("secret name.png"), s.read(s.contractor, made.Order.ID).Order.InputAttachments[0].FileName, "whole, for both")
@@ -56,15 +55,13 @@ func TestFilesOfAnOrder(t *testing.T) {
 	require.Equal(t, inputs, fileIDs(card.InputAttachments))
 	deliver := command(card, orders.Deliver)
 	deliver.ResultText, deliver.ResultAttachmentIDs = nil, idStrings(results)
-	done, err := s.Orders.OrderAct(s.contractor.Ctx, deliver)
-	require.NoError(t, err)
+	done := graphtest.Got(s.Orders.OrderAct(s.contractor.Ctx, deliver))(t)
 	require.Equal(t, results, fileIDs(done.Order.ResultAttachments))
 	card = s.act(s.customer, done.Order, orders.Complete)
 	require.Equal(t, inputs, fileIDs(card.InputAttachments))
 	require.Equal(t, results, fileIDs(card.ResultAttachments))
 	s.offer(true)
-	list, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{})
-	require.NoError(t, err)
+	list := graphtest.Got(s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{}))(t)
 	require.Empty(t, list.Orders[0].InputAttachments)
 	require.Equal(t, card, list.Orders[1])
 
@@ -72,8 +69,7 @@ func TestFilesOfAnOrder(t *testing.T) {
 		func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) },
 		s.actRequest(s.contractor, deliver),
 	} {
-		repeat, err := again()
-		require.NoError(t, err)
+		repeat := graphtest.Got(again())(t)
 		require.True(t, repeat.IsRepeat())
 	}
 }
@@ -84,8 +80,7 @@ func TestUnusableFiles(t *testing.T) {
 	used := s.files(s.customer, 1)
 	first := s.terms(true)
 	first.InputAttachmentIDs = idStrings(used)
-	_, err := s.Orders.CreateOrder(s.customer.Ctx, first)
-	require.NoError(t, err)
+	graphtest.OK(t)(s.Orders.CreateOrder(s.customer.Ctx, first))
 	pending, gone := s.files(s.customer, 1), s.files(s.customer, 1)
 	s.Exec("UPDATE attachments SET status = 'pending' WHERE id = $1", pending[0])
 	s.Exec("UPDATE attachments SET deleted_at = now() WHERE id = $1", gone[0])
@@ -122,8 +117,7 @@ func TestUnusableFiles(t *testing.T) {
 	for code, ids := range map[fault.Code][]uuid.UUID{fault.InvalidAttachment: own, fault.AttachmentAlreadyBound: s.bound(s.contractor)} {
 		in := command(card, orders.Deliver)
 		in.ResultAttachmentIDs = idStrings(ids)
-		_, err := s.Orders.OrderAct(s.contractor.Ctx, in)
-		graphtest.RequireFault(t, err, code)
+		graphtest.Refused(t, code)(s.Orders.OrderAct(s.contractor.Ctx, in))
 	}
 }
 
@@ -133,8 +127,7 @@ func (s *pair) bound(of *graphtest.Agent) []uuid.UUID {
 	ids := s.files(of, 1)
 	in := s.terms(false)
 	in.InputAttachmentIDs = idStrings(ids)
-	_, err := s.Orders.CreateOrder(of.Ctx, in)
-	require.NoError(s.t, err)
+	graphtest.OK(s.t)(s.Orders.CreateOrder(of.Ctx, in))
 	return ids
 }
 

@@ -97,8 +97,7 @@ func TestCardOfAnOffer(t *testing.T) {
 	s := sharedPair(t)
 	made := s.offer(true)
 	brief := func(a *graphtest.Agent) *bots.Brief {
-		own, err := s.Bots.Me(a.Ctx)
-		require.NoError(t, err)
+		own := graphtest.Got(s.Bots.Me(a.Ctx))(t)
 		return &bots.Brief{
 			ID: a.ID, Handle: own.Bot.Handle, DisplayName: own.Bot.DisplayName,
 			EncryptionPublicKey: own.Bot.EncryptionPublicKey, EncryptionKeyFingerprint: &own.Bot.EncryptionKeyFingerprint,

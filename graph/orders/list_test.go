@@ -32,12 +32,10 @@ func TestMyOrdersNewestFirst(t *testing.T) {
 		mine = append([]uuid.UUID{[]*pair{s, back}[i%2].offer(i%3 > 0).ID}, mine...)
 	}
 	theirs := s.terms(false)
-	_, err := s.Orders.CreateOrder(third.Ctx, theirs)
-	require.NoError(t, err)
+	graphtest.OK(t)(s.Orders.CreateOrder(third.Ctx, theirs))
 
 	list := func(by *graphtest.Agent, in orders.ListInput) *orders.List {
-		got, err := s.Orders.MyOrders(by.Ctx, in)
-		require.NoError(t, err)
+		got := graphtest.Got(s.Orders.MyOrders(by.Ctx, in))(t)
 		return got
 	}
 	first := list(s.contractor, orders.ListInput{})
@@ -81,8 +79,7 @@ func TestMyOrdersRefusals(t *testing.T) {
 		_, err := s.Orders.MyOrders(s.customer.Ctx, orders.ListInput{State: bad})
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "state")
 	}
-	_, err := s.Orders.MyOrders(t.Context(), orders.ListInput{})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(s.Orders.MyOrders(t.Context(), orders.ListInput{}))
 }
 
 func TestOrderIsForItsParticipants(t *testing.T) {
@@ -90,14 +87,10 @@ func TestOrderIsForItsParticipants(t *testing.T) {
 	s := sharedPair(t)
 	card := s.offer(true)
 	for _, id := range []string{"", "x", "{" + card.ID.String() + "}"} {
-		_, err := s.Orders.Order(s.customer.Ctx, orders.OrderInput{OrderID: id})
-		graphtest.RequireFault(t, err, fault.InvalidID)
+		graphtest.Refused(t, fault.InvalidID)(s.Orders.Order(s.customer.Ctx, orders.OrderInput{OrderID: id}))
 	}
-	_, err := s.Orders.Order(s.customer.Ctx, orders.OrderInput{OrderID: uuid.NewString()})
-	graphtest.RequireFault(t, err, fault.NotFound)
-	_, err = s.Orders.Order(s.Agent().Ctx, orders.OrderInput{OrderID: card.ID.String()})
-	graphtest.RequireFault(t, err, fault.NotFound)
-	_, err = s.Orders.Order(t.Context(), orders.OrderInput{OrderID: card.ID.String()})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.NotFound)(s.Orders.Order(s.customer.Ctx, orders.OrderInput{OrderID: uuid.NewString()}))
+	graphtest.Refused(t, fault.NotFound)(s.Orders.Order(s.Agent().Ctx, orders.OrderInput{OrderID: card.ID.String()}))
+	graphtest.Refused(t, fault.Unauthorized)(s.Orders.Order(t.Context(), orders.OrderInput{OrderID: card.ID.String()}))
 	require.Equal(t, "contractor", s.read(s.contractor, card.ID).Order.Role)
 }

@@ -63,11 +63,9 @@ func TestRepeatWaitsForFirst(t *testing.T) {
 	terms := s.terms(true)
 	create := func() (*orders.OrderResult, error) { return s.Orders.CreateOrder(s.customer.Ctx, terms) }
 	// The first waits at the index of operations, for a row that does not come about.
-	other, err := s.DB.SQL.Pool.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
-	_, err = other.Exec(`INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
-		VALUES (gen_random_uuid(), now(), $1, $2, '', '')`, s.customer.ID, *terms.OperationID)
-	require.NoError(t, err)
+	other := graphtest.Got(s.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
+	graphtest.OK(t)(other.Exec(`INSERT INTO operations (id, created_at, bot_id, operation_id, request_hash, result)
+		VALUES (gen_random_uuid(), now(), $1, $2, '', '')`, s.customer.ID, *terms.OperationID))
 	first := async(create)
 	s.AwaitLocks(1)
 	s.Exec("UPDATE settings SET fee_bps = 1")

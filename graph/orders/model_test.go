@@ -259,8 +259,7 @@ func (m *model) requireOutcome(t *rapid.T, request, changed func() (*orders.Orde
 	}
 	require.NoError(t, err)
 	require.False(t, made.IsRepeat())
-	raw, err := made.MarshalJSON()
-	require.NoError(t, err)
+	raw := graphtest.Got(made.MarshalJSON())(t)
 	m.done = append(m.done, done{request, changed, string(raw)})
 	return made
 }
@@ -277,11 +276,9 @@ func (m *model) repeat(t *rapid.T) {
 		require.Equal(t, fault.IdempotencyConflict, fault.From(err).Code, "%v", err)
 		return
 	}
-	again, err := before.again()
-	require.NoError(t, err)
+	again := graphtest.Got(before.again())(t)
 	require.True(t, again.IsRepeat())
-	raw, err := again.MarshalJSON()
-	require.NoError(t, err)
+	raw := graphtest.Got(again.MarshalJSON())(t)
 	require.Equal(t, before.body, string(raw))
 }
 
@@ -318,8 +315,7 @@ func (m *model) changeWorld(t *rapid.T) {
 // requireEqual requires that balances and orders equal the model's, for every reader.
 func (m *model) requireEqual(t *rapid.T) {
 	for i, agent := range m.agents {
-		own, err := m.w.Wallet.MyWallet(agent.Ctx)
-		require.NoError(t, err)
+		own := graphtest.Got(m.w.Wallet.MyWallet(agent.Ctx))(t)
 		require.Equal(t, m.money[i][0], own.Wallet.AvailableMinor)
 		require.Equal(t, m.money[i][1], own.Wallet.ReservedMinor)
 	}
@@ -356,8 +352,7 @@ func TestOrdersFollowModel(t *testing.T) {
 			"create": m.create, "act": m.act, "act 2": m.act, "act 3": m.act, "act 4": m.act, "act 5": m.act, "repeat": m.repeat,
 			"happen": m.changeWorld, "": m.requireEqual,
 		})
-		found, err := w.Wallet.Reconcile(context.Background())
-		require.NoError(t, err)
+		found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
 		require.Empty(t, found)
 	})
 }

@@ -21,8 +21,7 @@ func TestQuote(t *testing.T) {
 		{1000, 909_090_909_091, 90_909_090_909}, {0, 1_000_000_000_000, 0}, {10_000, 500_000_000_000, 500_000_000_000}, {1, 4999, 0}, {1, 5000, 1},
 	} {
 		s.Exec("UPDATE settings SET fee_bps = $1", c.bps)
-		q, err := s.Orders.QuoteOrder(s.customer.Ctx, orders.QuoteInput{AmountMinor: &c.amount})
-		require.NoError(t, err)
+		q := graphtest.Got(s.Orders.QuoteOrder(s.customer.Ctx, orders.QuoteInput{AmountMinor: &c.amount}))(t)
 		require.Equal(t, &orders.Quote{AmountMinor: c.amount, FeeMinor: c.fee, TotalMinor: c.amount + c.fee, FeeBps: c.bps}, q.Quote)
 	}
 	for _, c := range []struct{ bps, amount int64 }{
@@ -32,9 +31,8 @@ func TestQuote(t *testing.T) {
 		_, err := s.Orders.QuoteOrder(s.customer.Ctx, orders.QuoteInput{AmountMinor: &c.amount})
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "amount_minor")
 	}
-	_, err := s.Orders.QuoteOrder(s.customer.Ctx, orders.QuoteInput{})
-	graphtest.RequireFault(t, err, fault.InvalidInput)
-	_, err = s.Orders.QuoteOrder(t.Context(), orders.QuoteInput{AmountMinor: graphtest.Ptr[int64](1)})
+	graphtest.Refused(t, fault.InvalidInput)(s.Orders.QuoteOrder(s.customer.Ctx, orders.QuoteInput{}))
+	_, err := s.Orders.QuoteOrder(t.Context(), orders.QuoteInput{AmountMinor: graphtest.Ptr[int64](1)})
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 }
 

@@ -19,8 +19,7 @@ import (
 // body is an answer as it goes over the wire.
 func body(t *testing.T, answer *orders.OrderResult) string {
 	t.Helper()
-	raw, err := wire.Marshal(answer)
-	require.NoError(t, err)
+	raw := graphtest.Got(wire.Marshal(answer))(t)
 	return string(raw)
 }
 
@@ -29,8 +28,7 @@ func TestRepeatsGetStoredBody(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	terms := s.terms(true)
-	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, terms))(t)
 	require.False(t, made.IsRepeat())
 	steps := []struct {
 		by     *graphtest.Agent
@@ -42,8 +40,7 @@ func TestRepeatsGetStoredBody(t *testing.T) {
 	card, inputs, bodies := made.Order, make([]orders.ActInput, len(steps)), make([]string, len(steps))
 	for i, step := range steps {
 		inputs[i] = command(card, step.action)
-		done, err := s.Orders.OrderAct(step.by.Ctx, inputs[i])
-		require.NoError(t, err)
+		done := graphtest.Got(s.Orders.OrderAct(step.by.Ctx, inputs[i]))(t)
 		card, bodies[i] = done.Order, body(t, done)
 	}
 	s.Shift(100 * 24 * time.Hour)
@@ -52,14 +49,12 @@ func TestRepeatsGetStoredBody(t *testing.T) {
 	s.Exec("UPDATE settings SET fee_bps = 1")
 	entries := s.Count("SELECT count(*) FROM ledger_entries")
 	for range 2 {
-		again, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
-		require.NoError(t, err)
+		again := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, terms))(t)
 		require.True(t, again.IsRepeat())
 		require.Equal(t, body(t, made), body(t, again))
 		require.Equal(t, made.Order.ID, again.Order.ID)
 		for i, step := range steps {
-			done, err := s.Orders.OrderAct(step.by.Ctx, inputs[i])
-			require.NoError(t, err)
+			done := graphtest.Got(s.Orders.OrderAct(step.by.Ctx, inputs[i]))(t)
 			require.True(t, done.IsRepeat())
 			require.Equal(t, bodies[i], body(t, done))
 			require.Equal(t, i+2, done.Order.Version)
@@ -79,8 +74,7 @@ func TestChangedRepeatsConflict(t *testing.T) {
 	s := sharedPair(t)
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = []string{}
-	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, terms))(t)
 	for name, change := range map[string]func(*orders.CreateInput){
 		"title":            func(in *orders.CreateInput) { in.Title = graphtest.Ptr("Another") },
 		"white space":      func(in *orders.CreateInput) { in.Title = graphtest.Ptr(" A sonnet") },
@@ -99,12 +93,10 @@ func TestChangedRepeatsConflict(t *testing.T) {
 	}
 	other, act := s.offer(true), command(made.Order, orders.Cancel)
 	act.OperationID = terms.OperationID
-	_, err = s.Orders.OrderAct(s.customer.Ctx, act)
-	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	graphtest.Refused(t, fault.IdempotencyConflict)(s.Orders.OrderAct(s.customer.Ctx, act))
 
 	act = command(made.Order, orders.Cancel)
-	_, err = s.Orders.OrderAct(s.customer.Ctx, act)
-	require.NoError(t, err)
+	graphtest.OK(t)(s.Orders.OrderAct(s.customer.Ctx, act))
 	for name, change := range map[string]func(*orders.ActInput){
 		"version":       func(in *orders.ActInput) { *in.ExpectedVersion++ },
 		"order":         func(in *orders.ActInput) { in.OrderID = other.ID.String() },
@@ -122,7 +114,7 @@ func TestChangedRepeatsConflict(t *testing.T) {
 	require.Equal(t, "offered", s.read(s.customer, other.ID).Order.State)
 	upper := act
 	upper.OrderID = strings.ToUpper(act.OrderID)
-	_, err = s.Orders.OrderAct(s.customer.Ctx, upper)
+	_, err := s.Orders.OrderAct(s.customer.Ctx, upper)
 	require.NoError(t, err, "the path is no part of the body")
 }
 
@@ -133,30 +125,24 @@ func TestIDsInUpperCaseAreARepeat(t *testing.T) {
 	upper := func(id *string) *string { return graphtest.Ptr(strings.ToUpper(*id)) }
 	terms := s.terms(true)
 	terms.InputAttachmentIDs = []string{s.File(s.customer, attachments.Order).String(), s.File(s.customer, attachments.Order).String()}
-	made, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
-	require.NoError(t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, terms))(t)
 	spelled := terms
 	spelled.OperationID, spelled.ContractorID = upper(terms.OperationID), upper(terms.ContractorID)
 	spelled.InputAttachmentIDs = []string{strings.ToUpper(terms.InputAttachmentIDs[0]), terms.InputAttachmentIDs[1]}
-	again, err := s.Orders.CreateOrder(s.customer.Ctx, spelled)
-	require.NoError(t, err)
+	again := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, spelled))(t)
 	require.True(t, again.IsRepeat())
 	require.Equal(t, body(t, made), body(t, again))
 
 	offered := s.terms(false)
-	mine, err := s.Orders.CreateOrder(s.contractor.Ctx, offered)
-	require.NoError(t, err)
+	mine := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, offered))(t)
 	offered.OperationID, offered.CustomerID = upper(offered.OperationID), upper(offered.CustomerID)
-	again, err = s.Orders.CreateOrder(s.contractor.Ctx, offered)
-	require.NoError(t, err)
+	again = graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, offered))(t)
 	require.Equal(t, body(t, mine), body(t, again))
 
 	act := command(mine.Order, orders.Cancel)
-	done, err := s.Orders.OrderAct(s.contractor.Ctx, act)
-	require.NoError(t, err)
+	done := graphtest.Got(s.Orders.OrderAct(s.contractor.Ctx, act))(t)
 	act.OperationID = upper(act.OperationID)
-	again, err = s.Orders.OrderAct(s.contractor.Ctx, act)
-	require.NoError(t, err)
+	again = graphtest.Got(s.Orders.OrderAct(s.contractor.Ctx, act))(t)
 	require.True(t, again.IsRepeat())
 	require.Equal(t, body(t, done), body(t, again))
 }
@@ -166,10 +152,8 @@ func TestOperationIDsBelongToTheAgent(t *testing.T) {
 	s := sharedPair(t)
 	mine, theirs := s.terms(true), s.terms(false)
 	theirs.OperationID = mine.OperationID
-	one, err := s.Orders.CreateOrder(s.customer.Ctx, mine)
-	require.NoError(t, err)
-	two, err := s.Orders.CreateOrder(s.contractor.Ctx, theirs)
-	require.NoError(t, err)
+	one := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, mine))(t)
+	two := graphtest.Got(s.Orders.CreateOrder(s.contractor.Ctx, theirs))(t)
 	require.NotEqual(t, one.Order.ID, two.Order.ID)
 }
 
@@ -180,16 +164,13 @@ func TestFailuresStoreNothing(t *testing.T) {
 	card := s.offer(false)
 	s.Exec("UPDATE accounts SET available_minor = 5 WHERE bot_id = $1", s.customer.ID)
 	in := command(card, orders.Accept)
-	_, err := s.Orders.OrderAct(s.customer.Ctx, in)
-	graphtest.RequireFault(t, err, fault.InsufficientFunds)
+	graphtest.Refused(t, fault.InsufficientFunds)(s.Orders.OrderAct(s.customer.Ctx, in))
 	require.Equal(t, [2]int64{5, 0}, s.balances(s.customer), "no partial reserve")
 	require.EqualValues(t, 1, s.Count("SELECT count(*) FROM operations"))
 	s.Exec("UPDATE accounts SET available_minor = 500000 WHERE bot_id = $1", s.customer.ID)
-	done, err := s.Orders.OrderAct(s.customer.Ctx, in)
-	require.NoError(t, err)
+	done := graphtest.Got(s.Orders.OrderAct(s.customer.Ctx, in))(t)
 	require.Equal(t, "funded", done.Order.State)
-	_, err = s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Accept))
-	graphtest.RequireFault(t, err, fault.VersionConflict)
+	graphtest.Refused(t, fault.VersionConflict)(s.Orders.OrderAct(s.customer.Ctx, command(card, orders.Accept)))
 }
 
 // A stored body that an earlier release wrote is returned unchanged, even if its fields differ from today's.
@@ -197,12 +178,10 @@ func TestStoredBodiesOfEarlierReleases(t *testing.T) {
 	t.Parallel()
 	s := newPair(t)
 	terms := s.terms(true)
-	_, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
-	require.NoError(t, err)
+	graphtest.OK(t)(s.Orders.CreateOrder(s.customer.Ctx, terms))
 	old := `{"order":{"id":"` + uuid.NewString() + `","bygone":null,"version":1}}`
 	s.Exec("UPDATE operations SET result = $1", []byte(old))
-	again, err := s.Orders.CreateOrder(s.customer.Ctx, terms)
-	require.NoError(t, err)
+	again := graphtest.Got(s.Orders.CreateOrder(s.customer.Ctx, terms))(t)
 	require.Equal(t, old, body(t, again))
 	require.Equal(t, 1, again.Order.Version)
 	require.True(t, json.Valid([]byte(body(t, again))))

@@ -78,8 +78,7 @@ func (s *pair) offer(byCustomer bool) *orders.Card {
 	if byCustomer {
 		by = s.customer
 	}
-	made, err := s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer))
-	require.NoError(s.t, err)
+	made := graphtest.Got(s.Orders.CreateOrder(by.Ctx, s.terms(byCustomer)))(s.t)
 	return made.Order
 }
 
@@ -102,31 +101,27 @@ func command(card *orders.Card, action orders.Action) orders.ActInput {
 // act takes a valid step.
 func (s *pair) act(by *graphtest.Agent, card *orders.Card, action orders.Action) *orders.Card {
 	s.t.Helper()
-	done, err := s.Orders.OrderAct(by.Ctx, command(card, action))
-	require.NoError(s.t, err)
+	done := graphtest.Got(s.Orders.OrderAct(by.Ctx, command(card, action)))(s.t)
 	return done.Order
 }
 
 // read returns an order as an agent sees it.
 func (s *pair) read(by *graphtest.Agent, id uuid.UUID) *orders.Detail {
 	s.t.Helper()
-	detail, err := s.Orders.Order(by.Ctx, orders.OrderInput{OrderID: id.String()})
-	require.NoError(s.t, err)
+	detail := graphtest.Got(s.Orders.Order(by.Ctx, orders.OrderInput{OrderID: id.String()}))(s.t)
 	return detail
 }
 
 // balances of an agent: available and reserved.
 func (s *pair) balances(of *graphtest.Agent) [2]int64 {
 	s.t.Helper()
-	own, err := s.Wallet.MyWallet(of.Ctx)
-	require.NoError(s.t, err)
+	own := graphtest.Got(s.Wallet.MyWallet(of.Ctx))(s.t)
 	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
 }
 
 // requireSoundLedger requires a ledger without a discrepancy.
 func (s *pair) requireSoundLedger() {
 	s.t.Helper()
-	found, err := s.Wallet.Reconcile(s.t.Context())
-	require.NoError(s.t, err)
+	found := graphtest.Got(s.Wallet.Reconcile(s.t.Context()))(s.t)
 	require.Empty(s.t, found)
 }

@@ -22,8 +22,7 @@ import (
 func TestRequirements(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	told, err := w.Owners.RegistrationRequirements(anyone())
-	require.NoError(t, err)
+	told := graphtest.Got(w.Owners.RegistrationRequirements(anyone()))(t)
 	require.True(t, told.OwnerConfirmationRequired && told.EmailGateEnabled)
 	require.Equal(t, []int{600, 5, 60, 3},
 		[]int{told.OTPTTLSeconds, told.MaxCodeAttempts, told.ResendAfterSeconds, told.LifetimeAgentLimit})
@@ -33,13 +32,12 @@ func TestRequirements(t *testing.T) {
 	require.Len(t, told.Documents, 1)
 	document := told.Documents[0]
 	require.Equal(t, origin+"/owner/documents/"+document.ID.String(), document.URL, "without another address it is read here")
-	read, err := w.Owners.ReadDocument(t.Context(), document.ID)
-	require.NoError(t, err)
+	read := graphtest.Got(w.Owners.ReadDocument(t.Context(), document.ID))(t)
 	sum := sha256.Sum256([]byte(read.Text))
 	require.Equal(t, hex.EncodeToString(sum[:]), document.SHA256)
 
 	w.Exec("UPDATE documents SET withdrawn_at = stoa_now()")
-	_, err = w.Owners.RegistrationRequirements(anyone())
+	_, err := w.Owners.RegistrationRequirements(anyone())
 	requireFault(t, err, fault.VerificationSetupPending)
 	_, err = w.ask(w.applicant("ada", "ada@example.org"))
 	requireFault(t, err, fault.VerificationSetupPending)
@@ -60,8 +58,7 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	requireFault(t, err, fault.Forbidden)
 
 	before := w.Now()
-	asked, err := w.ask(a)
-	require.NoError(t, err)
+	asked := graphtest.Got(w.ask(a))(t)
 	require.Equal(t, 60, asked.RetryAfter)
 	require.True(t, asked.OwnerConfirmationRequired)
 	require.Len(t, asked.Documents, 1)
@@ -75,8 +72,7 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	_, confirmed, err := w.Owners.Confirm(t.Context(), mail.id, mail.token, []uuid.UUID{asked.Documents[0].ID})
 	require.NoError(t, err)
 	require.False(t, confirmed, "it was confirmed already")
-	proof, err := w.verify(mail.id, mail.code)
-	require.NoError(t, err)
+	proof := graphtest.Got(w.verify(mail.id, mail.code))(t)
 	_, err = w.verify(mail.id, mail.code)
 	requireFault(t, err, fault.InvalidInput)
 
@@ -98,17 +94,14 @@ func TestRegistrationThroughTheGate(t *testing.T) {
 	_, err = w.Bots.RegisterBot(anyone(), other)
 	requireFault(t, err, fault.InvalidInput)
 
-	made, err := w.Bots.RegisterBot(anyone(), in)
-	require.NoError(t, err)
-	card, err := w.Onboarding.Onboarding(w.as(made.Token))
-	require.NoError(t, err)
+	made := graphtest.Got(w.Bots.RegisterBot(anyone(), in))(t)
+	card := graphtest.Got(w.Onboarding.Onboarding(w.as(made.Token)))(t)
 	require.Equal(t, "verified", card.EmailVerification.Status)
 	require.Equal(t, "a***@example.org", *card.EmailVerification.EmailHint)
 	require.EqualValues(t, 1, w.Count("SELECT passports FROM owner_emails WHERE address = 'ada+x@example.org'"))
 	require.EqualValues(t, 1, w.Count("SELECT jsonb_array_length(documents) FROM bot_owners"), "what the owner confirmed is on record")
 
-	again, err := w.Bots.RegisterBot(anyone(), in)
-	require.NoError(t, err)
+	again := graphtest.Got(w.Bots.RegisterBot(anyone(), in))(t)
 	require.Equal(t, made, again)
 	changed := in
 	changed.Bio = graphtest.Ptr("other")
@@ -130,18 +123,16 @@ func TestCodes(t *testing.T) {
 	wrong := func(code string) string { return fmt.Sprintf("%06d", (int(code[0]-'0')+1)%10*100000+1) }
 
 	t.Run("five wrong ones end the challenge", func(t *testing.T) {
-		_, err := w.ask(a)
-		require.NoError(t, err)
+		graphtest.OK(t)(w.ask(a))
 		mail := w.lastMail(a.email)
 		w.confirm(mail)
 		for range 5 {
 			_, err := w.verify(mail.id, wrong(mail.code))
 			requireFault(t, err, fault.InvalidInput)
 		}
-		_, err = w.verify(mail.id, mail.code)
+		_, err := w.verify(mail.id, mail.code)
 		requireFault(t, err, fault.InvalidInput)
-		shown, err := w.Owners.Confirmation(t.Context(), mail.id, mail.token)
-		require.NoError(t, err)
+		shown := graphtest.Got(w.Owners.Confirmation(t.Context(), mail.id, mail.token))(t)
 		require.Equal(t, owners.LinkSpent, shown.State)
 	})
 	t.Run("a repeat waits a minute and ends the code before", func(t *testing.T) {
@@ -150,26 +141,22 @@ func TestCodes(t *testing.T) {
 		require.InDelta(t, 60, refused.Retry().Seconds(), 2)
 		old := w.lastMail(a.email)
 		w.Shift(61 * time.Second)
-		_, err = w.ask(a)
-		require.NoError(t, err)
-		shown, err := w.Owners.Confirmation(t.Context(), old.id, old.token)
-		require.NoError(t, err)
+		graphtest.OK(t)(w.ask(a))
+		shown := graphtest.Got(w.Owners.Confirmation(t.Context(), old.id, old.token))(t)
 		require.Equal(t, owners.LinkReplaced, shown.State)
 		_, err = w.verify(old.id, old.code)
 		requireFault(t, err, fault.InvalidInput)
 		fresh := w.lastMail(a.email)
 		w.confirm(fresh)
-		_, err = w.verify(fresh.id, fresh.code)
-		require.NoError(t, err)
+		graphtest.OK(t)(w.verify(fresh.id, fresh.code))
 	})
 	t.Run("they expire", func(t *testing.T) {
 		b := w.applicant("bea", "bea@example.org")
-		_, err := w.ask(b)
-		require.NoError(t, err)
+		graphtest.OK(t)(w.ask(b))
 		mail := w.lastMail(b.email)
 		w.confirm(mail)
 		w.Shift(10*time.Minute + time.Second)
-		_, err = w.verify(mail.id, mail.code)
+		_, err := w.verify(mail.id, mail.code)
 		requireFault(t, err, fault.InvalidInput)
 	})
 	t.Run("an unknown challenge is answered as a wrong code", func(t *testing.T) {
@@ -187,16 +174,14 @@ func TestAnAddressHoldsThreePassportsForEver(t *testing.T) {
 		made := w.register(fmt.Sprintf("ada_%d", i), email)
 		w.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", made.Bot.ID)
 	}
-	known, err := w.ask(w.applicant("ada_3", email))
-	require.NoError(t, err)
+	known := graphtest.Got(w.ask(w.applicant("ada_3", email)))(t)
 	mails := w.Mails(email)
 	require.Equal(t, "A registration on Stoa was refused", mails[len(mails)-1].Subject)
-	unknown, err := w.ask(w.applicant("bea", "bea@example.org"))
-	require.NoError(t, err)
+	unknown := graphtest.Got(w.ask(w.applicant("bea", "bea@example.org")))(t)
 	unknown.ChallengeID, unknown.ExpiresAt = known.ChallengeID, known.ExpiresAt
 	require.Equal(t, unknown, known, "the answer tells nothing")
 	w.Exec("UPDATE email_challenges SET confirmed_at = stoa_now(), documents = '[]' WHERE id = $1", known.ChallengeID)
-	_, err = w.verify(known.ChallengeID, w.Email.Code(known.ChallengeID))
+	_, err := w.verify(known.ChallengeID, w.Email.Code(known.ChallengeID))
 	requireFault(t, err, fault.InvalidInput)
 
 	agent := w.ungated()
@@ -236,8 +221,7 @@ func TestOneCodeIsVerifiedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	a := w.applicant("ada", "ada@example.org")
-	_, err := w.ask(a)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.ask(a))
 	mail := w.lastMail(a.email)
 	w.confirm(mail)
 	proofs := make(chan *owners.Proof, 50)
@@ -272,14 +256,12 @@ func TestLimitsOfChallenges(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t)
 		for i := range 12 {
-			asked, err := w.ask(w.applicant(fmt.Sprintf("ada_%d", i), "ada@example.org"))
-			require.NoError(t, err)
+			asked := graphtest.Got(w.ask(w.applicant(fmt.Sprintf("ada_%d", i), "ada@example.org")))(t)
 			require.NotEmpty(t, asked.Documents)
 		}
 		require.Len(t, w.Mails("ada@example.org"), 10)
 		w.Shift(24*time.Hour + time.Minute)
-		_, err := w.ask(w.applicant("ada_12", "ada@example.org"))
-		require.NoError(t, err)
+		graphtest.OK(t)(w.ask(w.applicant("ada_12", "ada@example.org")))
 		require.Len(t, w.Mails("ada@example.org"), 11)
 	})
 	t.Run("ten mails a mailbox, whatever the suffix and the spelling", func(t *testing.T) {
@@ -288,16 +270,13 @@ func TestLimitsOfChallenges(t *testing.T) {
 		mails := 0
 		for i := range 14 {
 			a := w.applicant(fmt.Sprintf("ada_%d", i), fmt.Sprintf([]string{"ada+%d@example.org", "ADA+x%d@Example.org"}[i%2], i))
-			_, err := w.ask(a)
-			require.NoError(t, err)
+			graphtest.OK(t)(w.ask(a))
 			mails += len(w.Mails(strings.Replace(a.email, "Example", "example", 1)))
 		}
 		require.Equal(t, 10, mails)
-		_, err := w.ask(w.applicant("ada_99", "ada@example.org"))
-		require.NoError(t, err)
+		graphtest.OK(t)(w.ask(w.applicant("ada_99", "ada@example.org")))
 		require.Empty(t, w.Mails("ada@example.org"))
-		_, err = w.ask(w.applicant("bea", "bea+1@example.org"))
-		require.NoError(t, err)
+		graphtest.OK(t)(w.ask(w.applicant("bea", "bea+1@example.org")))
 		require.Len(t, w.Mails("bea+1@example.org"), 1)
 	})
 	t.Run("ten at once, of many suffixes", func(t *testing.T) {
@@ -329,8 +308,7 @@ func TestLimitsOfChallenges(t *testing.T) {
 		w.requestRestore("owned", "owner@example.org")
 		require.Len(t, w.Mails("owner@example.org"), 2, "others have the last quarter")
 		w.Shift(time.Hour + time.Minute)
-		_, err := w.ask(w.applicant("cid", "cid@example.org"))
-		require.NoError(t, err)
+		graphtest.OK(t)(w.ask(w.applicant("cid", "cid@example.org")))
 	})
 	t.Run("five an hour a client", func(t *testing.T) {
 		t.Parallel()

@@ -40,8 +40,7 @@ func newWorld(t *testing.T, options ...graphtest.Option) *world {
 // newKey returns a public key as it goes over the wire.
 func newKey(t *testing.T) string {
 	t.Helper()
-	key, err := ecdh.X25519().GenerateKey(rand.Reader)
-	require.NoError(t, err)
+	key := graphtest.Got(ecdh.X25519().GenerateKey(rand.Reader))(t)
 	return base64.StdEncoding.EncodeToString(key.PublicKey().Bytes())
 }
 
@@ -80,8 +79,7 @@ var (
 // lastMail reads the newest mail to an address.
 func (w *world) lastMail(to string) letter {
 	w.t.Helper()
-	parsed, err := email.Parse(to)
-	require.NoError(w.t, err)
+	parsed := graphtest.Got(email.Parse(to))(w.t)
 	mails := w.Mails(parsed.String())
 	require.NotEmpty(w.t, mails)
 	return w.read(mails[len(mails)-1])
@@ -103,8 +101,7 @@ func (w *world) read(mail *graphtest.Mail) (l letter) {
 // confirm does what the owner's page does.
 func (w *world) confirm(l letter) {
 	w.t.Helper()
-	shown, err := w.Owners.Confirmation(w.t.Context(), l.id, l.token)
-	require.NoError(w.t, err)
+	shown := graphtest.Got(w.Owners.Confirmation(w.t.Context(), l.id, l.token))(w.t)
 	documents := make([]uuid.UUID, len(shown.Documents))
 	for i, d := range shown.Documents {
 		documents[i] = d.ID
@@ -122,13 +119,11 @@ func (w *world) verify(challenge uuid.UUID, code string) (*owners.Proof, error) 
 // prove goes through the gate up to the proof.
 func (w *world) prove(a applicant) (challenge uuid.UUID, proof *owners.Proof) {
 	w.t.Helper()
-	asked, err := w.ask(a)
-	require.NoError(w.t, err)
+	asked := graphtest.Got(w.ask(a))(w.t)
 	mail := w.lastMail(a.email)
 	require.Equal(w.t, asked.ChallengeID, mail.id)
 	w.confirm(mail)
-	proof, err = w.verify(mail.id, mail.code)
-	require.NoError(w.t, err)
+	proof = graphtest.Got(w.verify(mail.id, mail.code))(w.t)
 	return mail.id, proof
 }
 
@@ -144,16 +139,14 @@ func (a applicant) registration(challenge uuid.UUID, proof *owners.Proof) bots.R
 func (w *world) register(handle, email string) *bots.Registration {
 	w.t.Helper()
 	a := w.applicant(handle, email)
-	made, err := w.Bots.RegisterBot(anyone(), a.registration(w.prove(a)))
-	require.NoError(w.t, err)
+	made := graphtest.Got(w.Bots.RegisterBot(anyone(), a.registration(w.prove(a))))(w.t)
 	return made
 }
 
 // as returns a context in which the agent of a token is the caller.
 func (w *world) as(token string) context.Context {
 	w.t.Helper()
-	v, err := w.Auth.Authenticate(context.Background(), token, false)
-	require.NoError(w.t, err)
+	v := graphtest.Got(w.Auth.Authenticate(context.Background(), token, false))(w.t)
 	v.Address = "192.0.2.2"
 	return viewer.With(context.Background(), v)
 }

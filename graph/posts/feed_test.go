@@ -258,8 +258,7 @@ func (w *world) requirePages(t *testing.T, reader *graphtest.Agent, kind string)
 		from := min((number-1)*size, len(list))
 		require.Equal(t, list[from:min(from+size, len(list))], ids, "page %d of %q", number, kind)
 		require.Equal(t, from+size < len(list), next != nil)
-		deep, err := w.Posts.DeepPage(t.Context(), reader.ID, (number-1)*size, size, kind)
-		require.NoError(t, err)
+		deep := graphtest.Got(w.Posts.DeepPage(t.Context(), reader.ID, (number-1)*size, size, kind))(t)
 		require.Equal(t, ids, deep, "page %d of %q", number, kind)
 	}
 	ids, _ := w.feed(reader, "1", "20", kind)
@@ -286,8 +285,7 @@ func TestPagesAroundTheDeepOffset(t *testing.T) {
 
 func (w *world) ids(query string, args ...any) []uuid.UUID {
 	w.t.Helper()
-	rows, err := w.DB.SQL.Pool.Query(query, args...)
-	require.NoError(w.t, err)
+	rows := graphtest.Got(w.DB.SQL.Pool.Query(query, args...))(w.t)
 	defer rows.Close()
 	ids := []uuid.UUID{}
 	for rows.Next() {

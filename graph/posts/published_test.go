@@ -17,8 +17,7 @@ import (
 // patched changes a post's visibility.
 func (w *world) patched(by *graphtest.Agent, id uuid.UUID, visibility string) *posts.Card {
 	w.t.Helper()
-	done, err := w.update(by, id, posts.Fields{Visibility: &visibility})
-	require.NoError(w.t, err)
+	done := graphtest.Got(w.update(by, id, posts.Fields{Visibility: &visibility}))(w.t)
 	return done
 }
 
@@ -37,8 +36,7 @@ func TestPublishedAt(t *testing.T) {
 	author := w.Agent()
 	public := w.Posted(author, "from the start", "public")
 	require.Equal(t, &public.CreatedAt, public.PublishedAt)
-	seen, err := w.read(author, public.ID)
-	require.NoError(t, err)
+	seen := graphtest.Got(w.read(author, public.ID))(t)
 	require.Equal(t, public, seen)
 
 	draft := w.Posted(author, "a draft", "private")
@@ -92,17 +90,14 @@ func TestListsGoByPublication(t *testing.T) {
 				seen, _ = w.feed(by, strconv.Itoa(at+1), "1", "")
 				require.Equal(t, expected[at:at+1], seen, at)
 				for _, kind := range []string{"", "update"} {
-					seen, err := w.Posts.DeepPage(t.Context(), by.ID, at, 1, kind)
-					require.NoError(t, err)
+					seen := graphtest.Got(w.Posts.DeepPage(t.Context(), by.ID, at, 1, kind))(t)
 					require.Equal(t, expected[at:at+1], seen, at)
 				}
 			}
 		}
-		list, err := w.Posts.PublicFeed(t.Context(), posts.FeedInput{})
-		require.NoError(t, err)
+		list := graphtest.Got(w.Posts.PublicFeed(t.Context(), posts.FeedInput{}))(t)
 		require.Equal(t, others, idsOf(list.Posts))
-		profile, err := w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: author.ID.String()})
-		require.NoError(t, err)
+		profile := graphtest.Got(w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: author.ID.String()}))(t)
 		require.Equal(t, works, idsOf(profile.Posts))
 	}
 	requireOrder()

@@ -23,25 +23,19 @@ func TestTextsKeptAreBounded(t *testing.T) {
 	ada, ben := w.Agent(), w.Agent()
 	var kept []*posts.Card
 	for range 2 {
-		made, err := w.create(ada, posts.Fields{Text: ptr(strings.Repeat("é", 2400))})
-		require.NoError(t, err)
+		made := graphtest.Got(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("é", 2400))}))(t)
 		kept = append(kept, made)
 	}
-	_, err := w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 500))})
-	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
-	_, err = w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{Bio: ptr(strings.Repeat("b", 500))})
+	graphtest.Refused(t, fault.StorageQuotaExceeded)(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 500))}))
+	_, err := w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{Bio: ptr(strings.Repeat("b", 500))})
 	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
 	_, err = w.update(ada, kept[0].ID, posts.Fields{Text: ptr(strings.Repeat("é", 2401) + strings.Repeat("c", 1000))})
 	graphtest.RequireFault(t, err, fault.StorageQuotaExceeded)
-	_, err = w.create(ben, posts.Fields{Text: ptr(strings.Repeat("b", 500))})
-	require.NoError(t, err)
-	_, err = w.update(ada, kept[0].ID, posts.Fields{Text: ptr("Short.")})
-	require.NoError(t, err)
-	_, err = w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.create(ben, posts.Fields{Text: ptr(strings.Repeat("b", 500))}))
+	graphtest.OK(t)(w.update(ada, kept[0].ID, posts.Fields{Text: ptr("Short.")}))
+	graphtest.OK(t)(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))}))
 	w.remove(ada, kept[1].ID)
-	_, err = w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("b", 4500))}))
 }
 
 // What an agent writes within a day is bounded, changes of one text included, until the moment that Retry-After names.
@@ -49,23 +43,19 @@ func TestTextsWrittenADayAreBounded(t *testing.T) {
 	t.Parallel()
 	w := &world{graphtest.New(t, graphtest.WithQuotas(limits.Quotas{TextBytesPerDay: 10_000})), t}
 	ada, ben := w.Agent(), w.Agent()
-	made, err := w.create(ada, posts.Fields{Text: ptr(strings.Repeat("a", 3000))})
-	require.NoError(t, err)
+	made := graphtest.Got(w.create(ada, posts.Fields{Text: ptr(strings.Repeat("a", 3000))}))(t)
 	w.Shift(6 * time.Hour)
 	for _, letter := range []string{"b", "c"} {
-		_, err = w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat(letter, 3000))})
-		require.NoError(t, err)
+		graphtest.OK(t)(w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat(letter, 3000))}))
 	}
-	_, err = w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("d", 3000))})
+	_, err := w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("d", 3000))})
 	refused := graphtest.RequireFault(t, err, fault.WriteLimited)
 	require.InDelta(t, 18*time.Hour, refused.Retry(), float64(30*time.Minute))
-	_, err = w.create(ben, posts.Fields{Text: ptr(strings.Repeat("b", 3000))})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.create(ben, posts.Fields{Text: ptr(strings.Repeat("b", 3000))}))
 	_, err = w.update(ada, made.ID, posts.Fields{Text: ptr("Shorter.")})
 	require.NoError(t, err, "what takes away is never refused")
 	w.Shift(refused.Retry() + 6*time.Hour)
-	_, err = w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("e", 3000))})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.update(ada, made.ID, posts.Fields{Text: ptr(strings.Repeat("e", 3000))}))
 }
 
 // Texts that are written at once do not pass the quota together.

@@ -53,8 +53,7 @@ func (w *world) read(by *graphtest.Agent, id uuid.UUID) (*posts.Card, error) {
 
 func (w *world) remove(by *graphtest.Agent, id uuid.UUID) {
 	w.t.Helper()
-	gone, err := w.Posts.DeletePost(by.Ctx, posts.PostInput{PostID: id.String()})
-	require.NoError(w.t, err)
+	gone := graphtest.Got(w.Posts.DeletePost(by.Ctx, posts.PostInput{PostID: id.String()}))(w.t)
 	require.Equal(w.t, &posts.DeletedPost{Deleted: true, ID: id}, gone)
 }
 

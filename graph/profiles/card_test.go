@@ -37,12 +37,10 @@ func TestCardIsHiddenWithItsProfile(t *testing.T) {
 		w.card(reader, ada)
 		w.Exec("UPDATE bots SET "+change+" WHERE id = $1", ada.ID)
 		for _, by := range []*graphtest.Agent{reader, ada} {
-			_, err := w.Profiles.BotCard(by.Ctx, profiles.BotInput{BotID: ada.ID.String()})
-			graphtest.RequireFault(t, err, fault.NotFound)
+			graphtest.Refused(t, fault.NotFound)(w.Profiles.BotCard(by.Ctx, profiles.BotInput{BotID: ada.ID.String()}))
 		}
 	}
-	_, err := w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: uuid.NewString()})
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: uuid.NewString()}))
 }
 
 func TestBotInput(t *testing.T) {
@@ -98,8 +96,7 @@ func TestCardHasPublicPostsOnly(t *testing.T) {
 			var got []uuid.UUID
 			for next := 1; ; {
 				in.Page = page.Param{string(rune('0' + next))}
-				found, err := w.Profiles.BotCard(by.Ctx, in)
-				require.NoError(t, err)
+				found := graphtest.Got(w.Profiles.BotCard(by.Ctx, in))(t)
 				for _, p := range found.Posts {
 					got = append(got, p.ID)
 				}
@@ -118,11 +115,10 @@ func TestCardShowsImages(t *testing.T) {
 	w := newWorld(t)
 	ada, reader := w.named("Ada"), w.named("Reader")
 	avatar := w.File(ada, attachments.Avatar)
-	_, err := w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{
+	graphtest.OK(t)(w.Bots.UpdateMe(ada.Ctx, bots.UpdateMeInput{
 		AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: avatar.String()}, RightsConfirmed: graphtest.Ptr(true),
 		CharacterDescription: ptr("tall"),
-	})
-	require.NoError(t, err)
+	}))
 	made := w.Posted(ada, "x", "public")
 	require.Equal(t, attachments.PreviewURL(avatar), *made.Author.AvatarURL)
 	seen := w.card(reader, ada).Visuals

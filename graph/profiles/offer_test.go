@@ -125,8 +125,7 @@ func TestActionsAreTemplates(t *testing.T) {
 		{Name: "accept_friendship", Method: "POST", Path: contact + "/accept", Body: map[string]any{}},
 		{Name: "block", Method: "POST", Path: contact + "/block", Body: map[string]any{}},
 	}, card.Actions)
-	_, err := w.Contacts.AcceptContact(me.Ctx, contacts.ActInput{ContactID: contactID.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Contacts.AcceptContact(me.Ctx, contacts.ActInput{ContactID: contactID.String()}))
 	require.Equal(t, []wire.Action{
 		{Name: "block", Method: "POST", Path: contact + "/block", Body: map[string]any{}},
 		{Name: "send_message", Method: "POST", Path: "/api/v1/messages", Body: map[string]any{
@@ -139,8 +138,7 @@ func TestActionsAreTemplates(t *testing.T) {
 		}},
 	}, w.card(me, other).Actions)
 
-	list, err := w.Profiles.SearchBots(me.Ctx, profiles.SearchInput{})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Profiles.SearchBots(me.Ctx, profiles.SearchInput{}))(t)
 	for _, found := range list.Bots {
 		if found.ID == id {
 			require.Equal(t, w.card(me, other), found, "a search shows the same card")

@@ -26,13 +26,11 @@ func TestSearchCoversAllTexts(t *testing.T) {
 	w.describe(ada, "Ada Lovelace", "Analytical Engines", "I wrote notes.\n100% sure, a_b, C:\\dir")
 	w.Posted(ada, "The engine weaves algebraic patterns.", "public")
 	w.Posted(ada, "My diary", "private")
-	_, err := w.Posts.CreatePost(ada.Ctx, posts.CreatePostInput{Fields: posts.Fields{
+	graphtest.OK(t)(w.Posts.CreatePost(ada.Ctx, posts.CreatePostInput{Fields: posts.Fields{
 		Text: ptr("Зубчатые колёса 東京"), Title: ptr("Bernoulli"), Visibility: ptr("public"), Kind: ptr("portfolio"),
-	}})
-	require.NoError(t, err)
+	}}))
 	deleted := w.Posted(ada, "withdrawn", "public")
-	_, err = w.Posts.DeletePost(ada.Ctx, posts.PostInput{PostID: deleted.ID.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Posts.DeletePost(ada.Ctx, posts.PostInput{PostID: deleted.ID.String()}))
 
 	for q, found := range map[string]bool{
 		"ada": true, "LOVELACE": true, "agent_1": true, "gent_1": true, "engine": true, "wrote notes.\n100": true, "algebra": true,
@@ -92,8 +90,7 @@ func TestSearchSortsByCodePoint(t *testing.T) {
 	require.Equal(t, want, w.search(reader, "", ""))
 	require.Equal(t, want, w.search(reader, "agent", ""))
 	require.Equal(t, want[3:6], w.search(reader, "ag", "", "2", "3"))
-	list, err := w.Profiles.SearchBots(reader.Ctx, profiles.SearchInput{})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Profiles.SearchBots(reader.Ctx, profiles.SearchInput{}))(t)
 	require.Less(t, list.Bots[2].Handle, list.Bots[3].Handle, "handles decide between equal names")
 }
 
@@ -189,10 +186,8 @@ func TestOnlyAgentsSearch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ctx := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator})
-	_, err := w.Profiles.SearchBots(ctx, profiles.SearchInput{})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	_, err = w.Profiles.BotCard(ctx, profiles.BotInput{})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(w.Profiles.SearchBots(ctx, profiles.SearchInput{}))
+	graphtest.Refused(t, fault.Unauthorized)(w.Profiles.BotCard(ctx, profiles.BotInput{}))
 }
 
 // BenchmarkSearch searches 2,000 agents with 20,000 public posts.

@@ -27,8 +27,7 @@ func newWorld(t testing.TB) *world {
 // describe sets an agent's description of itself.
 func (w *world) describe(agent *graphtest.Agent, name, specialty, bio string) {
 	w.t.Helper()
-	_, err := w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{DisplayName: &name, Specialty: &specialty, Bio: &bio})
-	require.NoError(w.t, err)
+	graphtest.OK(w.t)(w.Bots.UpdateMe(agent.Ctx, bots.UpdateMeInput{DisplayName: &name, Specialty: &specialty, Bio: &bio}))
 }
 
 // named registers an agent with a display name.
@@ -46,8 +45,7 @@ func (w *world) search(by *graphtest.Agent, q, specialty string, paging ...strin
 	if len(paging) == 2 {
 		in.Page, in.PageSize = page.Param{paging[0]}, page.Param{paging[1]}
 	}
-	list, err := w.Profiles.SearchBots(by.Ctx, in)
-	require.NoError(w.t, err)
+	list := graphtest.Got(w.Profiles.SearchBots(by.Ctx, in))(w.t)
 	require.NotNil(w.t, list.Bots)
 	names := []string{}
 	for _, b := range list.Bots {
@@ -59,7 +57,6 @@ func (w *world) search(by *graphtest.Agent, q, specialty string, paging ...strin
 // card returns the card of an agent as another sees it.
 func (w *world) card(by, of *graphtest.Agent) *profiles.Card {
 	w.t.Helper()
-	found, err := w.Profiles.BotCard(by.Ctx, profiles.BotInput{BotID: of.ID.String()})
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Profiles.BotCard(by.Ctx, profiles.BotInput{BotID: of.ID.String()}))(w.t)
 	return found.Bot
 }

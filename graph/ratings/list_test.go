@@ -21,22 +21,17 @@ func TestRatingsAreHiddenWithTheProfile(t *testing.T) {
 	for _, change := range []string{"profile_public = false", "state = 'trash'", "state = 'deleted'", "suspended_at = stoa_now()"} {
 		w.Exec("UPDATE bots SET profile_public = true, state = 'active', suspended_at = NULL")
 		require.Len(t, w.list(author, subject), 1)
-		public, err := w.Ratings.PublicRatings(t.Context(), subject.ID, 5)
-		require.NoError(t, err)
+		public := graphtest.Got(w.Ratings.PublicRatings(t.Context(), subject.ID, 5))(t)
 		require.Len(t, public, 1)
 		w.Exec("UPDATE bots SET "+change+" WHERE id = $1", subject.ID)
 		for _, by := range []*graphtest.Agent{author, subject} {
-			_, err := w.Ratings.BotRatings(by.Ctx, ratings.ListInput{BotID: subject.ID.String()})
-			graphtest.RequireFault(t, err, fault.NotFound)
+			graphtest.Refused(t, fault.NotFound)(w.Ratings.BotRatings(by.Ctx, ratings.ListInput{BotID: subject.ID.String()}))
 		}
-		public, err = w.Ratings.PublicRatings(t.Context(), subject.ID, 5)
-		require.NoError(t, err)
+		public = graphtest.Got(w.Ratings.PublicRatings(t.Context(), subject.ID, 5))(t)
 		require.Empty(t, public)
 	}
-	_, err := w.Ratings.BotRatings(author.Ctx, ratings.ListInput{BotID: uuid.NewString()})
-	graphtest.RequireFault(t, err, fault.NotFound)
-	_, err = w.Ratings.BotRatings(t.Context(), ratings.ListInput{BotID: subject.ID.String()})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.NotFound)(w.Ratings.BotRatings(author.Ctx, ratings.ListInput{BotID: uuid.NewString()}))
+	graphtest.Refused(t, fault.Unauthorized)(w.Ratings.BotRatings(t.Context(), ratings.ListInput{BotID: subject.ID.String()}))
 }
 
 func TestPagesOfRatings(t *testing.T) {
@@ -55,14 +50,11 @@ func TestPagesOfRatings(t *testing.T) {
 	require.Equal(t, want, got)
 
 	in := ratings.ListInput{BotID: subject.ID.String(), Before: []string{want[200].String()}}
-	end, err := w.Ratings.BotRatings(other.Ctx, in)
-	require.NoError(t, err)
+	end := graphtest.Got(w.Ratings.BotRatings(other.Ctx, in))(t)
 	require.Equal(t, &ratings.List{Ratings: []*ratings.Card{}}, end)
-	_, err = w.Operator.RemoveRating(operator, want[150], "why")
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Operator.RemoveRating(operator, want[150], "why"))
 	in.Before = []string{want[150].String()}
-	rest, err := w.Ratings.BotRatings(other.Ctx, in)
-	require.NoError(t, err)
+	rest := graphtest.Got(w.Ratings.BotRatings(other.Ctx, in))(t)
 	require.Len(t, rest.Ratings, 50, "a cursor outlives its rating")
 	for _, c := range []struct {
 		before []string
@@ -75,8 +67,7 @@ func TestPagesOfRatings(t *testing.T) {
 		_, err := w.Ratings.BotRatings(other.Ctx, in)
 		require.Equal(t, c.code, fault.From(err).Code)
 	}
-	_, err = w.Ratings.BotRatings(other.Ctx, ratings.ListInput{BotID: "me"})
-	graphtest.RequireFault(t, err, fault.InvalidID)
+	graphtest.Refused(t, fault.InvalidID)(w.Ratings.BotRatings(other.Ctx, ratings.ListInput{BotID: "me"}))
 }
 
 // Anyone sees ratings without their orders, and none of agents whose profile is not shown.
@@ -87,13 +78,11 @@ func TestPublicRatings(t *testing.T) {
 	shown := w.rate(open, w.ordered(open, subject, "closed"), 3)
 	w.rate(closed, w.ordered(closed, subject, "closed"), 4)
 	w.Show(closed, false)
-	public, err := w.Ratings.PublicRatings(t.Context(), subject.ID, 5)
-	require.NoError(t, err)
+	public := graphtest.Got(w.Ratings.PublicRatings(t.Context(), subject.ID, 5))(t)
 	require.Len(t, public, 1)
 	require.Equal(t, shown.ID, public[0].ID)
 	require.Equal(t, shown.Author, public[0].Author)
 	require.Equal(t, reputation(3.5, 2, 2), w.reputation(open, subject), "it counts all the same")
-	public, err = w.Ratings.PublicRatings(t.Context(), subject.ID, 0)
-	require.NoError(t, err)
+	public = graphtest.Got(w.Ratings.PublicRatings(t.Context(), subject.ID, 0))(t)
 	require.Empty(t, public)
 }

@@ -24,8 +24,7 @@ func TestARating(t *testing.T) {
 
 	in := input(order, 4)
 	in.Text = ptr("On time.\nNot a word too many.")
-	made, err := w.Ratings.RateOrder(customer.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(w.Ratings.RateOrder(customer.Ctx, in))(t)
 	require.Equal(t, order, made.Rating.OrderID)
 	require.Equal(t, customer.ID, made.Rating.Author.ID)
 	require.Equal(t, contractor.ID, made.Rating.SubjectID)
@@ -54,18 +53,15 @@ func TestOnlyClosedOrdersAreRated(t *testing.T) {
 	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "cancelled", "rejected"} {
 		order := w.ordered(customer, contractor, state)
 		for _, by := range []*graphtest.Agent{customer, contractor} {
-			_, err := w.Ratings.RateOrder(by.Ctx, input(order, 5))
-			graphtest.RequireFault(t, err, fault.StateConflict)
+			graphtest.Refused(t, fault.StateConflict)(w.Ratings.RateOrder(by.Ctx, input(order, 5)))
 		}
 	}
 	order := w.ordered(customer, contractor, "closed")
 	w.Exec("UPDATE orders SET outcome = 'refunded' WHERE id = $1", order)
 	for _, id := range []uuid.UUID{order, uuid.New(), customer.ID} {
-		_, err := w.Ratings.RateOrder(stranger.Ctx, input(id, 5))
-		graphtest.RequireFault(t, err, fault.NotFound)
+		graphtest.Refused(t, fault.NotFound)(w.Ratings.RateOrder(stranger.Ctx, input(id, 5)))
 	}
-	_, err := w.Ratings.RateOrder(t.Context(), input(order, 5))
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(w.Ratings.RateOrder(t.Context(), input(order, 5)))
 	w.rate(customer, order, 1)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM ratings"))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM operations"))
@@ -97,8 +93,7 @@ func TestRateInput(t *testing.T) {
 	}
 	in := input(order, 3)
 	in.Text = ptr(strings.Repeat("é", 500))
-	_, err := w.Ratings.RateOrder(customer.Ctx, in)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Ratings.RateOrder(customer.Ctx, in))
 }
 
 // An identical request gets the first one's answer; another under the same operation is a conflict, whatever operation it is, and
@@ -110,20 +105,16 @@ func TestARepeatedRating(t *testing.T) {
 	contact := w.Befriend(customer, contractor)
 	order, other := w.ordered(customer, contractor, "closed"), w.ordered(customer, contractor, "closed")
 	in := input(order, 4)
-	first, err := w.Ratings.RateOrder(customer.Ctx, in)
-	require.NoError(t, err)
-	body, err := json.Marshal(first)
-	require.NoError(t, err)
+	first := graphtest.Got(w.Ratings.RateOrder(customer.Ctx, in))(t)
+	body := graphtest.Got(json.Marshal(first))(t)
 
 	w.Block(contractor, contact) // which changes nothing
 	w.Exec("UPDATE bots SET display_name = 'Another', state = 'trash' WHERE id = $1", customer.ID)
 	again := in
 	again.OperationID = ptr(strings.ToUpper(*in.OperationID))
-	repeat, err := w.Ratings.RateOrder(customer.Ctx, again)
-	require.NoError(t, err)
+	repeat := graphtest.Got(w.Ratings.RateOrder(customer.Ctx, again))(t)
 	require.True(t, repeat.Repeated)
-	same, err := json.Marshal(repeat)
-	require.NoError(t, err)
+	same := graphtest.Got(json.Marshal(repeat))(t)
 	require.Equal(t, string(body), string(same))
 	require.Equal(t, first.Rating.ID, repeat.Rating.ID)
 
@@ -135,22 +126,18 @@ func TestARepeatedRating(t *testing.T) {
 	} {
 		changed := in
 		change(&changed)
-		_, err := w.Ratings.RateOrder(customer.Ctx, changed)
-		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+		graphtest.Refused(t, fault.IdempotencyConflict)(w.Ratings.RateOrder(customer.Ctx, changed))
 	}
-	_, err = w.Orders.OrderAct(customer.Ctx, orders.ActInput{
+	graphtest.Refused(t, fault.IdempotencyConflict)(w.Orders.OrderAct(customer.Ctx, orders.ActInput{
 		OrderID: other.String(), Action: orders.Complete, OperationID: in.OperationID, ExpectedVersion: graphtest.Ptr(int64(1)),
-	})
-	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
-	_, err = w.Ratings.RateOrder(customer.Ctx, input(order, 4))
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	}))
+	graphtest.Refused(t, fault.StateConflict)(w.Ratings.RateOrder(customer.Ctx, input(order, 4)))
 	require.EqualValues(t, 1, w.told(contractor))
 	require.Equal(t, reputation(4, 1, 1), w.reputation(contractor, contractor))
 	// Of another agent's operations nothing is known.
 	mine := input(order, 2)
 	mine.OperationID = in.OperationID
-	_, err = w.Ratings.RateOrder(contractor.Ctx, mine)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Ratings.RateOrder(contractor.Ctx, mine))
 }
 
 // Of many identical requests at once one rates and the others get its answer; of different ones of the same side one is accepted.

@@ -167,25 +167,19 @@ func TestARemovedRating(t *testing.T) {
 	first := w.rate(author, w.ordered(author, subject, "closed"), 2)
 	last := w.ordered(author, subject, "closed")
 	in := input(last, 5)
-	made, err := w.Ratings.RateOrder(author.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(w.Ratings.RateOrder(author.Ctx, in))(t)
 	require.Equal(t, reputation(5, 2, 1), w.reputation(author, subject))
 
-	gone, err := w.Operator.RemoveRating(operator, made.Rating.ID, "bought")
-	require.NoError(t, err)
+	gone := graphtest.Got(w.Operator.RemoveRating(operator, made.Rating.ID, "bought"))(t)
 	require.NotNil(t, gone.RemovedAt)
-	about, err := gone.Subject(operator)
-	require.NoError(t, err)
+	about := graphtest.Got(gone.Subject(operator))(t)
 	require.Equal(t, subject.ID, about.ID)
 	require.Equal(t, reputation(2, 1, 1), w.reputation(author, subject), "the one before counts again")
 	require.Equal(t, []*ratings.Card{first}, w.list(author, subject))
-	_, err = w.Ratings.RateOrder(author.Ctx, input(last, 5))
-	graphtest.RequireFault(t, err, fault.StateConflict)
-	again, err := w.Ratings.RateOrder(author.Ctx, in)
-	require.NoError(t, err)
+	graphtest.Refused(t, fault.StateConflict)(w.Ratings.RateOrder(author.Ctx, input(last, 5)))
+	again := graphtest.Got(w.Ratings.RateOrder(author.Ctx, in))(t)
 	require.True(t, again.Repeated)
-	_, err = w.Operator.RemoveRating(operator, first.ID, "this one, too")
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Operator.RemoveRating(operator, first.ID, "this one, too"))
 	require.Equal(t, ratings.Score{}, w.reputation(author, subject))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeRating'"))
 }
@@ -240,8 +234,7 @@ func TestSearchShowsReputations(t *testing.T) {
 	w.Exec("UPDATE bots SET display_name = 'Zephyr', specialty = 'wind' WHERE id = $1", subject.ID)
 	w.rate(author, w.ordered(author, subject, "closed"), 3)
 	for _, in := range []profiles.SearchInput{{}, {Q: []string{"zephyr"}}, {Specialty: []string{"wind"}}} {
-		found, err := w.Profiles.SearchBots(author.Ctx, in)
-		require.NoError(t, err)
+		found := graphtest.Got(w.Profiles.SearchBots(author.Ctx, in))(t)
 		for _, card := range found.Bots {
 			want := ratings.Score{}
 			if card.ID == subject.ID {

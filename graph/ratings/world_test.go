@@ -50,8 +50,7 @@ func input(order uuid.UUID, stars int64) ratings.RateInput {
 // rate lets an agent rate an order.
 func (w *world) rate(by *graphtest.Agent, order uuid.UUID, stars int64) *ratings.Card {
 	w.t.Helper()
-	made, err := w.Ratings.RateOrder(by.Ctx, input(order, stars))
-	require.NoError(w.t, err)
+	made := graphtest.Got(w.Ratings.RateOrder(by.Ctx, input(order, stars)))(w.t)
 	require.False(w.t, made.Repeated)
 	return made.Rating
 }
@@ -65,8 +64,7 @@ func (w *world) reputation(reader, of *graphtest.Agent) ratings.Score {
 // standing returns the whole reputation on an agent's card that another agent reads.
 func (w *world) standing(reader, of *graphtest.Agent) ratings.Reputation {
 	w.t.Helper()
-	found, err := w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: of.ID.String()})
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Profiles.BotCard(reader.Ctx, profiles.BotInput{BotID: of.ID.String()}))(w.t)
 	return found.Bot.Reputation
 }
 
@@ -75,8 +73,7 @@ func (w *world) list(reader, of *graphtest.Agent) (all []*ratings.Card) {
 	w.t.Helper()
 	in := ratings.ListInput{BotID: of.ID.String()}
 	for {
-		found, err := w.Ratings.BotRatings(reader.Ctx, in)
-		require.NoError(w.t, err)
+		found := graphtest.Got(w.Ratings.BotRatings(reader.Ctx, in))(w.t)
 		all = append(all, found.Ratings...)
 		if found.NextBefore == nil {
 			return all

@@ -45,8 +45,7 @@ func TestReceiptIsAnnouncedWithItsProof(t *testing.T) {
 	pending()
 	w.sequence()
 	for _, by := range []*graphtest.Agent{w.customer, w.contractor} {
-		found, err := w.ask(by, order)
-		require.NoError(t, err)
+		found := graphtest.Got(w.ask(by, order))(t)
 		require.NotNil(t, found.Proof)
 	}
 	require.EqualValues(t, 2, w.told())

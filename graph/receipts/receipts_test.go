@@ -57,8 +57,7 @@ func (w *world) closed() uuid.UUID {
 
 func (w *world) sign() int64 {
 	w.t.Helper()
-	n, err := w.Receipts.Sign(w.t.Context())
-	require.NoError(w.t, err)
+	n := graphtest.Got(w.Receipts.Sign(w.t.Context()))(w.t)
 	return n
 }
 
@@ -78,24 +77,21 @@ func (w *world) read(order uuid.UUID) (*receipts.Card, error) {
 // told does the job that announces receipts, and returns the events about them.
 func (w *world) told() int64 {
 	w.t.Helper()
-	_, err := w.Receipts.Announce(w.t.Context())
-	require.NoError(w.t, err)
+	graphtest.OK(w.t)(w.Receipts.Announce(w.t.Context()))
 	return w.Count("SELECT count(*) FROM events WHERE kind = $1", events.OrderReceipt)
 }
 
 func (w *world) receipt(order uuid.UUID) *receipts.Card {
 	w.t.Helper()
-	found, err := w.read(order)
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.read(order))(w.t)
 	return found
 }
 
 func (w *world) rate(by *graphtest.Agent, order uuid.UUID) uuid.UUID {
 	w.t.Helper()
-	made, err := w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
+	made := graphtest.Got(w.Ratings.RateOrder(by.Ctx, ratings.RateInput{
 		OrderID: order.String(), OperationID: ptr(uuid.NewString()), Stars: graphtest.Ptr(int64(5)), Text: ptr("On time."),
-	})
-	require.NoError(w.t, err)
+	}))(w.t)
 	return made.Rating.ID
 }
 
@@ -109,11 +105,9 @@ func TestARepeatedJobMakesTheSameBytes(t *testing.T) {
 	var cut []string
 	errCut := errors.New("the process was killed")
 	err := w.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-		n, err := w.Receipts.SignBatch(ctx, tx)
-		require.NoError(t, err)
+		n := graphtest.Got(w.Receipts.SignBatch(ctx, tx))(t)
 		require.Equal(t, 2, n)
-		rows, err := tx.SQL.QueryContext(ctx, "SELECT jws FROM receipts ORDER BY kind")
-		require.NoError(t, err)
+		rows := graphtest.Got(tx.SQL.QueryContext(ctx, "SELECT jws FROM receipts ORDER BY kind"))(t)
 		defer rows.Close()
 		for rows.Next() {
 			var jws string
@@ -126,8 +120,7 @@ func TestARepeatedJobMakesTheSameBytes(t *testing.T) {
 	require.ErrorIs(t, err, errCut)
 	require.Zero(t, w.Count("SELECT count(*) FROM receipts WHERE jws IS NOT NULL"))
 	require.Zero(t, w.Count("SELECT count(*) FROM log_queue WHERE type = 3"))
-	_, err = w.read(order)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.read(order))
 
 	w.Shift(time.Hour)
 	require.EqualValues(t, 2, w.sign())
@@ -218,8 +211,7 @@ func TestMissingDocumentsAreAdded(t *testing.T) {
 	}
 	require.EqualValues(t, 2, w.sign())
 	require.Len(t, w.receipt(order).Ratings, 1)
-	_, err := w.read(open)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.read(open))
 	w.sequence()
 	require.Zero(t, w.told())
 }
@@ -268,11 +260,9 @@ func TestParticipantsThatGoAtOnce(t *testing.T) {
 	w := newWorld(t)
 	w.closed()
 	w.sign()
-	first, err := w.DB.SQL.Pool.BeginTx(t.Context(), nil)
-	require.NoError(t, err)
+	first := graphtest.Got(w.DB.SQL.Pool.BeginTx(t.Context(), nil))(t)
 	defer first.Rollback() // after a commit this does nothing
-	_, err = first.ExecContext(t.Context(), "UPDATE bots SET state = 'deleted' WHERE id = $1", w.customer.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(first.ExecContext(t.Context(), "UPDATE bots SET state = 'deleted' WHERE id = $1", w.customer.ID))
 	second := make(chan error, 1)
 	go func() {
 		_, err := w.DB.SQL.ExecContext(t.Context(), "UPDATE bots SET state = 'deleted' WHERE id = $1", w.contractor.ID)
@@ -300,8 +290,7 @@ func TestProofOfASequencedDocument(t *testing.T) {
 	require.Len(t, documents, 2)
 	for _, document := range documents {
 		require.NotNil(t, document.Index)
-		proof, err := keylog.ParseProof([]byte(*document.Proof))
-		require.NoError(t, err)
+		proof := graphtest.Got(keylog.ParseProof([]byte(*document.Proof)))(t)
 		require.Equal(t, *document.Index, proof.Index)
 	}
 }
@@ -318,59 +307,47 @@ func TestPublicDocumentOfARating(t *testing.T) {
 	}
 	w.Show(w.customer, true)
 	w.Show(w.contractor, true)
-	found, err := read()
-	require.NoError(t, err)
+	found := graphtest.Got(read())(t)
 	require.Equal(t, w.receipt(order).Ratings[0], found.Rating)
 	for _, closing := range []*graphtest.Agent{w.customer, w.contractor} {
 		w.Show(closing, false)
-		_, err = read()
-		graphtest.RequireFault(t, err, fault.NotFound)
+		graphtest.Refused(t, fault.NotFound)(read())
 		w.Show(closing, true)
 	}
 	w.Exec("UPDATE ratings SET removed_at = stoa_now()")
-	_, err = read()
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(read())
 }
 
 func (w *world) sequence() {
 	w.t.Helper()
 	for range 2 { // the first one may begin the log
-		_, err := w.KeyLog.Sequence(w.t.Context())
-		require.NoError(w.t, err)
+		graphtest.OK(w.t)(w.KeyLog.Sequence(w.t.Context()))
 	}
 }
 
 func (w *world) keys() []*receipts.PublishedKey {
 	w.t.Helper()
-	set, err := w.Receipts.PublishedKeys(w.t.Context())
-	require.NoError(w.t, err)
+	set := graphtest.Got(w.Receipts.PublishedKeys(w.t.Context()))(w.t)
 	return set.Keys
 }
 
 // prove requires that the log proves every published key.
 func (w *world) prove() {
 	w.t.Helper()
-	named, err := w.KeyLog.Published(w.t.Context())
-	require.NoError(w.t, err)
-	log, err := keylog.ParseLogKey(named.Vkeys[0])
-	require.NoError(w.t, err)
+	named := graphtest.Got(w.KeyLog.Published(w.t.Context()))(w.t)
+	log := graphtest.Got(keylog.ParseLogKey(named.Vkeys[0]))(w.t)
 	for _, key := range w.keys() {
-		public, err := base64.RawURLEncoding.DecodeString(key.X)
-		require.NoError(w.t, err)
-		entry, err := keylog.KeyEntry(keylog.PurposeReceipts, public)
-		require.NoError(w.t, err)
+		public := graphtest.Got(base64.RawURLEncoding.DecodeString(key.X))(w.t)
+		entry := graphtest.Got(keylog.KeyEntry(keylog.PurposeReceipts, public))(w.t)
 		require.NotNil(w.t, key.LogProof)
-		proof, err := keylog.ParseProof([]byte(*key.LogProof))
-		require.NoError(w.t, err)
+		proof := graphtest.Got(keylog.ParseProof([]byte(*key.LogProof)))(w.t)
 		require.Equal(w.t, *key.LogIndex, proof.Index)
-		_, err = proof.Check(entry, log)
-		require.NoError(w.t, err)
+		graphtest.OK(w.t)(proof.Check(entry, log))
 	}
 }
 
 func parse(t *testing.T, jws string) *jose.JSONWebSignature {
 	t.Helper()
-	signed, err := jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{jose.EdDSA})
-	require.NoError(t, err)
+	signed := graphtest.Got(jose.ParseSignedCompact(jws, []jose.SignatureAlgorithm{jose.EdDSA}))(t)
 	return signed
 }

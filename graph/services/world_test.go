@@ -35,8 +35,7 @@ func (w *world) create(by *graphtest.Agent, title, description string) (*service
 
 func (w *world) created(by *graphtest.Agent, title, description string) *services.Card {
 	w.t.Helper()
-	made, err := w.create(by, title, description)
-	require.NoError(w.t, err)
+	made := graphtest.Got(w.create(by, title, description))(w.t)
 	return made
 }
 

@@ -35,10 +35,8 @@ func TestABlockEndsResponses(t *testing.T) {
 			}
 			require.Len(t, w.told(w.responder, events.TaskDeclined), 1)
 			require.Len(t, w.told(w.customer, events.TaskDeclined), 1)
-			_, err := w.Tasks.SelectResponse(w.customer.Ctx, choice(task, one))
-			graphtest.RequireFault(t, err, fault.ContactBlocked)
-			_, err = w.Tasks.SelectResponse(w.responder.Ctx, choice(back, other))
-			graphtest.RequireFault(t, err, fault.ContactBlocked)
+			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, one)))
+			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.SelectResponse(w.responder.Ctx, choice(back, other)))
 			w.Selected(w.customer, task, kept.ID)
 		})
 	}
@@ -51,8 +49,7 @@ func TestADeclinedResponseIsNotSelected(t *testing.T) {
 	task := w.task()
 	response := w.Responded(w.responder, task.ID)
 	w.Exec("UPDATE responses SET state = 'declined' WHERE id = $1", response.ID)
-	_, err := w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response))
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response)))
 }
 
 // Whatever comes first of a block and a response or a selection: no response between the two stays open, and what is selected was

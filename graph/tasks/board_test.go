@@ -22,8 +22,7 @@ func (w *world) found(ctx context.Context, q, state string, paging ...string) []
 	if len(paging) == 2 {
 		in.Page, in.PageSize = paging[:1], paging[1:]
 	}
-	list, err := w.Tasks.TaskBoard(ctx, in)
-	require.NoError(w.t, err)
+	list := graphtest.Got(w.Tasks.TaskBoard(ctx, in))(w.t)
 	require.NotNil(w.t, list.Tasks)
 	titles := []string{}
 	for _, card := range list.Tasks {

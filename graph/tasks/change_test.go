@@ -69,15 +69,13 @@ func TestUpdatedResponse(t *testing.T) {
 	response := w.Responded(w.responder, task.ID)
 	before := w.see(w.customer.Ctx, task)
 	w.Shift(time.Minute)
-	changed, err := w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You"))
-	require.NoError(t, err)
+	changed := graphtest.Got(w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You")))(t)
 	require.True(t, changed.Response.UpdatedAt.After(response.UpdatedAt))
 	response.Text, response.UpdatedAt = "You", changed.Response.UpdatedAt
 	require.Equal(t, response, changed.Response)
 	in := changing(response, "")
 	in.Text, in.AmountMinor = nil, graphtest.Ptr[int64](2000)
-	changed, err = w.Tasks.UpdateResponse(w.responder.Ctx, in)
-	require.NoError(t, err)
+	changed = graphtest.Got(w.Tasks.UpdateResponse(w.responder.Ctx, in))(t)
 	response.AmountMinor, response.FeeMinor, response.TotalMinor = 2000, 200, 2200
 	response.UpdatedAt = changed.Response.UpdatedAt
 	require.Equal(t, response, changed.Response)
@@ -85,17 +83,13 @@ func TestUpdatedResponse(t *testing.T) {
 	require.Equal(t, before, w.see(w.customer.Ctx, task), "the task itself has not changed")
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM responses WHERE updated_at > created_at"))
 
-	_, err = w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "You"))
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "You")))
 	chosen := choice(task, response)
-	_, err = w.Tasks.SelectResponse(w.customer.Ctx, chosen)
-	graphtest.RequireFault(t, err, fault.PriceChanged)
+	graphtest.Refused(t, fault.PriceChanged)(w.Tasks.SelectResponse(w.customer.Ctx, chosen))
 	chosen.ConfirmedTotalMinor = graphtest.Ptr[int64](2200)
-	made, err := w.Tasks.SelectResponse(w.customer.Ctx, chosen)
-	require.NoError(t, err)
+	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, chosen))(t)
 	require.EqualValues(t, 2000, made.Order.AmountMinor)
-	_, err = w.Tasks.UpdateResponse(w.responder.Ctx, in)
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.Tasks.UpdateResponse(w.responder.Ctx, in))
 	w.reconciled()
 }
 
@@ -114,12 +108,10 @@ func TestWithdrawnResponse(t *testing.T) {
 		return done.Response, nil
 	}
 	for by, code := range map[*graphtest.Agent]fault.Code{w.customer: fault.Forbidden, other: fault.NotFound, outsider: fault.NotFound} {
-		_, err := withdraw(by)
-		graphtest.RequireFault(t, err, code)
+		graphtest.Refused(t, code)(withdraw(by))
 	}
 	w.Exec("UPDATE tasks SET deadline = stoa_now()")
-	gone, err := withdraw(w.responder)
-	require.NoError(t, err)
+	gone := graphtest.Got(withdraw(w.responder))(t)
 	require.True(t, gone.UpdatedAt.After(mine.UpdatedAt))
 	mine.State, mine.UpdatedAt = "withdrawn", gone.UpdatedAt
 	require.Equal(t, mine, gone)
@@ -129,16 +121,12 @@ func TestWithdrawnResponse(t *testing.T) {
 	require.Equal(t, []*tasks.ResponseCard{theirs}, w.responses(w.customer, task))
 	require.Equal(t, []*tasks.ResponseCard{mine}, w.responses(w.responder, task))
 	for by, code := range map[*graphtest.Agent]fault.Code{w.customer: fault.NotFound, w.responder: fault.StateConflict} {
-		_, err := withdraw(by)
-		graphtest.RequireFault(t, err, code)
-		_, err = w.Tasks.UpdateResponse(by.Ctx, changing(mine, "You"))
-		graphtest.RequireFault(t, err, code)
+		graphtest.Refused(t, code)(withdraw(by))
+		graphtest.Refused(t, code)(w.Tasks.UpdateResponse(by.Ctx, changing(mine, "You")))
 	}
-	_, err = w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "I"))
-	graphtest.RequireFault(t, err, fault.DeadlinePassed)
+	graphtest.Refused(t, fault.DeadlinePassed)(w.Tasks.RespondToTask(w.responder.Ctx, answer(task, "I")))
 	w.Exec("UPDATE tasks SET deadline = stoa_now() + interval '1 hour'")
-	_, err = w.Tasks.SelectResponse(w.customer.Ctx, choice(task, mine))
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, mine)))
 
 	require.Equal(t, []string{"respond"}, names(w.see(w.responder.Ctx, task)))
 	again := w.Responded(w.responder, task.ID)
@@ -198,15 +186,12 @@ func TestBlockedAgentsCannotRespond(t *testing.T) {
 			} else {
 				w.blocked(w.responder, w.customer)
 			}
-			_, err := w.Tasks.RespondToTask(w.responder.Ctx, answer(fresh, "I"))
-			graphtest.RequireFault(t, err, fault.ContactBlocked)
+			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.RespondToTask(w.responder.Ctx, answer(fresh, "I")))
 			require.Empty(t, names(w.see(w.responder.Ctx, fresh)))
-			_, err = w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You"))
-			graphtest.RequireFault(t, err, fault.ContactBlocked)
-			repeat, err := w.Tasks.RespondToTask(w.responder.Ctx, answer(answered, response.Text))
-			require.NoError(t, err)
+			graphtest.Refused(t, fault.ContactBlocked)(w.Tasks.UpdateResponse(w.responder.Ctx, changing(response, "You")))
+			repeat := graphtest.Got(w.Tasks.RespondToTask(w.responder.Ctx, answer(answered, response.Text)))(t)
 			require.True(t, repeat.IsRepeat())
-			_, err = w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(response))
+			_, err := w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(response))
 			graphtest.RequireFault(t, err, fault.StateConflict) // the block has ended it
 			w.Responded(w.Agent(), fresh.ID)
 		})

@@ -57,8 +57,7 @@ func TestCreateChecksInOrder(t *testing.T) {
 			*in.AmountMinor = 909_090_909_091
 			graphtest.RequireFault(t, create(), fault.ParticipantInactive)
 			require.Zero(t, w.Count("SELECT count(*) FROM tasks"))
-			_, err := w.Tasks.CreateTask(w.responder.Ctx, in)
-			require.NoError(t, err)
+			graphtest.OK(t)(w.Tasks.CreateTask(w.responder.Ctx, in))
 		})
 	}
 }
@@ -101,7 +100,6 @@ func TestOnlyAgentsActAndAnyoneReads(t *testing.T) {
 	}
 	require.Equal(t, w.see(anonymous(), task), w.see(operator(), task))
 	require.Empty(t, w.see(anonymous(), task).Actions)
-	list, err := w.Tasks.TaskBoard(operator(), tasks.TaskBoardInput{})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Tasks.TaskBoard(operator(), tasks.TaskBoardInput{}))(t)
 	require.Len(t, list.Tasks, 1)
 }

@@ -27,14 +27,12 @@ func TestOwnTasks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	closed, given, open := w.task(), w.task(), w.Tasked(w.customer, "An ODE", "Of joy.", amount)
-	_, err := w.Tasks.CloseTask(w.customer.Ctx, naming(closed))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Tasks.CloseTask(w.customer.Ctx, naming(closed)))
 	w.Selected(w.customer, given, w.Responded(w.responder, given.ID).ID)
 	w.Tasked(w.responder, "Another's", "Ode.", amount)
 	mine := func(by *graphtest.Agent, in tasks.TaskBoardInput) []uuid.UUID {
 		in.Mine = page.Param{"true"}
-		list, err := w.Tasks.TaskBoard(by.Ctx, in)
-		require.NoError(t, err)
+		list := graphtest.Got(w.Tasks.TaskBoard(by.Ctx, in))(t)
 		ids := []uuid.UUID{}
 		for _, card := range list.Tasks {
 			require.Equal(t, w.see(by.Ctx, card), card, "a list says the same")
@@ -68,8 +66,7 @@ func TestOwnResponses(t *testing.T) {
 	require.Equal(t, []*tasks.OwnResponseCard{{
 		ResponseCard: *mine, Task: &tasks.AnsweredTask{ID: first.ID, Title: "A sonnet", State: "open", Deadline: first.Deadline},
 	}}, w.own(w.responder))
-	_, err := w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(mine))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Tasks.WithdrawResponse(w.responder.Ctx, namingResponse(mine)))
 	w.Responded(w.responder, second.ID)
 	w.Responded(w.responder, removed.ID)
 	w.Responded(w.Agent(), second.ID)
@@ -84,7 +81,7 @@ func TestOwnResponses(t *testing.T) {
 	w.Exec("UPDATE responses SET text = '' WHERE task_id = $1", removed.ID)
 	require.Equal(t, "deleted", w.own(w.responder)[0].Text, "a text that was erased")
 	require.Empty(t, w.own(w.customer))
-	_, err = w.Tasks.ListOwnResponses(w.responder.Ctx, tasks.OwnResponsesInput{Before: page.Param{"x"}})
+	_, err := w.Tasks.ListOwnResponses(w.responder.Ctx, tasks.OwnResponsesInput{Before: page.Param{"x"}})
 	graphtest.RequireFault(t, err, fault.InvalidID)
 	_, err = w.Tasks.ListOwnResponses(w.customer.Ctx, tasks.OwnResponsesInput{Before: page.Param{mine.ID.String()}})
 	graphtest.RequireFault(t, err, fault.NotFound)
@@ -104,8 +101,7 @@ func TestOwnResponsesPage(t *testing.T) {
 	seen := map[uuid.UUID]bool{}
 	var in tasks.OwnResponsesInput
 	for _, size := range []int{100, 100, 50} {
-		list, err := w.Tasks.ListOwnResponses(w.responder.Ctx, in)
-		require.NoError(t, err)
+		list := graphtest.Got(w.Tasks.ListOwnResponses(w.responder.Ctx, in))(t)
 		require.Len(t, list.Responses, size)
 		for _, r := range list.Responses {
 			require.False(t, seen[r.ID])
@@ -140,8 +136,7 @@ func TestBoardEvents(t *testing.T) {
 	chosen, passed, left := respond(w.responder, given), respond(other, given), respond(quitter, given)
 	late, last := respond(w.responder, shut), respond(w.responder, gone)
 	require.Equal(t, responded, w.told(w.customer, events.TaskResponded))
-	_, err := w.Tasks.WithdrawResponse(quitter.Ctx, namingResponse(left))
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Tasks.WithdrawResponse(quitter.Ctx, namingResponse(left)))
 	require.Empty(t, woken)
 
 	order := w.Selected(w.customer, given, chosen.ID)
@@ -154,8 +149,7 @@ func TestBoardEvents(t *testing.T) {
 	require.Equal(t, []string{declined(passed)}, w.told(other, events.TaskDeclined))
 	require.Empty(t, w.told(w.responder, events.TaskDeclined))
 	for range 2 { // a repeat sends nothing
-		_, err = w.Tasks.CloseTask(w.customer.Ctx, naming(shut))
-		require.NoError(t, err)
+		graphtest.OK(t)(w.Tasks.CloseTask(w.customer.Ctx, naming(shut)))
 	}
 	require.NoError(t, w.remove(gone.ID))
 	require.Equal(t, []string{declined(late), declined(last)}, w.told(w.responder, events.TaskDeclined))
@@ -163,8 +157,7 @@ func TestBoardEvents(t *testing.T) {
 	require.Len(t, w.told(w.responder, events.TaskDeclined), 2)
 	require.Empty(t, w.told(quitter, events.TaskDeclined))
 	for _, agent := range []*graphtest.Agent{w.customer, w.responder, other, quitter} {
-		first, err := w.Events.PollEvents(agent.Ctx, events.PollInput{})
-		require.NoError(t, err)
+		first := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{}))(t)
 		for _, e := range first.Events {
 			require.Equal(t, "order.changed", e.Kind)
 		}

@@ -22,10 +22,9 @@ func TestResponsesShowTheirPrice(t *testing.T) {
 	require.Positive(t, made.FeeMinor)
 
 	w.Shift(time.Second)
-	changed, err := w.Tasks.UpdateResponse(w.responder.Ctx, tasks.UpdateResponseInput{
+	changed := graphtest.Got(w.Tasks.UpdateResponse(w.responder.Ctx, tasks.UpdateResponseInput{
 		TaskID: task.ID.String(), ResponseID: made.ID.String(), AmountMinor: graphtest.Ptr(int64(3_000)),
-	})
-	require.NoError(t, err)
+	}))(t)
 	require.EqualValues(t, 3_000, changed.Response.AmountMinor)
 	require.EqualValues(t, 300, changed.Response.FeeMinor)
 	require.EqualValues(t, 3_300, changed.Response.TotalMinor)

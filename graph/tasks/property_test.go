@@ -153,8 +153,7 @@ func (w *world) finish(agents []*graphtest.Agent, board []*tasks.Card, completed
 		if id == nil {
 			continue
 		}
-		detail, err := w.Orders.Order(customer.Ctx, orders.OrderInput{OrderID: id.String()})
-		require.NoError(w.t, err)
+		detail := graphtest.Got(w.Orders.Order(customer.Ctx, orders.OrderInput{OrderID: id.String()}))(w.t)
 		order, contractor := detail.Order, agent[detail.Order.ContractorID]
 		steps := []orders.Action{orders.ProposeRefund, orders.ApproveRefund}
 		by := []*graphtest.Agent{contractor, customer}

@@ -64,14 +64,12 @@ func TestRepeatedResponse(t *testing.T) {
 	task := w.task()
 	in := answer(task, "I")
 	in.AmountMinor = graphtest.Ptr(amount)
-	first, err := w.Tasks.RespondToTask(w.responder.Ctx, in)
-	require.NoError(t, err)
+	first := graphtest.Got(w.Tasks.RespondToTask(w.responder.Ctx, in))(t)
 	require.False(t, first.IsRepeat())
 	again := func(state string) {
 		t.Helper()
 		for _, sent := range []tasks.RespondInput{in, answer(task, "I")} {
-			repeat, err := w.Tasks.RespondToTask(w.responder.Ctx, sent)
-			require.NoError(t, err)
+			repeat := graphtest.Got(w.Tasks.RespondToTask(w.responder.Ctx, sent))(t)
 			require.True(t, repeat.IsRepeat())
 			expected := *first.Response
 			expected.State, expected.UpdatedAt = state, repeat.Response.UpdatedAt
@@ -84,8 +82,7 @@ func TestRepeatedResponse(t *testing.T) {
 		require.NotContains(t, fault.From(err).Text(), "new id", "a response has no id of the responder's choice")
 		changed = in
 		changed.AmountMinor = graphtest.Ptr(amount + 1)
-		_, err = w.Tasks.RespondToTask(w.responder.Ctx, changed)
-		graphtest.RequireFault(t, err, fault.StateConflict)
+		graphtest.Refused(t, fault.StateConflict)(w.Tasks.RespondToTask(w.responder.Ctx, changed))
 	}
 	again("open")
 	w.Shift(48 * time.Hour)
@@ -131,14 +128,11 @@ func TestResponsesArePrivate(t *testing.T) {
 		{w.customer, "x", mine.ID.String(), fault.InvalidID},
 		{w.customer, task.ID.String(), "x", fault.InvalidID},
 	} {
-		_, err := list(c.by, c.task, c.before)
-		graphtest.RequireFault(t, err, c.code)
+		graphtest.Refused(t, c.code)(list(c.by, c.task, c.before))
 	}
-	older, err := list(w.customer, task.ID.String(), theirs.ID.String())
-	require.NoError(t, err)
+	older := graphtest.Got(list(w.customer, task.ID.String(), theirs.ID.String()))(t)
 	require.Equal(t, []*tasks.ResponseCard{mine}, older)
-	older, err = list(w.responder, task.ID.String(), mine.ID.String())
-	require.NoError(t, err)
+	older = graphtest.Got(list(w.responder, task.ID.String(), mine.ID.String()))(t)
 	require.Empty(t, older)
 }
 
@@ -156,8 +150,7 @@ func TestResponsesPage(t *testing.T) {
 	in := tasks.TaskResponsesInput{TaskID: task.ID.String()}
 	var last time.Time
 	for _, size := range []int{100, 100, 50} {
-		list, err := w.Tasks.TaskResponses(w.customer.Ctx, in)
-		require.NoError(t, err)
+		list := graphtest.Got(w.Tasks.TaskResponses(w.customer.Ctx, in))(t)
 		require.Len(t, list.Responses, size)
 		for _, r := range list.Responses {
 			require.False(t, seen[r.ID])

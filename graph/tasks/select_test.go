@@ -74,8 +74,7 @@ func TestSelectionIsAnOrder(t *testing.T) {
 	task, other := w.task(), w.Agent()
 	mine, theirs := w.Responded(w.responder, task.ID), w.Responded(other, task.ID)
 	in := choice(task, mine)
-	made, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t)
 	order := made.Order
 	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer))
 	require.Equal(t, [2]int64{500_000, 0}, w.balances(w.responder))
@@ -88,8 +87,7 @@ func TestSelectionIsAnOrder(t *testing.T) {
 			recipient.ID, fmt.Sprintf(
 				`{"order_id":"%s","status":"funded","version":1,"action":"select","actor_id":"%s"}`, order.ID, w.customer.ID)))
 	}
-	detail, err := w.Orders.Order(w.customer.Ctx, orders.OrderInput{OrderID: order.ID.String()})
-	require.NoError(t, err)
+	detail := graphtest.Got(w.Orders.Order(w.customer.Ctx, orders.OrderInput{OrderID: order.ID.String()}))(t)
 	require.Equal(t, []*orders.Event{
 		{Action: "select", ParticipantID: w.customer.ID, State: "funded", Version: 1, CreatedAt: order.CreatedAt},
 	}, detail.Events)
@@ -132,8 +130,7 @@ func TestASelectionMayBeRefunded(t *testing.T) {
 // body is an answer as it goes over the wire.
 func body(t *testing.T, answer *orders.OrderResult) string {
 	t.Helper()
-	raw, err := wire.Marshal(answer)
-	require.NoError(t, err)
+	raw := graphtest.Got(wire.Marshal(answer))(t)
 	return string(raw)
 }
 
@@ -144,16 +141,14 @@ func TestRepeatedSelection(t *testing.T) {
 	task := w.task()
 	response := w.Responded(w.responder, task.ID)
 	in := choice(task, response)
-	made, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t)
 	require.False(t, made.IsRepeat())
 	w.act(w.responder, made.Order, orders.Start)
 	w.Shift(100 * 24 * time.Hour)
 	w.Exec("UPDATE bots SET state = 'trash'")
 	require.NoError(t, w.remove(task.ID))
 	entries := w.Count("SELECT count(*) FROM ledger_entries")
-	again, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
-	require.NoError(t, err)
+	again := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t)
 	require.True(t, again.IsRepeat())
 	require.Equal(t, body(t, made), body(t, again))
 	require.Equal(t, made.Order.ID, again.Order.ID)
@@ -164,17 +159,15 @@ func TestRepeatedSelection(t *testing.T) {
 	} {
 		changed := in
 		change(&changed)
-		_, err := w.Tasks.SelectResponse(w.customer.Ctx, changed)
-		graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+		graphtest.Refused(t, fault.IdempotencyConflict)(w.Tasks.SelectResponse(w.customer.Ctx, changed))
 	}
 	spelled := in
 	spelled.OperationID, spelled.ResponseID = ptr(strings.ToUpper(*in.OperationID)), ptr(strings.ToUpper(*in.ResponseID))
-	again, err = w.Tasks.SelectResponse(w.customer.Ctx, spelled)
+	again, err := w.Tasks.SelectResponse(w.customer.Ctx, spelled)
 	require.NoError(t, err, "a UUID in either case is the same UUID")
 	require.Equal(t, body(t, made), body(t, again))
 	require.Equal(t, entries, w.Count("SELECT count(*) FROM ledger_entries"))
-	_, err = w.Tasks.SelectResponse(w.responder.Ctx, in)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Tasks.SelectResponse(w.responder.Ctx, in))
 }
 
 // The id is of one space with those of offers and actions.
@@ -186,21 +179,17 @@ func TestOperationIDsAreShared(t *testing.T) {
 		OperationID: ptr(uuid.NewString()), Title: ptr("A sonnet"), Description: ptr("Fourteen lines."), AmountMinor: graphtest.Ptr(amount),
 		Deadline: ptr("2999-01-01T00:00:00Z"), ContractorID: ptr(w.responder.ID.String()), ConfirmedTotalMinor: graphtest.Ptr(total),
 	}
-	_, err := w.Orders.CreateOrder(w.customer.Ctx, offer)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Orders.CreateOrder(w.customer.Ctx, offer))
 	task := w.task()
 	in := choice(task, w.Responded(w.responder, task.ID))
 	fresh := in.OperationID
 	in.OperationID = offer.OperationID
-	_, err = w.Tasks.SelectResponse(w.customer.Ctx, in)
-	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	graphtest.Refused(t, fault.IdempotencyConflict)(w.Tasks.SelectResponse(w.customer.Ctx, in))
 	in.OperationID = fresh
-	made, err := w.Tasks.SelectResponse(w.customer.Ctx, in)
-	require.NoError(t, err)
+	made := graphtest.Got(w.Tasks.SelectResponse(w.customer.Ctx, in))(t)
 	offer.OperationID = fresh
-	_, err = w.Orders.CreateOrder(w.customer.Ctx, offer)
-	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
-	_, err = w.Orders.OrderAct(w.customer.Ctx, orders.ActInput{
+	graphtest.Refused(t, fault.IdempotencyConflict)(w.Orders.CreateOrder(w.customer.Ctx, offer))
+	_, err := w.Orders.OrderAct(w.customer.Ctx, orders.ActInput{
 		OrderID: made.Order.ID.String(), Action: orders.Dispute, OperationID: fresh, ExpectedVersion: graphtest.Ptr[int64](1), Reason: ptr("No."),
 	})
 	graphtest.RequireFault(t, err, fault.IdempotencyConflict)

@@ -77,8 +77,7 @@ func TestCardsOfferWhatIsPermitted(t *testing.T) {
 			}
 			offBoard := circumstance == "customer in trash"
 			if task := first(reach()); offBoard {
-				_, err := w.Tasks.Task(anonymous(), tasks.TaskInput{TaskID: task.ID.String()})
-				graphtest.RequireFault(t, err, fault.NotFound)
+				graphtest.Refused(t, fault.NotFound)(w.Tasks.Task(anonymous(), tasks.TaskInput{TaskID: task.ID.String()}))
 			} else {
 				require.Empty(t, names(w.see(anonymous(), task)))
 			}
@@ -91,15 +90,14 @@ func TestCardsOfferWhatIsPermitted(t *testing.T) {
 					}
 					seen := w.see(agent.Ctx, task)
 					require.Equal(t, offered(who, circumstance), names(seen), who)
-					list, err := w.Tasks.TaskBoard(agent.Ctx, tasks.TaskBoardInput{State: []string{seen.State}})
-					require.NoError(t, err)
+					list := graphtest.Got(w.Tasks.TaskBoard(agent.Ctx, tasks.TaskBoardInput{State: []string{seen.State}}))(t)
 					if offBoard || circumstance == "blocked" && who == "third" { // it has blocked the customer
 						require.Empty(t, list.Tasks)
 					} else {
 						require.Equal(t, seen, list.Tasks[0], "a list says the same")
 					}
 					before := w.Count("SELECT count(*) FROM responses") + w.Count("SELECT count(*) FROM orders") + w.Count("SELECT count(*) FROM tasks WHERE state = 'closed'")
-					err = w.try(agent, action, task, response)
+					err := w.try(agent, action, task, response)
 					after := w.Count("SELECT count(*) FROM responses") + w.Count("SELECT count(*) FROM orders") + w.Count("SELECT count(*) FROM tasks WHERE state = 'closed'")
 					if slices.Contains(names(seen), action) {
 						require.NoError(t, err, "%s by the %s", action, who)
@@ -161,26 +159,21 @@ func TestCloseTask(t *testing.T) {
 	task := w.task()
 	response := w.Responded(w.responder, task.ID)
 	for _, by := range []*graphtest.Agent{w.responder, w.Agent()} {
-		_, err := w.Tasks.CloseTask(by.Ctx, naming(task))
-		graphtest.RequireFault(t, err, fault.NotFound)
+		graphtest.Refused(t, fault.NotFound)(w.Tasks.CloseTask(by.Ctx, naming(task)))
 	}
-	_, err := w.Tasks.CloseTask(w.customer.Ctx, tasks.TaskInput{TaskID: uuid.NewString()})
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Tasks.CloseTask(w.customer.Ctx, tasks.TaskInput{TaskID: uuid.NewString()}))
 	// Who may take on no obligations may still end one, deadline or not.
 	w.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", w.customer.ID)
 	w.Shift(100 * 24 * time.Hour)
-	closed, err := w.Tasks.CloseTask(w.customer.Ctx, naming(task))
-	require.NoError(t, err)
+	closed := graphtest.Got(w.Tasks.CloseTask(w.customer.Ctx, naming(task)))(t)
 	require.Equal(t, "closed", closed.Task.State)
 	require.True(t, closed.Task.UpdatedAt.After(task.UpdatedAt))
 	require.Equal(t, closed.Task, w.see(w.customer.Ctx, task))
 	require.Equal(t, "declined", w.responses(w.responder, task)[0].State)
 	w.Shift(time.Hour)
-	again, err := w.Tasks.CloseTask(w.customer.Ctx, naming(task))
-	require.NoError(t, err)
+	again := graphtest.Got(w.Tasks.CloseTask(w.customer.Ctx, naming(task)))(t)
 	require.Equal(t, closed, again)
-	_, err = w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response))
-	graphtest.RequireFault(t, err, fault.StateConflict)
+	graphtest.Refused(t, fault.StateConflict)(w.Tasks.SelectResponse(w.customer.Ctx, choice(task, response)))
 }
 
 func TestRemovedTasksAreNotFound(t *testing.T) {
@@ -195,8 +188,7 @@ func TestRemovedTasksAreNotFound(t *testing.T) {
 	}
 	graphtest.RequireFault(t, w.remove(uuid.New()), fault.NotFound)
 	require.Equal(t, []string{"closed declined", "selected selected"}, w.ownStates(w.responder))
-	list, err := w.Tasks.TaskBoard(w.customer.Ctx, tasks.TaskBoardInput{Mine: []string{"true"}})
-	require.NoError(t, err)
+	list := graphtest.Got(w.Tasks.TaskBoard(w.customer.Ctx, tasks.TaskBoardInput{Mine: []string{"true"}}))(t)
 	require.Empty(t, list.Tasks)
 	w.gone(given, open, response)
 	require.Equal(t, [2]int64{500_000 - total, total}, w.balances(w.customer), "the order goes on")
@@ -218,25 +210,19 @@ func (w *world) gone(given, open *tasks.Card, response *tasks.ResponseCard) {
 	w.t.Helper()
 	for _, task := range []*tasks.Card{given, open} {
 		for _, by := range []*graphtest.Agent{w.customer, w.responder, w.Agent()} {
-			_, err := w.Tasks.Task(by.Ctx, naming(task))
+			graphtest.Refused(w.t, fault.NotFound)(w.Tasks.Task(by.Ctx, naming(task)))
+			_, err := w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()})
 			graphtest.RequireFault(w.t, err, fault.NotFound)
-			_, err = w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()})
-			graphtest.RequireFault(w.t, err, fault.NotFound)
-			_, err = w.Tasks.CloseTask(by.Ctx, naming(task))
-			graphtest.RequireFault(w.t, err, fault.NotFound)
-			_, err = w.Tasks.SelectResponse(by.Ctx, choice(task, response))
-			graphtest.RequireFault(w.t, err, fault.NotFound)
-			_, err = w.Tasks.UpdateResponse(by.Ctx, changing(response, "You"))
-			graphtest.RequireFault(w.t, err, fault.NotFound)
-			_, err = w.Tasks.WithdrawResponse(by.Ctx, namingResponse(response))
-			graphtest.RequireFault(w.t, err, fault.NotFound)
+			graphtest.Refused(w.t, fault.NotFound)(w.Tasks.CloseTask(by.Ctx, naming(task)))
+			graphtest.Refused(w.t, fault.NotFound)(w.Tasks.SelectResponse(by.Ctx, choice(task, response)))
+			graphtest.Refused(w.t, fault.NotFound)(w.Tasks.UpdateResponse(by.Ctx, changing(response, "You")))
+			graphtest.Refused(w.t, fault.NotFound)(w.Tasks.WithdrawResponse(by.Ctx, namingResponse(response)))
 			for _, q := range []string{"", "sonnet", "so"} {
 				list, err := w.Tasks.TaskBoard(by.Ctx, tasks.TaskBoardInput{State: []string{"open"}, Q: []string{q}})
 				require.NoError(w.t, err)
 				require.Empty(w.t, list.Tasks)
 			}
 		}
-		_, err := w.Tasks.RespondToTask(w.Agent().Ctx, answer(task, "I"))
-		graphtest.RequireFault(w.t, err, fault.NotFound)
+		graphtest.Refused(w.t, fault.NotFound)(w.Tasks.RespondToTask(w.Agent().Ctx, answer(task, "I")))
 	}
 }

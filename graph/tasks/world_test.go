@@ -69,8 +69,7 @@ func changing(r *tasks.ResponseCard, text string) tasks.UpdateResponseInput {
 // own lists an agent's own responses, of the first page.
 func (w *world) own(by *graphtest.Agent) []*tasks.OwnResponseCard {
 	w.t.Helper()
-	list, err := w.Tasks.ListOwnResponses(by.Ctx, tasks.OwnResponsesInput{})
-	require.NoError(w.t, err)
+	list := graphtest.Got(w.Tasks.ListOwnResponses(by.Ctx, tasks.OwnResponsesInput{}))(w.t)
 	return list.Responses
 }
 
@@ -88,8 +87,7 @@ func (w *world) ownStates(by *graphtest.Agent) []string {
 func (w *world) told(agent *graphtest.Agent, kind events.Kind) []string {
 	w.t.Helper()
 	payloads := []string{}
-	page, err := w.Events.PollEvents(agent.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}})
-	require.NoError(w.t, err)
+	page := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{Version: []string{"2"}, Limit: []string{"100"}}))(w.t)
 	for _, e := range page.Events {
 		if e.Kind == string(kind) {
 			payloads = append(payloads, string(e.Payload))
@@ -101,23 +99,20 @@ func (w *world) told(agent *graphtest.Agent, kind events.Kind) []string {
 // blocked blocks an agent for another one.
 func (w *world) blocked(by, of *graphtest.Agent) {
 	w.t.Helper()
-	_, err := w.Contacts.BlockBot(by.Ctx, contacts.BlockInput{BotID: ptr(of.ID.String())})
-	require.NoError(w.t, err)
+	graphtest.OK(w.t)(w.Contacts.BlockBot(by.Ctx, contacts.BlockInput{BotID: ptr(of.ID.String())}))
 }
 
 // see reads a task as the caller of a context.
 func (w *world) see(ctx context.Context, task *tasks.Card) *tasks.Card {
 	w.t.Helper()
-	found, err := w.Tasks.Task(ctx, naming(task))
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Tasks.Task(ctx, naming(task)))(w.t)
 	return found.Task
 }
 
 // responses lists those to a task that an agent sees, of the first page.
 func (w *world) responses(by *graphtest.Agent, task *tasks.Card) []*tasks.ResponseCard {
 	w.t.Helper()
-	list, err := w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()})
-	require.NoError(w.t, err)
+	list := graphtest.Got(w.Tasks.TaskResponses(by.Ctx, tasks.TaskResponsesInput{TaskID: task.ID.String()}))(w.t)
 	return list.Responses
 }
 
@@ -129,16 +124,14 @@ func (w *world) remove(id uuid.UUID) error {
 // balances of an agent: available and reserved.
 func (w *world) balances(of *graphtest.Agent) [2]int64 {
 	w.t.Helper()
-	own, err := w.Wallet.MyWallet(of.Ctx)
-	require.NoError(w.t, err)
+	own := graphtest.Got(w.Wallet.MyWallet(of.Ctx))(w.t)
 	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
 }
 
 // reconciled requires books without a discrepancy.
 func (w *world) reconciled() {
 	w.t.Helper()
-	found, err := w.Wallet.Reconcile(w.t.Context())
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Wallet.Reconcile(w.t.Context()))(w.t)
 	require.Empty(w.t, found)
 }
 
@@ -163,8 +156,7 @@ func (w *world) act(by *graphtest.Agent, card *orders.Card, action orders.Action
 	case orders.ProposeRefund:
 		in.Reason = ptr("It does not scan.")
 	}
-	done, err := w.Orders.OrderAct(by.Ctx, in)
-	require.NoError(w.t, err)
+	done := graphtest.Got(w.Orders.OrderAct(by.Ctx, in))(w.t)
 	return done.Order
 }
 

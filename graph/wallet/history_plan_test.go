@@ -20,16 +20,14 @@ func TestHistoryIsPlannedOnce(t *testing.T) {
 	w.Exec(`INSERT INTO ledger_entries (id, created_at, transaction_id, bot_id, number, account_kind, kind, delta_minor)
 		SELECT gen_random_uuid(), now(), gen_random_uuid(), $1, n, 'available', 'top_up', 1 FROM generate_series(2, 20000) n`, a.ID)
 	w.Exec("ANALYZE ledger_entries")
-	single, err := db.Open(w.URL, db.Options{Connections: 1})
-	require.NoError(t, err)
+	single := graphtest.Got(db.Open(w.URL, db.Options{Connections: 1}))(t)
 	const calls = 12
 	for n := range calls {
 		in := wallet.HistoryInput{}
 		if n%2 == 1 {
 			in.Before = page.Param{"9000"}
 		}
-		_, err := (&wallet.API{DB: single}).WalletHistory(a.Ctx, in)
-		require.NoError(t, err)
+		graphtest.OK(t)((&wallet.API{DB: single}).WalletHistory(a.Ctx, in))
 	}
 	var planned, once int
 	require.NoError(t, single.SQL.Pool.QueryRow(`SELECT custom_plans, generic_plans FROM pg_prepared_statements

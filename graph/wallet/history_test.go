@@ -72,13 +72,10 @@ func TestHistoryRefusesBadBounds(t *testing.T) {
 func TestWalletIsTheAgentsOwn(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
-	own, err := w.Wallet.MyWallet(w.Agent().Ctx)
-	require.NoError(t, err)
+	own := graphtest.Got(w.Wallet.MyWallet(w.Agent().Ctx))(t)
 	require.Equal(t, &wallet.Card{
 		Environment: "test", Unit: "test_credit", MinorPerCredit: 100, AvailableMinor: 500_000, TotalMinor: 500_000,
 	}, own.Wallet)
-	_, err = w.Wallet.MyWallet(context.Background())
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	_, err = w.Wallet.WalletHistory(context.Background(), wallet.HistoryInput{})
-	graphtest.RequireFault(t, err, fault.Unauthorized)
+	graphtest.Refused(t, fault.Unauthorized)(w.Wallet.MyWallet(context.Background()))
+	graphtest.Refused(t, fault.Unauthorized)(w.Wallet.WalletHistory(context.Background(), wallet.HistoryInput{}))
 }

@@ -116,8 +116,7 @@ func TestLedgerFollowsModel(t *testing.T) {
 			require.Equal(rt, model.balance[a.ID][wallet.Reserved], sums["reserved"])
 		}
 	})
-	found, err := w.Wallet.Reconcile(context.Background())
-	require.NoError(t, err)
+	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
 	for _, d := range found { // there are no orders beside these reserves
 		require.Equal(t, wallet.OrderReserve, d.Check)
 	}

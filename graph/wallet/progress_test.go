@@ -101,8 +101,7 @@ func TestCheckGoesOnAfterACrash(t *testing.T) {
 		require.Error(t, err)
 		require.Empty(t, checked(t, w, scope), "the slice is not looked at again")
 	}
-	values, err := w.Wallet.Metrics(t.Context())
-	require.NoError(t, err)
+	values := graphtest.Got(w.Wallet.Metrics(t.Context()))(t)
 	require.Contains(t, values, metrics.Value{Row: metrics.LedgerDiscrepancies, Value: 1, Labels: []string{"available_balance"}})
 	require.Len(t, values, len(wallet.Checks())+len(wallet.Scopes()))
 }
@@ -117,8 +116,7 @@ func TestTriggersThatAreOffAreFound(t *testing.T) {
 		for _, scope := range wallet.Scopes() {
 			require.Equal(t, want, checked(t, w, scope))
 		}
-		found, err := w.Wallet.Reconcile(t.Context())
-		require.NoError(t, err)
+		found := graphtest.Got(w.Wallet.Reconcile(t.Context()))(t)
 		require.Equal(t, want, found)
 	}
 }

@@ -32,8 +32,7 @@ func earner(t *testing.T) (*graphtest.World, *graphtest.Agent) {
 
 func grantDue(t *testing.T, w *graphtest.World) int64 {
 	t.Helper()
-	n, err := w.Wallet.GrantRewards(context.Background())
-	require.NoError(t, err)
+	n := graphtest.Got(w.Wallet.GrantRewards(context.Background()))(t)
 	return n
 }
 
@@ -54,8 +53,7 @@ func TestEachRewardIsGrantedOnce(t *testing.T) {
 	w.Exec("UPDATE bots SET avatar_id = character_id, specialty = 'odes' WHERE id = $1", agent.ID)
 	require.Zero(t, grantDue(t, w))
 
-	found, err := w.Wallet.Reconcile(context.Background())
-	require.NoError(t, err)
+	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
 	require.Empty(t, found)
 	require.Equal(t, int64(3), w.Count("SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'reward'", agent.ID))
 }

@@ -38,8 +38,7 @@ func escrow(customer, contractor *graphtest.Agent, amount, fee int64) wallet.Esc
 // balances of an agent: available and reserved.
 func balances(t *testing.T, w *graphtest.World, a *graphtest.Agent) [2]int64 {
 	t.Helper()
-	own, err := w.Wallet.MyWallet(a.Ctx)
-	require.NoError(t, err)
+	own := graphtest.Got(w.Wallet.MyWallet(a.Ctx))(t)
 	require.Equal(t, own.Wallet.AvailableMinor+own.Wallet.ReservedMinor, own.Wallet.TotalMinor)
 	return [2]int64{own.Wallet.AvailableMinor, own.Wallet.ReservedMinor}
 }
@@ -52,8 +51,7 @@ func history(t *testing.T, w *graphtest.World, a *graphtest.Agent) []*wallet.Ent
 		in  wallet.HistoryInput
 	)
 	for {
-		part, err := w.Wallet.WalletHistory(a.Ctx, in)
-		require.NoError(t, err)
+		part := graphtest.Got(w.Wallet.WalletHistory(a.Ctx, in))(t)
 		for _, e := range part.Entries {
 			all = append([]*wallet.Entry{e}, all...)
 		}
@@ -67,7 +65,6 @@ func history(t *testing.T, w *graphtest.World, a *graphtest.Agent) []*wallet.Ent
 // reconciled requires a ledger without a discrepancy.
 func reconciled(t *testing.T, w *graphtest.World) {
 	t.Helper()
-	found, err := w.Wallet.Reconcile(context.Background())
-	require.NoError(t, err)
+	found := graphtest.Got(w.Wallet.Reconcile(context.Background()))(t)
 	require.Empty(t, found)
 }

@@ -30,8 +30,7 @@ type names struct {
 // resolver starts the server and returns what asks it alone.
 func (n *names) resolver(t *testing.T) *net.Resolver {
 	t.Helper()
-	conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0")))
-	require.NoError(t, err)
+	conn := graphtest.Got(net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:0"))))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	go n.serve(conn)
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -115,15 +114,13 @@ func TestPrivateAddressesAreNotReached(t *testing.T) {
 		}
 		for i, text := range private {
 			dns.set(netip.MustParseAddr(text))
-			_, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: name.ID.String()})
-			require.NoError(t, err)
+			graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: name.ID.String()}))
 			w.DeliverWebhooks()
 			require.Len(t, reasons(), i+1, text)
 			require.Equal(t, "forbidden_address", reasons()[0], "%s, loopback %v", text, loopback)
 		}
 		dns.set()
-		_, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: name.ID.String()})
-		require.NoError(t, err)
+		graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: name.ID.String()}))
 		w.DeliverWebhooks()
 		require.Equal(t, "forbidden_address", reasons()[0], "a name that leads nowhere cannot be told from one that leads inside")
 		require.Equal(t, "forbidden_address", w.card(agent, name.ID).LastFailure.Error)
@@ -147,8 +144,7 @@ func TestPrivateAddressesInURLs(t *testing.T) {
 			graphtest.RequireFault(t, err, fault.InvalidInput)
 			continue
 		}
-		_, err = w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
-		require.NoError(t, err)
+		graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))
 		w.DeliverWebhooks()
 		require.Equal(t, "forbidden_address", *w.deliveries(agent, hook.ID)[0].Error, host)
 	}

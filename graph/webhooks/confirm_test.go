@@ -32,8 +32,7 @@ func TestANewAddressIsTestedFirst(t *testing.T) {
 	hook := w.untested(agent, first.URL)
 	for i, e := range []*endpoint{first, second} {
 		if i > 0 {
-			_, err := w.change(agent, hook.ID, webhooks.UpdateInput{URL: &e.URL})
-			require.NoError(t, err)
+			graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{URL: &e.URL}))
 		}
 		w.tell(agent)
 		waiting := w.queue(agent)
@@ -63,8 +62,7 @@ func TestANewAddressIsTestedFirst(t *testing.T) {
 	}
 	require.Empty(t, first.take())
 
-	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{URL: &second.URL, State: graphtest.Ptr("active")})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{URL: &second.URL, State: graphtest.Ptr("active")}))
 	w.tell(agent)
 	w.DeliverWebhooks()
 	require.Equal(t, []string{"contact.requested"}, kinds(t, second.take()), "the same address needs no other test")
@@ -87,8 +85,7 @@ func TestAnAddressThatFailsItsTest(t *testing.T) {
 	w.Shift(24 * time.Hour)
 	w.DeliverWebhooks()
 	require.Empty(t, e.take())
-	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
 	w.tell(agent)
 	w.DeliverWebhooks()
 	require.Equal(t, []string{"webhook.test", "contact.requested"}, kinds(t, e.take()))
@@ -100,17 +97,14 @@ func TestAPausedWebhookIsTestedOnRequestOnly(t *testing.T) {
 	w := newWorld(t)
 	e, agent := newEndpoint(t, nil), w.Agent()
 	hook := w.untested(agent, e.URL)
-	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("paused")})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("paused")}))
 	w.tell(agent)
 	w.DeliverWebhooks()
 	require.Empty(t, e.take())
-	_, err = w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))
 	w.DeliverWebhooks()
 	require.Equal(t, []string{"webhook.test"}, kinds(t, e.take()))
-	_, err = w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
 	w.DeliverWebhooks()
 	require.Equal(t, []string{"contact.requested"}, kinds(t, e.take()))
 }
@@ -144,8 +138,7 @@ func TestOneTestWaits(t *testing.T) {
 	e, agent := newEndpoint(t, nil), w.Agent()
 	hook := w.untested(agent, e.URL)
 	ask := func() string {
-		test, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
-		require.NoError(t, err)
+		test := graphtest.Got(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))(t)
 		return test.EventID.String()
 	}
 	id := ask()

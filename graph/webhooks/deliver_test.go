@@ -64,8 +64,7 @@ func TestRetries(t *testing.T) {
 	require.Empty(t, e.take(), "nothing is sent to a webhook that is failing")
 
 	e.answers(nil)
-	_, err := w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.change(agent, hook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
 	w.DeliverWebhooks()
 	require.Len(t, e.take(), 2)
 	require.Empty(t, w.queue(agent))
@@ -184,8 +183,7 @@ func TestAnswers(t *testing.T) {
 // An endpoint that takes connections and never says a word, not even for TLS, has 15 s altogether like any other.
 func TestASilentEndpoint(t *testing.T) {
 	t.Parallel()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = listener.Close() })
 	w := newWorldWith(t, webhooks.SenderConfig{AllowLoopback: true, Timeout: impatient})
 	agent := w.Agent()
@@ -267,8 +265,7 @@ func TestTheBacklogIsSent(t *testing.T) {
 	require.Equal(t, "contact.requested", kind)
 	require.Equal(t, "incoming", data["friendship_status"])
 	require.Equal(t, before[:1], w.queue(agent))
-	_, err = w.change(agent, made.Webhook.ID, webhooks.UpdateInput{Kinds: []string{"contact.accepted"}})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.change(agent, made.Webhook.ID, webhooks.UpdateInput{Kinds: []string{"contact.accepted"}}))
 	w.DeliverWebhooks()
 	require.Len(t, e.take(), 1)
 	require.Empty(t, w.queue(agent))
@@ -294,8 +291,7 @@ func TestMessagesStaySealed(t *testing.T) {
 	require.Equal(t, sent.ID.String(), message["id"])
 	require.Equal(t, "box-v1", message["encryption_version"])
 	require.NotEmpty(t, message["ciphertext"])
-	_, err := w.Contacts.BlockContact(agent.Ctx, contacts.ActInput{ContactID: contact.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Contacts.BlockContact(agent.Ctx, contacts.ActInput{ContactID: contact.String()}))
 	e.answers(nil)
 	w.Shift(time.Minute)
 	w.DeliverWebhooks()
@@ -333,8 +329,7 @@ func TestTests(t *testing.T) {
 	hook := w.hook(agent, e.URL)
 	for _, state := range []string{"active", "paused", "failing", "gone"} {
 		w.Exec("UPDATE webhooks SET state = $1", state)
-		test, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
-		require.NoError(t, err)
+		test := graphtest.Got(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))(t)
 		w.DeliverWebhooks()
 		got := e.take()
 		require.Len(t, got, 1)
@@ -350,8 +345,7 @@ func TestTests(t *testing.T) {
 	}
 	w.Exec("UPDATE webhooks SET state = 'paused'")
 	e.answers(status(http.StatusGone))
-	_, err := w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))
 	w.DeliverWebhooks()
 	require.Equal(t, "gone", w.card(agent, hook.ID).State)
 }
@@ -456,8 +450,7 @@ func TestNothingOfADeletedWebhookStays(t *testing.T) {
 	w.DeliverWebhooks()
 	require.Zero(t, w.Count("SELECT (SELECT count(*) FROM webhooks) + (SELECT count(*) FROM pending_deliveries) + (SELECT count(*) FROM webhook_deliveries)"))
 	require.Len(t, w.queue(agent), 1, "an attempt of a webhook that was deleted during it acknowledges nothing")
-	_, err := w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()})
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: hook.ID.String()}))
 }
 
 // The records of attempts are kept for a week.
@@ -469,12 +462,10 @@ func TestOldDeliveriesAreDeleted(t *testing.T) {
 	w.tell(agent)
 	w.DeliverWebhooks()
 	w.Shift(webhooks.DeliveryRetention - time.Hour)
-	n, err := w.Webhooks.DeleteOldDeliveries(t.Context())
-	require.NoError(t, err)
+	n := graphtest.Got(w.Webhooks.DeleteOldDeliveries(t.Context()))(t)
 	require.Zero(t, n)
 	w.Shift(2 * time.Hour)
-	n, err = w.Webhooks.DeleteOldDeliveries(t.Context())
-	require.NoError(t, err)
+	n = graphtest.Got(w.Webhooks.DeleteOldDeliveries(t.Context()))(t)
 	require.EqualValues(t, 1, n)
 	require.Empty(t, w.deliveries(agent, hook.ID))
 }
@@ -492,8 +483,7 @@ func TestPagesOfDeliveries(t *testing.T) {
 	seen := map[uuid.UUID]bool{}
 	in := webhooks.DeliveriesInput{WebhookID: hook.ID.String()}
 	for {
-		found, err := w.Webhooks.MyWebhookDeliveries(agent.Ctx, in)
-		require.NoError(t, err)
+		found := graphtest.Got(w.Webhooks.MyWebhookDeliveries(agent.Ctx, in))(t)
 		for _, d := range found.Deliveries {
 			require.False(t, seen[d.ID])
 			seen[d.ID] = true
@@ -505,16 +495,14 @@ func TestPagesOfDeliveries(t *testing.T) {
 	}
 	require.Len(t, seen, 150)
 	in.Before = []string{uuid.NewString()}
-	_, err := w.Webhooks.MyWebhookDeliveries(agent.Ctx, in)
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(w.Webhooks.MyWebhookDeliveries(agent.Ctx, in))
 }
 
 // No process listens at the address: the attempt ends at once and is repeated.
 func TestAnEndpointThatIsDown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	listener := graphtest.Got(new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0"))(t)
 	address := fmt.Sprintf("http://%s/", listener.Addr())
 	require.NoError(t, listener.Close())
 	agent := w.Agent()

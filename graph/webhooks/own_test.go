@@ -41,8 +41,7 @@ func TestAWebhookAcknowledgesNoKindThatItDoesNotTake(t *testing.T) {
 	require.NoError(t, w.Webhooks.Queue(t.Context(), webhooks.Scope{}))
 	requested := w.queue(agent)
 	w.caused(agent, 1)
-	_, err := w.Events.AcknowledgeEvents(agent.Ctx, events.AcknowledgeInput{EventIDs: requested})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Events.AcknowledgeEvents(agent.Ctx, events.AcknowledgeInput{EventIDs: requested}))
 	w.DeliverWebhooks()
 	require.Empty(t, endpoint.take())
 	require.Len(t, w.queue(agent), 1)
@@ -66,8 +65,7 @@ func TestOwnActsAreAcknowledgedWhileTheEndpointFails(t *testing.T) {
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM pending_deliveries"))
 
 	// A change of own is for what comes next.
-	_, err := w.Webhooks.UpdateWebhook(agent.Ctx, webhooks.UpdateInput{WebhookID: hook.ID.String(), Own: new(true)})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Webhooks.UpdateWebhook(agent.Ctx, webhooks.UpdateInput{WebhookID: hook.ID.String(), Own: new(true)}))
 	endpoint.answers(nil)
 	w.caused(agent, 3)
 	w.DeliverWebhooks()

@@ -22,8 +22,7 @@ func operator() context.Context {
 // as makes a token the agent's.
 func (w *world) as(agent *graphtest.Agent, token string) {
 	w.t.Helper()
-	v, err := w.Auth.Authenticate(context.Background(), token, false)
-	require.NoError(w.t, err)
+	v := graphtest.Got(w.Auth.Authenticate(context.Background(), token, false))(w.t)
 	agent.Ctx = viewer.With(context.Background(), v)
 }
 
@@ -110,22 +109,19 @@ func TestTheEndOfTokensPausesWebhooks(t *testing.T) {
 			w.DeliverWebhooks()
 			require.Empty(t, e.take())
 			require.Zero(t, w.Count("SELECT count(*) FROM pending_deliveries WHERE webhook_id = $1", id))
-			_, err = w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()})
-			require.NoError(t, err)
+			graphtest.OK(t)(w.Webhooks.TestWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()}))
 			w.DeliverWebhooks()
 			require.Len(t, e.take(), 1)
 			require.Equal(t, c.reason, w.card(agent, id).LastFailure.Error, "a test does not hide the reason")
 
 			e.answers(nil)
-			_, err = w.change(agent, id, webhooks.UpdateInput{State: graphtest.Ptr("active")})
-			require.NoError(t, err)
+			graphtest.OK(t)(w.change(agent, id, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
 			w.DeliverWebhooks()
 			got := e.take()
 			require.Len(t, got, 2)
 			require.False(t, got[0].verifies(t, *made.Secret), "the secret is void")
 			require.Empty(t, w.queue(agent))
-			rotated, err := w.Webhooks.RotateWebhookSecret(agent.Ctx, webhooks.Input{WebhookID: id.String()})
-			require.NoError(t, err)
+			rotated := graphtest.Got(w.Webhooks.RotateWebhookSecret(agent.Ctx, webhooks.Input{WebhookID: id.String()}))(t)
 			w.tell(agent)
 			w.DeliverWebhooks()
 			got = e.take()
@@ -141,17 +137,13 @@ func TestBothSecretsOfARotationAreVoid(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	e, agent := newEndpoint(t, nil), w.Agent()
-	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")})
-	require.NoError(t, err)
+	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")}))(t)
 	in := webhooks.Input{WebhookID: w.tested(made.Webhook).ID.String()}
-	rotated, err := w.Webhooks.RotateWebhookSecret(agent.Ctx, in)
-	require.NoError(t, err)
-	granted, err := w.Auth.RotateToken(agent.Ctx)
-	require.NoError(t, err)
+	rotated := graphtest.Got(w.Webhooks.RotateWebhookSecret(agent.Ctx, in))(t)
+	granted := graphtest.Got(w.Auth.RotateToken(agent.Ctx))(t)
 	w.as(agent, granted.Token)
 	for range 2 {
-		_, err = w.change(agent, made.Webhook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")})
-		require.NoError(t, err)
+		graphtest.OK(t)(w.change(agent, made.Webhook.ID, webhooks.UpdateInput{State: graphtest.Ptr("active")}))
 		w.tell(agent)
 		w.DeliverWebhooks()
 		got := e.take()
@@ -159,8 +151,7 @@ func TestBothSecretsOfARotationAreVoid(t *testing.T) {
 		for _, secret := range []string{*made.Secret, *rotated.Secret} {
 			require.False(t, got[0].verifies(t, secret))
 		}
-		_, err = w.Webhooks.RotateWebhookSecret(agent.Ctx, in)
-		require.NoError(t, err)
+		graphtest.OK(t)(w.Webhooks.RotateWebhookSecret(agent.Ctx, in))
 	}
 }
 
@@ -172,15 +163,13 @@ func TestRevokingOneOfTwoTokensPausesNothing(t *testing.T) {
 	hook := w.hook(agent, "https://agent.example/")
 	w.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id)
 		SELECT gen_random_uuid(), stoa_now(), sha256('second'), stoa_now() + interval '1 day', $1`, agent.ID)
-	_, err := w.Auth.RevokeToken(agent.Ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.RevokeToken(agent.Ctx))
 	require.Equal(t, "active", w.card(agent, hook.ID).State)
 	other := w.Agent()
 	hook = w.hook(other, "https://other.example/")
 	w.Exec(`INSERT INTO tokens (id, created_at, hash, expires_at, bot_id)
 		SELECT gen_random_uuid(), stoa_now(), sha256('third'), stoa_now() - interval '1 second', $1`, other.ID)
-	_, err = w.Auth.RevokeToken(other.Ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Auth.RevokeToken(other.Ctx))
 	require.Equal(t, "paused", w.card(other, hook.ID).State, "an expired token is none")
 }
 
@@ -203,15 +192,12 @@ func TestChangesWithAnEndedTokenComeTooLate(t *testing.T) {
 		_, err = w.Webhooks.DeleteWebhook(agent.Ctx, in)
 		return append(all, err)
 	}
-	_, err := w.Operator.SuspendBot(operator(), agent.ID, "spam")
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Operator.SuspendBot(operator(), agent.ID, "spam"))
 	for _, err := range calls() {
 		graphtest.RequireFault(t, err, fault.Forbidden)
 	}
-	_, err = w.Operator.ReinstateBot(operator(), agent.ID, "a mistake")
-	require.NoError(t, err)
-	_, err = w.Auth.RotateToken(agent.Ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Operator.ReinstateBot(operator(), agent.ID, "a mistake"))
+	graphtest.OK(t)(w.Auth.RotateToken(agent.Ctx))
 	for _, err := range calls() {
 		graphtest.RequireFault(t, err, fault.Unauthorized)
 	}

@@ -25,8 +25,7 @@ func (r request) signed() []byte {
 // verifies reports whether a secret verifies one of the signatures, as a receiver would find out.
 func (r request) verifies(t *testing.T, secret string) bool {
 	t.Helper()
-	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
-	require.NoError(t, err)
+	key := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")))(t)
 	mac := hmac.New(sha256.New, key)
 	mac.Write(r.signed())
 	want := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -54,18 +53,15 @@ func TestThePublishedKeyVerifiesDeliveries(t *testing.T) {
 	require.Len(t, ids, 1)
 	require.Equal(t, ids[0], got[0].id(), "the webhook's id is the event's")
 	require.Equal(t, "application/json", got[0].header.Get("Content-Type"))
-	seconds, err := strconv.ParseInt(got[0].header.Get("webhook-timestamp"), 10, 64)
-	require.NoError(t, err)
+	seconds := graphtest.Got(strconv.ParseInt(got[0].header.Get("webhook-timestamp"), 10, 64))(t)
 	require.WithinDuration(t, w.Now(), time.Unix(seconds, 0), time.Minute)
 
 	kind, signature, _ := strings.Cut(got[0].header.Get("webhook-signature"), ",")
 	require.Equal(t, "v1a", kind)
-	raw, err := base64.StdEncoding.DecodeString(signature)
-	require.NoError(t, err)
+	raw := graphtest.Got(base64.StdEncoding.DecodeString(signature))(t)
 	keys := w.Webhooks.PublishedKeys().Keys
 	require.Len(t, keys, 1)
-	public, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(keys[0].PublicKey, "whpk_"))
-	require.NoError(t, err)
+	public := graphtest.Got(base64.StdEncoding.DecodeString(strings.TrimPrefix(keys[0].PublicKey, "whpk_")))(t)
 	require.True(t, ed25519.Verify(public, got[0].signed(), raw))
 	require.Equal(t, keys[0].X, base64.RawURLEncoding.EncodeToString(public))
 	altered := got[0].signed()
@@ -82,8 +78,7 @@ func TestRotationOverlaps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	e, agent := newEndpoint(t, nil), w.Agent()
-	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")})
-	require.NoError(t, err)
+	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &e.URL, Signing: graphtest.Ptr("v1")}))(t)
 	w.tested(made.Webhook)
 	first := *made.Secret
 	send := func() request {
@@ -94,8 +89,7 @@ func TestRotationOverlaps(t *testing.T) {
 		return got[0]
 	}
 	require.True(t, send().verifies(t, first))
-	rotated, err := w.Webhooks.RotateWebhookSecret(agent.Ctx, webhooks.Input{WebhookID: made.Webhook.ID.String()})
-	require.NoError(t, err)
+	rotated := graphtest.Got(w.Webhooks.RotateWebhookSecret(agent.Ctx, webhooks.Input{WebhookID: made.Webhook.ID.String()}))(t)
 	second := *rotated.Secret
 	require.NotEqual(t, first, second)
 	both := send()

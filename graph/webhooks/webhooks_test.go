@@ -42,11 +42,9 @@ func TestThreeAtMost(t *testing.T) {
 	require.Len(t, made, webhooks.MaxPerAgent)
 	require.Equal(t, 9, refused)
 	w.hook(other, "https://other.example/")
-	_, err := w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: made[0].String()})
-	require.NoError(t, err)
+	graphtest.OK(t)(w.Webhooks.DeleteWebhook(agent.Ctx, webhooks.Input{WebhookID: made[0].String()}))
 	w.hook(agent, "https://agent.example/")
-	list, err := w.Webhooks.MyWebhooks(agent.Ctx)
-	require.NoError(t, err)
+	list := graphtest.Got(w.Webhooks.MyWebhooks(agent.Ctx))(t)
 	require.Len(t, list.Webhooks, webhooks.MaxPerAgent)
 }
 
@@ -74,8 +72,7 @@ func TestStates(t *testing.T) {
 		if c.sent != "" {
 			in.State = &c.sent
 		}
-		changed, err := w.change(agent, hook.ID, in)
-		require.NoError(t, err)
+		changed := graphtest.Got(w.change(agent, hook.ID, in))(t)
 		require.Equal(t, c.to, changed.State, "%+v", c)
 		w.DeliverWebhooks()
 		require.Len(t, e.take(), c.delivered, "%+v", c)
@@ -164,18 +161,15 @@ func TestWhoseWebhooks(t *testing.T) {
 	for _, err := range calls(other) {
 		graphtest.RequireFault(t, err, fault.NotFound)
 	}
-	list, err := w.Webhooks.MyWebhooks(other.Ctx)
-	require.NoError(t, err)
+	list := graphtest.Got(w.Webhooks.MyWebhooks(other.Ctx))(t)
 	require.Empty(t, list.Webhooks)
 
 	w.Webhooks.Sender = nil
 	for _, err := range calls(agent) {
 		graphtest.RequireFault(t, err, fault.Forbidden)
 	}
-	_, err = w.Webhooks.MyWebhooks(agent.Ctx)
-	graphtest.RequireFault(t, err, fault.Forbidden)
-	_, err = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{})
-	graphtest.RequireFault(t, err, fault.Forbidden)
+	graphtest.Refused(t, fault.Forbidden)(w.Webhooks.MyWebhooks(agent.Ctx))
+	graphtest.Refused(t, fault.Forbidden)(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{}))
 	for _, err := range calls(&graphtest.Agent{Ctx: t.Context()}) {
 		graphtest.RequireFault(t, err, fault.Unauthorized)
 	}

@@ -118,8 +118,7 @@ func status(code int) http.HandlerFunc {
 // untested makes a webhook of an agent, for all kinds of events, whose test waits.
 func (w *world) untested(agent *graphtest.Agent, url string) *webhooks.Card {
 	w.t.Helper()
-	made, err := w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url})
-	require.NoError(w.t, err)
+	made := graphtest.Got(w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: &url}))(w.t)
 	require.Equal(w.t, "active", made.Webhook.State)
 	return made.Webhook
 }
@@ -144,8 +143,7 @@ func (w *world) tell(agent *graphtest.Agent) { w.Asked(w.Agent(), agent) }
 // queue are the ids of the agent's unacknowledged events.
 func (w *world) queue(agent *graphtest.Agent) (ids []string) {
 	w.t.Helper()
-	found, err := w.Events.PollEvents(agent.Ctx, events.PollInput{Version: page.Param{"2"}})
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Events.PollEvents(agent.Ctx, events.PollInput{Version: page.Param{"2"}}))(w.t)
 	for _, e := range found.Events {
 		ids = append(ids, e.EventID.String())
 	}
@@ -154,16 +152,14 @@ func (w *world) queue(agent *graphtest.Agent) (ids []string) {
 
 func (w *world) card(agent *graphtest.Agent, id uuid.UUID) *webhooks.Card {
 	w.t.Helper()
-	found, err := w.Webhooks.MyWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()})
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Webhooks.MyWebhook(agent.Ctx, webhooks.Input{WebhookID: id.String()}))(w.t)
 	return found.Webhook
 }
 
 // deliveries are the attempts of a webhook, newest first.
 func (w *world) deliveries(agent *graphtest.Agent, id uuid.UUID) []*webhooks.Delivery {
 	w.t.Helper()
-	found, err := w.Webhooks.MyWebhookDeliveries(agent.Ctx, webhooks.DeliveriesInput{WebhookID: id.String()})
-	require.NoError(w.t, err)
+	found := graphtest.Got(w.Webhooks.MyWebhookDeliveries(agent.Ctx, webhooks.DeliveriesInput{WebhookID: id.String()}))(w.t)
 	return found.Deliveries
 }
 
