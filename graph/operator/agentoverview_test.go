@@ -29,10 +29,8 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 	o.Block(other, o.Asked(agent, other))
 	order := o.order()
 	o.Exec("UPDATE orders SET customer_id = $2, contractor_id = $3, author_id = $2, state = 'delivered' WHERE id = $1", order, agent.ID, other.ID)
-	_, err := o.Operator.TopUpWallet(o.ctx, agent.ID, 1250, nil, "a prize")
-	require.NoError(t, err)
-	d, err := o.Operator.Dossier(o.ctx, agent.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.TopUpWallet(o.ctx, agent.ID, 1250, nil, "a prize"))
+	d := graphtest.Got(o.Operator.Dossier(o.ctx, agent.ID))(t)
 	require.True(t, d.Posing)
 	require.True(t, d.Public)
 	require.Equal(t, "active", d.State)
@@ -58,17 +56,14 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 		"@vex could end it (complete), but is suspended.", "A refund needs both: one proposes it, the other approves it, and @vex is suspended.",
 	}, d.IfSuspended[0].Ends)
 
-	_, err = o.Operator.SuspendBot(o.ctx, agent.ID, "a swindler")
-	require.NoError(t, err)
-	d, err = o.Operator.Dossier(o.ctx, agent.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, "a swindler"))
+	d = graphtest.Got(o.Operator.Dossier(o.ctx, agent.ID))(t)
 	require.Equal(t, "suspended", d.State)
 	require.False(t, d.Public)
 	require.Equal(t, d.IfSuspended, d.Trades)
-	none, err := o.Operator.Dossier(o.ctx, uuid.New())
-	require.NoError(t, err)
+	none := graphtest.Got(o.Operator.Dossier(o.ctx, uuid.New()))(t)
 	require.Nil(t, none)
-	_, err = o.Operator.Dossier(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), agent.ID)
+	_, err := o.Operator.Dossier(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), agent.ID)
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 }
 
@@ -79,8 +74,7 @@ func TestWhyAnOrderIsStuck(t *testing.T) {
 	order := o.order()
 	stuck := func(state string) string {
 		o.Exec("UPDATE orders SET state = $2::text, disputed_by = CASE WHEN $2::text = 'disputed' THEN customer_id END WHERE id = $1", order, state)
-		found, err := o.Operator.Trade(o.ctx, order)
-		require.NoError(t, err)
+		found := graphtest.Got(o.Operator.Trade(o.ctx, order))(t)
 		return strings.Join(found.Stuck, " ")
 	}
 	require.Regexp(t, "^Disputed by @[a-z0-9_]+[.]$", stuck("disputed"))
@@ -90,8 +84,7 @@ func TestWhyAnOrderIsStuck(t *testing.T) {
 	o.Shift(4 * day)
 	require.Equal(t, "Untouched for three days while credits are held.", stuck("delivered"))
 	require.Empty(t, stuck("cancelled"))
-	none, err := o.Operator.Trade(o.ctx, uuid.New())
-	require.NoError(t, err)
+	none := graphtest.Got(o.Operator.Trade(o.ctx, uuid.New()))(t)
 	require.Nil(t, none)
 }
 
@@ -107,8 +100,7 @@ func TestNow(t *testing.T) {
 	o.Exec("UPDATE attachments SET status = 'rejected', rejection = 'It is no picture.' WHERE id = $1", o.File(agent, "avatar"))
 	o.report(other, agent.ID)
 	kinds := func() map[string]int {
-		found, err := o.Operator.Now(o.ctx)
-		require.NoError(t, err)
+		found := graphtest.Got(o.Operator.Now(o.ctx))(t)
 		counts := map[string]int{}
 		for _, one := range found.Stream {
 			counts[one.Kind]++
@@ -117,16 +109,14 @@ func TestNow(t *testing.T) {
 		return counts
 	}
 	require.Equal(t, map[string]int{"joined": 4, "published": 1, "asked": 1, "traded": 5, "rated": 1, "refused": 1, "reported": 1}, kinds())
-	found, err := o.Operator.Now(o.ctx)
-	require.NoError(t, err)
+	found := graphtest.Got(o.Operator.Now(o.ctx))(t)
 	require.Len(t, found.Trades, 1)
 	require.Equal(t, "reports", found.Attention[0].Kind)
 	require.False(t, found.More)
 	o.Exec(`INSERT INTO feedbacks (id, created_at, bot_id, kind, text, subject_type, subject_id, subject_bot_id, state, answer, answered_at)
 		SELECT overlay(f.id::text PLACING lpad(n::text, 12, '0') FROM 25)::uuid, f.created_at, f.bot_id, f.kind, f.text, f.subject_type, f.subject_id,
 		f.subject_bot_id, 'answered', 'x', f.created_at FROM feedbacks f, generate_series(1, 120) n`)
-	found, err = o.Operator.Now(o.ctx)
-	require.NoError(t, err)
+	found = graphtest.Got(o.Operator.Now(o.ctx))(t)
 	require.True(t, found.More, "older things are left out")
 	require.Len(t, found.Stream, 120)
 	o.Shift(2 * time.Hour)
@@ -139,17 +129,14 @@ func TestBooks(t *testing.T) {
 	o := newOffice(t)
 	agent := o.Agent()
 	for range 3 {
-		_, err := o.Operator.TopUpWallet(o.ctx, agent.ID, 100, nil, "a prize")
-		require.NoError(t, err)
+		graphtest.OK(t)(o.Operator.TopUpWallet(o.ctx, agent.ID, 100, nil, "a prize"))
 	}
-	books, err := o.Operator.Books(o.ctx)
-	require.NoError(t, err)
+	books := graphtest.Got(o.Operator.Books(o.ctx))(t)
 	require.Positive(t, books.IssuedMinor)
 	require.Zero(t, books.DifferenceMinor)
 	require.Equal(t, books.IssuedMinor, books.AvailableMinor+books.ReservedMinor+books.FeesMinor)
 	require.Len(t, books.Checks, 2)
-	lines, err := o.Operator.Statement(o.ctx, agent.ID, nil)
-	require.NoError(t, err)
+	lines := graphtest.Got(o.Operator.Statement(o.ctx, agent.ID, nil))(t)
 	require.Len(t, lines, 4)
 	for i, line := range lines {
 		require.EqualValues(t, 4-i, line.Number)
@@ -160,8 +147,7 @@ func TestBooks(t *testing.T) {
 		require.Equal(t, before+line.DeltaMinor, line.AvailableMinor, "line %d", line.Number)
 		require.Zero(t, line.ReservedMinor)
 	}
-	older, err := o.Operator.Statement(o.ctx, agent.ID, graphtest.Ptr(int64(3)))
-	require.NoError(t, err)
+	older := graphtest.Got(o.Operator.Statement(o.ctx, agent.ID, graphtest.Ptr(int64(3))))(t)
 	require.Equal(t, lines[2:], older)
 }
 
@@ -172,16 +158,14 @@ func TestPosingAgents(t *testing.T) {
 	o.named("pia", "Pia")
 	vex := o.named("vex", "St\u043ea Support")
 	posing := func() (handles []string) {
-		found, err := o.Operator.Overview(o.ctx)
-		require.NoError(t, err)
+		found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 		for _, one := range found.Posing {
 			handles = append(handles, one.Handle)
 		}
 		return handles
 	}
 	require.Equal(t, []string{"vex"}, posing())
-	_, err := o.Operator.SuspendBot(o.ctx, vex.ID, "poses")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, vex.ID, "poses"))
 	require.Empty(t, posing())
 }
 
@@ -192,10 +176,8 @@ func TestSessionsInTheDossier(t *testing.T) {
 	agent := o.named("pia", "Pia")
 	o.Exec(`INSERT INTO socket_leases (id, process, bot_id, token_id, opened_at)
 		SELECT gen_random_uuid(), 1, t.bot_id, t.id, stoa_now() FROM tokens t, generate_series(1, 2) WHERE t.bot_id = $1`, agent.ID)
-	_, err := o.Operator.ReissueToken(o.ctx, agent.ID, "stolen")
-	require.NoError(t, err)
-	d, err := o.Operator.Dossier(o.ctx, agent.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.ReissueToken(o.ctx, agent.ID, "stolen"))
+	d := graphtest.Got(o.Operator.Dossier(o.ctx, agent.ID))(t)
 	require.Len(t, d.SessionList, 2)
 	live, ended := d.SessionList[0], d.SessionList[1]
 	require.Nil(t, live.EndedAt)
@@ -206,15 +188,13 @@ func TestSessionsInTheDossier(t *testing.T) {
 	require.EqualValues(t, 2, ended.Connections)
 	require.NotNil(t, ended.ConnectedAt)
 	o.Exec("UPDATE tokens SET expires_at = stoa_now() - interval '1 hour' WHERE id = $1", live.ID)
-	d, err = o.Operator.Dossier(o.ctx, agent.ID)
-	require.NoError(t, err)
+	d = graphtest.Got(o.Operator.Dossier(o.ctx, agent.ID))(t)
 	require.Equal(t, "expired", d.SessionList[0].EndedBy)
 	for range 12 {
 		o.Exec(`INSERT INTO tokens (id, created_at, bot_id, hash, expires_at)
 			VALUES (gen_random_uuid(), stoa_now(), $1, sha256(gen_random_uuid()::text::bytea), stoa_now() + interval '1 day')`, agent.ID)
 	}
-	d, err = o.Operator.Dossier(o.ctx, agent.ID)
-	require.NoError(t, err)
+	d = graphtest.Got(o.Operator.Dossier(o.ctx, agent.ID))(t)
 	require.Len(t, d.SessionList, 10)
 }
 
@@ -223,13 +203,12 @@ func TestSeveralTrades(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	order := o.order()
-	all, err := o.Operator.Trades(o.ctx, []uuid.UUID{uuid.New(), order})
-	require.NoError(t, err)
+	all := graphtest.Got(o.Operator.Trades(o.ctx, []uuid.UUID{uuid.New(), order}))(t)
 	require.Len(t, all, 1)
 	require.Len(t, all[0].Sides, 2)
 	require.False(t, all[0].Sides[0].Owned)
 	require.False(t, all[0].Sides[1].Suspended)
-	_, err = o.Operator.Trades(o.ctx, make([]uuid.UUID, 101))
+	_, err := o.Operator.Trades(o.ctx, make([]uuid.UUID, 101))
 	require.ErrorIs(t, err, fault.New(fault.InvalidPagination))
 	_, err = o.Operator.Trades(context.Background(), nil)
 	require.ErrorIs(t, err, fault.New(fault.Unauthorized))

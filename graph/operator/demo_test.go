@@ -35,18 +35,15 @@ func TestAnInvitationOfTheDemoMarks(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, made.Invitation.IsDemo)
 			require.Equal(t, true, o.entries()[0].Details["isDemo"])
-			plain, err := o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{Uses: graphtest.Ptr(2)}, "why")
-			require.NoError(t, err)
+			plain := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{Uses: graphtest.Ptr(2)}, "why"))(t)
 			require.False(t, plain.Invitation.IsDemo)
-			_, err = o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{RegistrationMode: &mode}, "why")
-			require.NoError(t, err)
+			graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{RegistrationMode: &mode}, "why"))
 
 			for i, c := range []struct {
 				code string
 				demo bool
 			}{{plain.Code, false}, {made.Code, true}} {
-				registered, err := o.register(fmt.Sprint("agent", i), c.code)
-				require.NoError(t, err)
+				registered := graphtest.Got(o.register(fmt.Sprint("agent", i), c.code))(t)
 				require.Equal(t, c.demo, registered.Bot.IsDemo)
 			}
 			require.EqualValues(t, 1, o.Count("SELECT count(*) FROM bots WHERE is_demo AND handle = 'agent1'"))
@@ -71,22 +68,16 @@ func TestTheRemovalOfTheDemoIsAudited(t *testing.T) {
 	o.InspectWith(nil)
 	one, other := o.Agent(), o.Agent()
 	o.Exec("UPDATE bots SET is_demo = true WHERE id = $1", one.ID)
-	_, err := o.Operator.Population(other.Ctx)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	_, err = o.Operator.RemoveDemo(other.Ctx, "why")
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	_, err = o.Operator.RemoveDemo(o.ctx, " ")
-	graphtest.RequireFault(t, err, fault.InvalidInput)
-	found, err := o.Operator.Population(o.ctx)
-	require.NoError(t, err)
+	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Population(other.Ctx))
+	graphtest.Refused(t, fault.Unauthorized)(o.Operator.RemoveDemo(other.Ctx, "why"))
+	graphtest.Refused(t, fault.InvalidInput)(o.Operator.RemoveDemo(o.ctx, " "))
+	found := graphtest.Got(o.Operator.Population(o.ctx))(t)
 	require.Equal(t, operator.Population{Demo: 1, Others: 1}, found)
 	require.Empty(t, o.entries())
 
-	done, err := o.Operator.RemoveDemo(o.ctx, "why")
-	require.NoError(t, err)
+	done := graphtest.Got(o.Operator.RemoveDemo(o.ctx, "why"))(t)
 	require.EqualValues(t, 1, done.Deleted)
 	require.Equal(t, "removeDemo", o.entries()[0].Procedure)
-	found, err = o.Operator.Population(o.ctx)
-	require.NoError(t, err)
+	found = graphtest.Got(o.Operator.Population(o.ctx))(t)
 	require.Equal(t, operator.Population{Others: 1}, found)
 }

@@ -85,16 +85,13 @@ func TestFind(t *testing.T) {
 		require.Equal(t, c.kinds, kinds, c.q)
 		require.Equal(t, c.exact, exact, c.q)
 	}
-	found, err := o.Operator.Find(o.ctx, "pia kai")
-	require.NoError(t, err)
+	found := graphtest.Got(o.Operator.Find(o.ctx, "pia kai"))(t)
 	require.Equal(t, []string{"pia", "kai", "disputed"}, []string{found.Hits[0].By, found.Hits[0].With, found.Hits[0].State})
 	o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", pia.ID)
-	found, err = o.Operator.Find(o.ctx, "@pia")
-	require.NoError(t, err)
+	found = graphtest.Got(o.Operator.Find(o.ctx, "@pia"))(t)
 	require.Equal(t, "suspended", found.Exact.State)
-	_, err = o.Operator.Find(o.ctx, strings.Repeat("x", 161))
-	graphtest.RequireFault(t, err, fault.InvalidSearch)
-	_, err = o.Operator.Find(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), "pia")
+	graphtest.Refused(t, fault.InvalidSearch)(o.Operator.Find(o.ctx, strings.Repeat("x", 161)))
+	_, err := o.Operator.Find(viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Agent}), "pia")
 	graphtest.RequireFault(t, err, fault.Unauthorized)
 }
 
@@ -111,15 +108,13 @@ func TestFindReadsFewRows(t *testing.T) {
 	}
 	o.Exec("VACUUM ANALYZE tasks")
 	for q, found := range map[string]int{"zebrafish": 1, "n1": operator.FoundPerKind, "words": 0, "no such title": 0} {
-		conn, err := o.DB.SQL.Pool.Conn(t.Context())
-		require.NoError(t, err)
+		conn := graphtest.Got(o.DB.SQL.Pool.Conn(t.Context()))(t)
 		read := func() (rows int64) {
 			require.NoError(t, conn.QueryRowContext(t.Context(),
 				"SELECT coalesce(seq_tup_read, 0) + coalesce(idx_tup_fetch, 0) FROM pg_stat_xact_user_tables WHERE relname = 'tasks'").Scan(&rows))
 			return rows
 		}
-		_, err = conn.ExecContext(t.Context(), "BEGIN")
-		require.NoError(t, err)
+		graphtest.OK(t)(conn.ExecContext(t.Context(), "BEGIN"))
 		before := read()
 		rows, err := conn.QueryContext(t.Context(), operator.FindText.Text, q, walked, operator.TextExamined, operator.FoundPerKind)
 		require.NoError(t, err)
@@ -131,8 +126,7 @@ func TestFindReadsFewRows(t *testing.T) {
 		require.NoError(t, rows.Close())
 		require.Equal(t, found, n, q)
 		require.LessOrEqual(t, read()-before, int64(walked+operator.TextExamined+2*operator.FoundPerKind), q)
-		_, err = conn.ExecContext(t.Context(), "ROLLBACK")
-		require.NoError(t, err)
+		graphtest.OK(t)(conn.ExecContext(t.Context(), "ROLLBACK"))
 		require.NoError(t, conn.Close())
 	}
 }

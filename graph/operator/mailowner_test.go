@@ -31,16 +31,14 @@ func TestAMailToAnOwner(t *testing.T) {
 	id := o.ownedAgent()
 	o.Exec("UPDATE bots SET handle = 'vex', suspended_at = stoa_now() WHERE id = $1", id)
 	body := "Your agent <b>asks</b> for tokens.\r\n\nPlease look. {{.Handle}}"
-	made, err := o.Operator.MailOwner(o.ctx, id, body, nil, "it asks for tokens")
-	require.NoError(t, err)
+	made := graphtest.Got(o.Operator.MailOwner(o.ctx, id, body, nil, "it asks for tokens"))(t)
 	require.False(t, made.Repeated)
 	require.Equal(t, "operator_mail", string(made.Mail.Kind))
 	require.Equal(t, "o***@example.org", made.Mail.AddressHint)
 	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM mail_texts WHERE text = $1", body), "it waits")
 
 	box.Refuse = nil
-	_, err = o.Email.Deliver(t.Context(), made.Mail.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Email.Deliver(t.Context(), made.Mail.ID))
 	require.Zero(t, o.Count("SELECT count(*) FROM mail_texts WHERE text IS NOT NULL"), "it is sent")
 	require.Len(t, box.To(written), 1)
 	got := box.To(written)[0]
@@ -70,8 +68,7 @@ Sent by Stoa, a social platform for AI agents.
 	require.NotContains(t, fmt.Sprint(entries, made.Mail), written)
 
 	o.Exec("UPDATE settings SET operator_name = '', operator_contact_email = ''")
-	_, err = o.Operator.MailOwner(o.ctx, id, "Hello.", nil, "why")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.MailOwner(o.ctx, id, "Hello.", nil, "why"))
 	got = box.To(written)[1]
 	require.Contains(t, got.Text, "The operator of Stoa at https://stoa.example\r\nwrites to you")
 	require.Contains(t, got.Text, "This address reads no answers.")
@@ -116,16 +113,13 @@ func TestAMailToAnOwnerIsRepeated(t *testing.T) {
 	box := new(graphtest.Mailbox)
 	o.SendMailTo(box)
 	id, other, operation := o.ownedAgent(), o.ownedAgent(), uuid.Must(uuid.NewV7())
-	first, err := o.Operator.MailOwner(o.ctx, id, "Hello.", &operation, "why")
-	require.NoError(t, err)
-	again, err := o.Operator.MailOwner(o.ctx, id, "Hello.", &operation, "why")
-	require.NoError(t, err)
+	first := graphtest.Got(o.Operator.MailOwner(o.ctx, id, "Hello.", &operation, "why"))(t)
+	again := graphtest.Got(o.Operator.MailOwner(o.ctx, id, "Hello.", &operation, "why"))(t)
 	require.True(t, again.Repeated)
 	require.Equal(t, first.Mail.ID, again.Mail.ID)
-	_, err = o.Operator.MailOwner(o.ctx, id, "Hallo.", &operation, "why")
-	graphtest.RequireFault(t, err, fault.IdempotencyConflict)
+	graphtest.Refused(t, fault.IdempotencyConflict)(o.Operator.MailOwner(o.ctx, id, "Hallo.", &operation, "why"))
 	require.Len(t, box.To(written), 1)
-	_, err = o.Operator.MailOwner(o.ctx, other, "Hello.", &operation, "why")
+	_, err := o.Operator.MailOwner(o.ctx, other, "Hello.", &operation, "why")
 	require.NoError(t, err, "it is another agent's")
 	require.Len(t, box.To(written), 2)
 }
@@ -138,12 +132,10 @@ func TestAMailToTheOwnerOfADeletedAgent(t *testing.T) {
 	box.Refuse = func(*email.Message) error { return errors.New("451 busy") }
 	o.SendMailTo(box)
 	id := o.ownedAgent()
-	made, err := o.Operator.MailOwner(o.ctx, id, "Hello.", nil, "why")
-	require.NoError(t, err)
+	made := graphtest.Got(o.Operator.MailOwner(o.ctx, id, "Hello.", nil, "why"))(t)
 	box.Refuse = nil
 	o.Exec("UPDATE bots SET state = 'deleted' WHERE id = $1", id)
-	_, err = o.Email.Deliver(t.Context(), made.Mail.ID)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Email.Deliver(t.Context(), made.Mail.ID))
 	require.Empty(t, box.To(written))
 	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM mails m JOIN mail_texts t ON t.mail_id = m.id WHERE m.expired_at IS NOT NULL AND t.text IS NULL"))
 	o.Exec("DELETE FROM mails")

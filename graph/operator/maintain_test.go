@@ -27,16 +27,14 @@ func TestReconciliationReportsDamage(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	id := o.Agent().ID
-	sound, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "the weekly check")
-	require.NoError(t, err)
+	sound := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "the weekly check"))(t)
 	require.Empty(t, sound.Discrepancies)
 	o.Exec("UPDATE accounts SET available_minor = available_minor + 1 WHERE bot_id = $1", id)
-	damaged, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "again")
-	require.NoError(t, err)
+	damaged := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskReconcile, "again"))(t)
 	require.Len(t, damaged.Discrepancies, 1)
 	require.Equal(t, id, *damaged.Discrepancies[0].BotID)
 	require.Equal(t, "RECONCILE", o.entries()[1].Details["task"])
-	_, err = o.Operator.RunMaintenance(o.ctx, "DEFRAGMENT", "why")
+	_, err := o.Operator.RunMaintenance(o.ctx, "DEFRAGMENT", "why")
 	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "task")
 }
 
@@ -50,21 +48,19 @@ func TestCleanupSweepsEverything(t *testing.T) {
 			sweeps++
 		}
 	}
-	fresh, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "a check")
-	require.NoError(t, err)
+	fresh := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "a check"))(t)
 	require.Len(t, fresh.Swept, sweeps)
 	for _, sweep := range fresh.Swept {
 		require.Zero(t, sweep.Deleted, sweep.Name)
 	}
 	o.Shift(91 * day)
-	old, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "spring")
-	require.NoError(t, err)
+	old := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "spring"))(t)
 	require.Contains(t, old.Swept, &operator.Swept{Name: "messages", Deleted: 1})
 	require.Zero(t, o.Count("SELECT count(*) FROM messages"))
 
 	broken := errors.New("broken")
 	o.Operator.Kept = []operator.Retention{{Name: "broken", Sweep: func(context.Context) (int64, error) { return 0, broken }}}
-	_, err = o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "why")
+	_, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskCleanup, "why")
 	require.ErrorIs(t, err, broken)
 	require.Len(t, o.entries(), 3)
 }
@@ -72,10 +68,8 @@ func TestCleanupSweepsEverything(t *testing.T) {
 func TestRetentionIsForOperators(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	_, err := o.Operator.Retention(o.Agent().Ctx)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	all, err := o.Operator.Retention(o.ctx)
-	require.NoError(t, err)
+	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Retention(o.Agent().Ctx))
+	all := graphtest.Got(o.Operator.Retention(o.ctx))(t)
 	days := map[string]*float64{}
 	for _, r := range all {
 		days[r.Name] = r.Days()
@@ -93,11 +87,9 @@ func TestTheLifecycleTaskMovesInactiveAgents(t *testing.T) {
 	o := newOffice(t)
 	o.Owners.SendsMail = true
 	o.Agent()
-	_, err := o.Operator.ActivateLifecycle(o.ctx, "we are growing")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.ActivateLifecycle(o.ctx, "we are growing"))
 	o.Shift(93 * day)
-	done, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskLifecycle, "now")
-	require.NoError(t, err)
+	done := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskLifecycle, "now"))(t)
 	require.Equal(t, int64(1), done.Trashed)
 }
 
@@ -107,18 +99,15 @@ func TestTheRewardsTaskGrantsThem(t *testing.T) {
 	agent := o.Agent()
 	o.Exec("UPDATE settings SET rewards_enabled = true")
 	o.Exec("UPDATE bots SET email_verified_at = stoa_now(), avatar_id = $2 WHERE id = $1", agent.ID, o.File(agent, attachments.Avatar))
-	done, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskRewards, "now")
-	require.NoError(t, err)
+	done := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskRewards, "now"))(t)
 	require.Equal(t, int64(1), done.Granted)
 }
 
 func TestTheBackupTask(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	_, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskBackup, "now")
-	graphtest.RequireFault(t, err, fault.ServiceUnavailable)
+	graphtest.Refused(t, fault.ServiceUnavailable)(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskBackup, "now"))
 	o.Operator.BackUp = func(context.Context) (*operator.Backup, error) { return &operator.Backup{Name: "monday"}, nil }
-	done, err := o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskBackup, "now")
-	require.NoError(t, err)
+	done := graphtest.Got(o.Operator.RunMaintenance(o.ctx, operator.MaintenanceTaskBackup, "now"))(t)
 	require.Equal(t, "monday", done.Backup.Name)
 }

@@ -35,8 +35,7 @@ func TestAProfileIsCleared(t *testing.T) {
 			cleared, err := o.Operator.ClearProfile(o.ctx, swindler.ID, c.name, c.texts, c.images, "poses as the platform")
 			require.NoError(t, err)
 			require.Equal(t, swindler.ID, cleared.ID)
-			own, err := o.Bots.Me(swindler.Ctx)
-			require.NoError(t, err)
+			own := graphtest.Got(o.Bots.Me(swindler.Ctx))(t)
 			require.Equal(t, c.name, own.Bot.DisplayName == own.Bot.Handle)
 			require.Equal(t, c.texts, own.Bot.Specialty == "" && own.Bot.Bio == "" && own.Bot.CharacterDescription == "")
 			require.Equal(t, !c.texts, own.Bot.Specialty != "" && own.Bot.Bio != "" && own.Bot.CharacterDescription != "")
@@ -46,12 +45,10 @@ func TestAProfileIsCleared(t *testing.T) {
 		})
 	}
 	o := newOffice(t)
-	_, err := o.Operator.ClearProfile(o.ctx, o.Agent().ID, false, false, false, "nothing")
-	graphtest.RequireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(o.Operator.ClearProfile(o.ctx, o.Agent().ID, false, false, false, "nothing"))
 	gone := o.Agent()
 	o.Deleted(gone)
-	_, err = o.Operator.ClearProfile(o.ctx, gone.ID, true, false, false, "gone")
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(o.Operator.ClearProfile(o.ctx, gone.ID, true, false, false, "gone"))
 }
 
 // One act removes everything of the kinds that it names, of that agent alone, and the audit log says how much that was.
@@ -71,9 +68,8 @@ func TestContentIsRemovedAtOnce(t *testing.T) {
 			o.Count("SELECT count(*) FROM services WHERE bot_id = $1 AND deleted_at IS NULL", by.ID),
 		}
 	}
-	_, err := o.Operator.RemoveContent(o.ctx, swindler.ID, nil, "no kinds")
-	graphtest.RequireFault(t, err, fault.InvalidInput)
-	_, err = o.Operator.RemoveContent(o.ctx, uuid.New(), []operator.ContentKind{operator.ContentKindPosts}, "unknown")
+	graphtest.Refused(t, fault.InvalidInput)(o.Operator.RemoveContent(o.ctx, swindler.ID, nil, "no kinds"))
+	_, err := o.Operator.RemoveContent(o.ctx, uuid.New(), []operator.ContentKind{operator.ContentKindPosts}, "unknown")
 	graphtest.RequireFault(t, err, fault.NotFound)
 	require.Equal(t, [3]int64{2, 2, 2}, left(swindler))
 
@@ -118,15 +114,13 @@ func TestRemovalIsBounded(t *testing.T) {
 	o.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
 		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, 'spam', 'spam' FROM generate_series(1, 1030)`, spammer.ID)
 	kinds := []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindServices}
-	first, err := o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam")
-	require.NoError(t, err)
+	first := graphtest.Got(o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam"))(t)
 	require.EqualValues(t, 30, first.Remaining)
 	require.Equal(t, []*operator.RemovedContent{{Kind: "POSTS"}, {Kind: "SERVICES", Removed: 1000, Remaining: 30}}, first.Removed)
 	require.EqualValues(t, 30, o.Count("SELECT count(*) FROM services WHERE deleted_at IS NULL"))
 	require.Len(t, o.entries(), 10)
 	require.Equal(t, map[string]any{"POSTS": 0.0, "SERVICES": 100.0, "remaining": 930.0}, o.entries()[0].Details)
-	second, err := o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam")
-	require.NoError(t, err)
+	second := graphtest.Got(o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam"))(t)
 	require.Zero(t, second.Remaining)
 	require.EqualValues(t, 30, second.Removed[1].Removed)
 	require.Len(t, o.entries(), 11)
@@ -137,9 +131,8 @@ func TestWrittenRatingsAreRemoved(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	id := o.rating()
-	found, err := o.DB.Ent.Rating.Get(o.ctx, id)
-	require.NoError(t, err)
-	_, err = o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, "bought")
+	found := graphtest.Got(o.DB.Ent.Rating.Get(o.ctx, id))(t)
+	_, err := o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, "bought")
 	require.NoError(t, err)
 	require.EqualValues(t, 0, o.Count("SELECT count(*) FROM ratings WHERE removed_at IS NULL"))
 	require.EqualValues(t, 0, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", found.SubjectID))
@@ -150,25 +143,17 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	agent, other := o.Agent(), o.Agent()
-	_, err := o.Operator.RemovePost(o.ctx, o.Posted(agent, "spam", "public").ID, "spam")
-	require.NoError(t, err)
-	_, err = o.Operator.RemoveTask(o.ctx, o.task(agent), "spam")
-	require.NoError(t, err)
-	_, err = o.Operator.RemoveService(o.ctx, o.service(agent), "spam")
-	require.NoError(t, err)
-	_, err = o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), "spam")
-	require.NoError(t, err)
-	report, err := o.Feedback.SendFeedback(other.Ctx, feedback.SendInput{
+	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(agent, "spam", "public").ID, "spam"))
+	graphtest.OK(t)(o.Operator.RemoveTask(o.ctx, o.task(agent), "spam"))
+	graphtest.OK(t)(o.Operator.RemoveService(o.ctx, o.service(agent), "spam"))
+	graphtest.OK(t)(o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), "spam"))
+	report := graphtest.Got(o.Feedback.SendFeedback(other.Ctx, feedback.SendInput{
 		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."),
 		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(agent.ID.String())},
-	})
-	require.NoError(t, err)
-	_, err = o.Operator.AnswerFeedback(o.ctx, report.Feedback.ID, "Thank you.", "seen to")
-	require.NoError(t, err)
-	_, err = o.Operator.SuspendBot(o.ctx, agent.ID, "spam")
-	require.NoError(t, err)
-	_, err = o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, "another's")
-	require.NoError(t, err)
+	}))(t)
+	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, report.Feedback.ID, "Thank you.", "seen to"))
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, "spam"))
+	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, "another's"))
 	found, err := o.Operator.AuditEntries(o.ctx, nil, nil, nil, nil, nil, &ent.AuditEntryWhereInput{BotID: &agent.ID})
 	require.NoError(t, err)
 	var procedures []string
@@ -196,25 +181,21 @@ func TestReportsStandApart(t *testing.T) {
 	reporter, subject := o.Agent(), o.Agent()
 	o.sent(reporter)
 	made := o.report(reporter, subject.ID)
-	reports, err := o.Operator.Reports(o.ctx, nil, nil, nil, nil, nil, nil)
-	require.NoError(t, err)
+	reports := graphtest.Got(o.Operator.Reports(o.ctx, nil, nil, nil, nil, nil, nil))(t)
 	require.Equal(t, 1, reports.TotalCount)
 	require.Equal(t, made.ID, reports.Edges[0].Node.ID)
 	require.Equal(t, subject.ID, *reports.Edges[0].Node.SubjectBotID)
-	others, err := o.Operator.Feedbacks(o.ctx, nil, nil, nil, nil, nil, nil)
-	require.NoError(t, err)
+	others := graphtest.Got(o.Operator.Feedbacks(o.ctx, nil, nil, nil, nil, nil, nil))(t)
 	require.Equal(t, 1, others.TotalCount)
 	require.NotEqual(t, made.ID, others.Edges[0].Node.ID)
 
 	o.Shift(3*time.Hour + time.Second)
-	overview, err := o.Operator.Overview(o.ctx)
-	require.NoError(t, err)
+	overview := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 	first := overview.Attention[0]
 	require.Equal(t, "Reports wait for an answer, the oldest for 3 hours.", first.Text)
 	require.EqualValues(t, 1, first.Count)
 
-	_, err = o.Operator.AnswerFeedback(o.ctx, made.ID, "We have seen to it.", "done")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, made.ID, "We have seen to it.", "done"))
 	require.EqualValues(t, 1, o.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'feedback.answered'
 		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.ID))
 }

@@ -59,8 +59,7 @@ func TestActivityIsCountedOnce(t *testing.T) {
 	require.NoError(t, o.Operator.RecordActivity(o.ctx))
 	require.Equal(t, [3]int64{0, 6, 10}, o.sums())
 	o.Shift(32 * day)
-	deleted, err := o.Operator.DeleteOldActivity(o.ctx)
-	require.NoError(t, err)
+	deleted := graphtest.Got(o.Operator.DeleteOldActivity(o.ctx))(t)
 	require.Positive(t, deleted)
 	require.Zero(t, o.Count("SELECT count(*) FROM activity WHERE at < stoa_now() - interval '31 days'"))
 }
@@ -69,8 +68,7 @@ func TestNeedsAttention(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	kinds := func() map[string]int64 {
-		found, err := o.Operator.Overview(o.ctx)
-		require.NoError(t, err)
+		found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 		all := map[string]int64{}
 		for _, one := range found.Attention {
 			all[one.Kind] = one.Count
@@ -94,8 +92,7 @@ func TestNeedsAttention(t *testing.T) {
 func TestOpenErasuresAreShown(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
-	none, err := o.Operator.Overview(o.ctx)
-	require.NoError(t, err)
+	none := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 	require.Equal(t, &operator.OpenErasures{First: []*lifecycle.OpenErasure{}}, none.Erasures)
 
 	held, free, changed := o.named("held_agent", "Held"), o.named("free_agent", "Free"), o.named("stays", "Stays")
@@ -103,18 +100,15 @@ func TestOpenErasuresAreShown(t *testing.T) {
 	asked := map[uuid.UUID]*lifecycle.ErasureCard{}
 	for _, agent := range []*graphtest.Agent{held, free, changed} {
 		handle := map[uuid.UUID]string{held.ID: "held_agent", free.ID: "free_agent", changed.ID: "stays"}[agent.ID]
-		made, err := o.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{
+		made := graphtest.Got(o.Lifecycle.RequestErasure(agent.Ctx, lifecycle.ErasureInput{
 			OperationID: graphtest.Ptr(uuid.NewString()), ConfirmHandle: &handle,
-		})
-		require.NoError(t, err)
+		}))(t)
 		asked[agent.ID] = made.Erasure
 		o.Shift(time.Hour)
 	}
-	_, err = o.Lifecycle.CancelErasure(changed.Ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Lifecycle.CancelErasure(changed.Ctx))
 	shown := func() *operator.OpenErasures {
-		found, err := o.Operator.Overview(o.ctx)
-		require.NoError(t, err)
+		found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 		return found.Erasures
 	}
 	open := shown()
@@ -126,8 +120,7 @@ func TestOpenErasuresAreShown(t *testing.T) {
 	require.Equal(t, asked[held.ID], open.First[0].Erasure)
 
 	o.Shift(8 * day)
-	_, err = o.Lifecycle.Erase(t.Context())
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Lifecycle.Erase(t.Context()))
 	open = shown()
 	require.Zero(t, open.Pending)
 	require.EqualValues(t, 1, open.Partial)
@@ -137,8 +130,7 @@ func TestOpenErasuresAreShown(t *testing.T) {
 	require.Equal(t, "held_agent", open.First[0].Bot.Handle)
 
 	o.Exec("UPDATE orders SET state = 'cancelled'")
-	_, err = o.Lifecycle.Erase(t.Context())
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Lifecycle.Erase(t.Context()))
 	require.Equal(t, none.Erasures, shown(), "it is done")
 }
 
@@ -147,15 +139,13 @@ func TestProcessesReportThemselves(t *testing.T) {
 	o := newOffice(t)
 	told := operator.Process{ID: uuid.Must(uuid.NewV7()), Name: "host:1", Version: "1", Roles: []string{"api"}, Failing: []string{}, DiskTotalBytes: 100, DiskFreeBytes: 5}
 	require.NoError(t, o.Operator.RecordProcess(o.ctx, told))
-	found, err := o.Operator.Overview(o.ctx)
-	require.NoError(t, err)
+	found := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 	require.Len(t, found.Processes, 1)
 	require.True(t, found.Processes[0].Alive)
 	require.Equal(t, []string{"api"}, found.Processes[0].Roles)
 	require.Equal(t, "disks", found.Attention[0].Kind)
 	o.Shift(time.Hour)
-	found, err = o.Operator.Overview(o.ctx)
-	require.NoError(t, err)
+	found = graphtest.Got(o.Operator.Overview(o.ctx))(t)
 	require.False(t, found.Processes[0].Alive)
 	require.Equal(t, "silent_processes", found.Attention[0].Kind)
 	o.Shift(25 * time.Hour)

@@ -57,8 +57,7 @@ func TestANewVersionWithdrawsTheOneInForce(t *testing.T) {
 	o.published(terms("2.0"))
 	require.Equal(t, []string{"2.0"}, o.inForce("terms"))
 	require.Equal(t, []string{"1.0"}, o.inForce("privacy"))
-	old, err := o.DB.Ent.Document.Get(o.ctx, first.ID)
-	require.NoError(t, err)
+	old := graphtest.Got(o.DB.Ent.Document.Get(o.ctx, first.ID))(t)
 	require.WithinDuration(t, first.CreatedAt.Add(time.Hour), *old.WithdrawnAt, time.Minute)
 
 	before := o.state()
@@ -73,19 +72,15 @@ func TestWithdrawnDocumentsStayOnRecord(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	made := o.published(terms("1"))
-	gone, err := o.Operator.WithdrawDocument(o.ctx, made.ID, "why")
-	require.NoError(t, err)
+	gone := graphtest.Got(o.Operator.WithdrawDocument(o.ctx, made.ID, "why"))(t)
 	require.NotNil(t, gone.WithdrawnAt)
 	require.Empty(t, o.inForce("terms"))
 	o.Shift(time.Hour)
-	again, err := o.Operator.WithdrawDocument(o.ctx, made.ID, "why")
-	require.NoError(t, err)
+	again := graphtest.Got(o.Operator.WithdrawDocument(o.ctx, made.ID, "why"))(t)
 	require.Equal(t, gone.WithdrawnAt, again.WithdrawnAt, "the first time stays")
-	_, err = o.Operator.PublishDocument(o.ctx, terms("1"), "why")
-	graphtest.RequireFault(t, err, fault.InvalidInput)
+	graphtest.Refused(t, fault.InvalidInput)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
 	o.published(terms("2"))
-	_, err = o.Operator.WithdrawDocument(o.ctx, uuid.New(), "why")
-	graphtest.RequireFault(t, err, fault.NotFound)
+	graphtest.Refused(t, fault.NotFound)(o.Operator.WithdrawDocument(o.ctx, uuid.New(), "why"))
 }
 
 func TestDocumentsAreChecked(t *testing.T) {
@@ -139,8 +134,7 @@ func TestPublishingAtOnce(t *testing.T) {
 	versions := []string{"1", "2", "3", "4", "5", "6"}
 	for _, version := range versions {
 		group.Go(func() {
-			_, err := o.Operator.PublishDocument(o.ctx, terms(version), "why")
-			require.NoError(t, err)
+			graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms(version), "why"))
 		})
 	}
 	group.Wait()

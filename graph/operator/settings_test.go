@@ -43,10 +43,8 @@ func TestSettingsThatAreLeftOutStay(t *testing.T) {
 		OperatorName: p(" Ada & Co "), OperatorContactEmail: p("ada@example.org"), OperatorWebsite: p("https://example.org/about"),
 	}, "moving in")
 	require.NoError(t, err)
-	_, err = o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorWebsite: p("")}, "the site is gone")
-	require.NoError(t, err)
-	now, err := o.Operator.Settings(o.ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorWebsite: p("")}, "the site is gone"))
+	now := graphtest.Got(o.Operator.Settings(o.ctx))(t)
 	require.Zero(t, now.FeeBps)
 	require.True(t, now.RewardsEnabled)
 	require.False(t, now.EmailGateEnabled || now.RestoreEnabled)
@@ -64,8 +62,7 @@ func TestRegistrationModes(t *testing.T) {
 	o := newOffice(t)
 	key := o.Agent().PublicKey()
 	mode := func(m setting.RegistrationMode) {
-		_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{RegistrationMode: &m}, "why")
-		require.NoError(t, err)
+		graphtest.OK(t)(o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{RegistrationMode: &m}, "why"))
 	}
 	register := func(handle, code string) error {
 		_, err := o.Bots.RegisterBot(context.Background(), bots.RegisterInput{
@@ -85,17 +82,13 @@ func TestRegistrationModes(t *testing.T) {
 	require.NoError(t, register("guest_two", made.Code))
 	graphtest.RequireFault(t, register("guest_three", made.Code), fault.InvalidInvitation)
 
-	second, err := o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{ExpiresAt: &end}, "another")
-	require.NoError(t, err)
+	second := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{ExpiresAt: &end}, "another"))(t)
 	o.Shift(2 * day)
 	graphtest.RequireFault(t, register("guest_late", second.Code), fault.InvalidInvitation)
-	third, err := o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "a third")
-	require.NoError(t, err)
-	revoked, err := o.Operator.RevokeInvitation(o.ctx, third.Invitation.ID, "a mistake")
-	require.NoError(t, err)
+	third := graphtest.Got(o.Operator.CreateInvitation(o.ctx, operator.InvitationInput{}, "a third"))(t)
+	revoked := graphtest.Got(o.Operator.RevokeInvitation(o.ctx, third.Invitation.ID, "a mistake"))(t)
 	o.Shift(day)
-	again, err := o.Operator.RevokeInvitation(o.ctx, third.Invitation.ID, "to be sure")
-	require.NoError(t, err)
+	again := graphtest.Got(o.Operator.RevokeInvitation(o.ctx, third.Invitation.ID, "to be sure"))(t)
 	require.True(t, revoked.RevokedAt.Equal(*again.RevokedAt))
 	graphtest.RequireFault(t, register("guest_shut", third.Code), fault.InvalidInvitation)
 }

@@ -25,21 +25,17 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	agent := o.Agent()
 	authenticated := func() error { _, err := o.Auth.Authenticate(context.Background(), agent.Token, true); return err }
 
-	first, err := o.Operator.SuspendBot(o.ctx, agent.ID, "spam")
-	require.NoError(t, err)
+	first := graphtest.Got(o.Operator.SuspendBot(o.ctx, agent.ID, "spam"))(t)
 	require.Equal(t, int64(1), ended.Load())
 	graphtest.RequireFault(t, authenticated(), fault.Forbidden)
 	o.Shift(day)
-	again, err := o.Operator.SuspendBot(o.ctx, agent.ID, "more spam")
-	require.NoError(t, err)
+	again := graphtest.Got(o.Operator.SuspendBot(o.ctx, agent.ID, "more spam"))(t)
 	require.True(t, first.SuspendedAt.Equal(*again.SuspendedAt))
 
-	back, err := o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake")
-	require.NoError(t, err)
+	back := graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake"))(t)
 	require.Nil(t, back.SuspendedAt)
 	require.NoError(t, authenticated())
-	_, err = o.Operator.ReinstateBot(o.ctx, agent.ID, "to be sure")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.ReinstateBot(o.ctx, agent.ID, "to be sure"))
 	require.Len(t, o.entries(), 4)
 }
 
@@ -47,15 +43,11 @@ func TestAReissuedTokenIsTheOnlyOne(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	agent, bystander := o.Agent(), o.Agent()
-	granted, err := o.Operator.ReissueToken(o.ctx, agent.ID, "the agent lost its token")
-	require.NoError(t, err)
-	_, err = o.Auth.Authenticate(context.Background(), agent.Token, false)
-	graphtest.RequireFault(t, err, fault.Unauthorized)
-	v, err := o.Auth.Authenticate(context.Background(), granted.Token, false)
-	require.NoError(t, err)
+	granted := graphtest.Got(o.Operator.ReissueToken(o.ctx, agent.ID, "the agent lost its token"))(t)
+	graphtest.Refused(t, fault.Unauthorized)(o.Auth.Authenticate(context.Background(), agent.Token, false))
+	v := graphtest.Got(o.Auth.Authenticate(context.Background(), granted.Token, false))(t)
 	require.Equal(t, agent.ID, v.BotID)
-	_, err = o.Auth.Authenticate(context.Background(), bystander.Token, false)
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Auth.Authenticate(context.Background(), bystander.Token, false))
 	require.Empty(t, o.entries()[0].Details)
 }
 
@@ -76,8 +68,7 @@ func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
 	inputs, results, drafted := bind(attachments.AsOrderInput, 3), bind(attachments.AsOrderResult, 2), bind(attachments.AsOrderDraft, 1)
 	o.Exec(`INSERT INTO drafts (id, created_at, order_id, number, text, attachment_ids, verdict, reply_text, replied_at)
 		VALUES ($1, stoa_now(), $2, 1, 'the draft', $3, 'changes', 'the reply', stoa_now())`, uuid.Must(uuid.NewV7()), id, pq.Array(drafted))
-	review, err := o.Operator.ReviewOrder(o.ctx, id, "a complaint")
-	require.NoError(t, err)
+	review := graphtest.Got(o.Operator.ReviewOrder(o.ctx, id, "a complaint"))(t)
 	require.Equal(t, inputs, ids(review.InputAttachments))
 	require.Equal(t, results, ids(review.ResultAttachments))
 	require.Equal(t, "secret name.png", *review.InputAttachments[0].FileName)
@@ -90,6 +81,5 @@ func TestReviewShowsWhatOnlyParticipantsSee(t *testing.T) {
 		[]string{*review.Drafts[0].Text, review.Drafts[0].Reply.Verdict, *review.Drafts[0].Reply.Text})
 	require.Len(t, review.Events, 5)
 	require.Equal(t, "reason 4", *review.Events[4].Reason)
-	_, err = review.Order.Customer(o.ctx)
-	require.NoError(t, err)
+	graphtest.OK(t)(review.Order.Customer(o.ctx))
 }

@@ -50,8 +50,7 @@ func TestSwitchesThatNeedMailStayOff(t *testing.T) {
 	// What is there is not said to be missing.
 	_, err := o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorName: graphtest.Ptr("Ada"), OperatorContactEmail: graphtest.Ptr("ada@example.org")}, "why")
 	require.NoError(t, err)
-	_, err = o.Operator.PublishDocument(o.ctx, terms("1"), "why")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
 	refused := graphtest.RequireFault(t, o.enable(yes, nil), fault.VerificationSetupPending)
 	require.NotContains(t, refused.Message, "operatorName")
 	require.NotContains(t, refused.Message, "publishDocument")
@@ -62,26 +61,22 @@ func TestSwitchingOffIsAlwaysAllowed(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.Exec("UPDATE settings SET email_gate_enabled = true, restore_enabled = true, lifecycle_activated_at = stoa_now(), email_requirement_activated_at = stoa_now()")
-	since, err := o.Operator.Settings(o.ctx)
-	require.NoError(t, err)
+	since := graphtest.Got(o.Operator.Settings(o.ctx))(t)
 	require.NoError(t, o.enable(graphtest.Ptr(false), graphtest.Ptr(false)))
-	off, err := o.Operator.DeactivateLifecycle(o.ctx, "too early")
-	require.NoError(t, err)
+	off := graphtest.Got(o.Operator.DeactivateLifecycle(o.ctx, "too early"))(t)
 	require.Nil(t, off.LifecycleActivatedAt)
 	require.NotNil(t, off.EmailRequirementActivatedAt)
-	off, err = o.Operator.DeactivateEmailRequirement(o.ctx, "too strict")
-	require.NoError(t, err)
+	off = graphtest.Got(o.Operator.DeactivateEmailRequirement(o.ctx, "too strict"))(t)
 	require.Nil(t, off.EmailRequirementActivatedAt)
 	require.False(t, off.EmailGateEnabled || off.RestoreEnabled)
 
 	entries := o.entries()
 	require.Len(t, entries, 3)
 	for _, e := range entries[1:] {
-		when, err := time.Parse(time.RFC3339Nano, e.Details["activatedAt"].(string))
-		require.NoError(t, err)
+		when := graphtest.Got(time.Parse(time.RFC3339Nano, e.Details["activatedAt"].(string)))(t)
 		require.True(t, when.Equal(*since.LifecycleActivatedAt), "the audit log keeps the time of activation")
 	}
-	_, err = o.Operator.DeactivateLifecycle(o.ctx, "to be sure")
+	_, err := o.Operator.DeactivateLifecycle(o.ctx, "to be sure")
 	require.NoError(t, err, "a repeat")
 	require.Nil(t, o.entries()[3].Details["activatedAt"])
 }
@@ -94,8 +89,7 @@ func TestAfterDeactivationAgentsAreFree(t *testing.T) {
 	const free = "SELECT count(*) FROM bots b WHERE stoa_active(b)"
 	o.Agent()
 	require.Zero(t, o.Count(free))
-	_, err := o.Operator.DeactivateEmailRequirement(o.ctx, "why")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.DeactivateEmailRequirement(o.ctx, "why"))
 	require.Positive(t, o.Count(free))
 }
 
@@ -103,30 +97,24 @@ func TestActivationKeepsItsTime(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	o.Owners.SendsMail = true
-	first, err := o.Operator.ActivateLifecycle(o.ctx, "the time has come")
-	require.NoError(t, err)
+	first := graphtest.Got(o.Operator.ActivateLifecycle(o.ctx, "the time has come"))(t)
 	require.NotNil(t, first.LifecycleActivatedAt)
 	require.Nil(t, first.EmailRequirementActivatedAt)
 	o.Shift(48 * time.Hour)
-	again, err := o.Operator.ActivateLifecycle(o.ctx, "once more")
-	require.NoError(t, err)
+	again := graphtest.Got(o.Operator.ActivateLifecycle(o.ctx, "once more"))(t)
 	require.True(t, first.LifecycleActivatedAt.Equal(*again.LifecycleActivatedAt))
 
-	_, err = o.Operator.ActivateEmailRequirement(o.ctx, "that too")
+	_, err := o.Operator.ActivateEmailRequirement(o.ctx, "that too")
 	require.NotContains(t, graphtest.RequireFault(t, err, fault.VerificationSetupPending).Message, "mail,")
 	_, err = o.Operator.UpdateSettings(o.ctx, operator.SettingsInput{OperatorName: graphtest.Ptr("Ada"), OperatorContactEmail: graphtest.Ptr("ada@example.org")}, "why")
 	require.NoError(t, err)
-	_, err = o.Operator.PublishDocument(o.ctx, terms("1"), "why")
-	require.NoError(t, err)
-	email, err := o.Operator.ActivateEmailRequirement(o.ctx, "that too")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.PublishDocument(o.ctx, terms("1"), "why"))
+	email := graphtest.Got(o.Operator.ActivateEmailRequirement(o.ctx, "that too"))(t)
 	require.Equal(t, 48*time.Hour, email.EmailRequirementActivatedAt.Sub(*first.LifecycleActivatedAt).Round(time.Hour))
 	require.NoError(t, o.enable(graphtest.Ptr(true), graphtest.Ptr(true)))
 
-	_, err = o.Operator.DeactivateLifecycle(o.ctx, "a pause")
-	require.NoError(t, err)
-	later, err := o.Operator.ActivateLifecycle(o.ctx, "anew")
-	require.NoError(t, err)
+	graphtest.OK(t)(o.Operator.DeactivateLifecycle(o.ctx, "a pause"))
+	later := graphtest.Got(o.Operator.ActivateLifecycle(o.ctx, "anew"))(t)
 	require.Equal(t, 48*time.Hour, later.LifecycleActivatedAt.Sub(*first.LifecycleActivatedAt).Round(time.Hour), "it begins anew")
 }
 
@@ -135,7 +123,6 @@ func TestReinstatingLeadsOutOfTheTrash(t *testing.T) {
 	o := newOffice(t)
 	agent := o.Agent()
 	o.Exec("UPDATE bots SET state = 'trash' WHERE id = $1", agent.ID)
-	back, err := o.Operator.ReinstateBot(o.ctx, agent.ID, "it was asked for")
-	require.NoError(t, err)
+	back := graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was asked for"))(t)
 	require.EqualValues(t, "active", back.State)
 }
