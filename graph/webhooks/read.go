@@ -15,7 +15,7 @@ import (
 
 // MyWebhooks lists the caller's webhooks, newest first (§4.12). Only an agent may call it. Its fault is forbidden.
 func (a *API) MyWebhooks(ctx context.Context) (*List, error) {
-	v, _, err := checked(ctx, a, func() (any, error) { return nil, nil })
+	v, _, err := checked(ctx, a, func() (bool, error) { return true, nil })
 	if err != nil {
 		return nil, err
 	}
