@@ -105,7 +105,7 @@ func figures() []struct {
 		{"rest/mcp/mcp.go", "An answer holds at most #:", []string{size(bounds.ToolAnswer)}},
 		{"jobs/inspection/refusal.go", `"The file is larger than #."`, []string{size(bounds.File)}},
 		{"cmd/stoa/agentcli/files.go", "JPEG, PNG or PDF, at most #.", []string{size(bounds.File)}},
-		{"cmd/stoa/agentcli/rate.go", "up to # characters", []string{plain(bounds.RatingText)}},
+		{"cmd/stoa/agentcli/people.go", "up to # characters", []string{plain(bounds.RatingText)}},
 	}
 }
 

@@ -74,7 +74,7 @@ func TestReplaysSayWhatTheyAre(t *testing.T) {
 		"offer", "--contractor", "@" + ben.handle, "--title", "A sonnet", "--description", "x", "--deadline", "2999-01-01T00:00:00Z", "--amount", "1",
 	}
 	ada.run("act", ada.run(terms...)["id"].(string), "cancel")
-	require.Contains(t, ada.shown(terms...), "this offer was made before and is cancelled; another --operation-id offers it anew")
+	require.Contains(t, ada.shown(terms...), "the order is cancelled: another --operation-id offers it anew")
 
 	folder := filepath.Join(t.TempDir(), "mine")
 	require.NotContains(t, ada.shown("export", "--no-files", "--out", folder), "hours ago")

@@ -54,7 +54,7 @@ type commands struct {
 }
 
 // newCommands returns the command line before it is parsed.
-func newCommands() *commands { return &commands{Operator: operatorcli.New()} }
+func newCommands() *commands { return &commands{Agent: agentcli.New(), Operator: operatorcli.New()} }
 
 const (
 	exitFailure = 1
@@ -80,7 +80,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 		if ended, ok := errors.AsType[verdict](err); ok {
 			return printError(stderr, err, ended.code)
 		}
-		if wrong := new(operators.UsageError); errors.As(err, &wrong) {
+		wrong := new(operators.UsageError)
+		if _, usage := errors.AsType[agentcli.UsageError](err); usage || errors.As(err, &wrong) {
 			return printError(stderr, hint(fmt.Errorf("%w (see %s --help)", err, chosen.Selected().FullPath())), exitUsage)
 		}
 		code := exitFailure

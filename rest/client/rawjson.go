@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 )
@@ -34,4 +35,14 @@ func member[T any](answer members, name, method, path string) (T, error) {
 		return record, fmt.Errorf("%s in the answer to %s %s: %w", name, method, path, err)
 	}
 	return record, nil
+}
+
+// One makes a request whose answer holds a record under a name.
+func One[T any](ctx context.Context, c *Client, method, path, name string, body any) (T, error) {
+	return one[T](ctx, c, method, path, name, body)
+}
+
+// Act delivers a change of §1.7 (Agent.Act) whose answer holds a record under a name.
+func Act[T any](ctx context.Context, a *Agent, path, name string, body Fields) (record T, replayed bool, err error) {
+	return act[T](ctx, a, path, name, body)
 }

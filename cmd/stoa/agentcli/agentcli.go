@@ -1,5 +1,8 @@
 // Package agentcli is `stoa agent` and `stoa listen`: an agent on its own machine, with its private key in a file.
 //
+// The commands of `stoa agent` are rows of a table (command.go): most are one request of the API, whose members their flags fill, and a
+// view of the records in the answer (print.go).
+//
 // Everything goes through rest/client, so the commands promise what it promises: what must not be done twice is kept beside the
 // key file until it is answered, and an event is acknowledged after it was handed over. Text of other agents is printed without
 // control characters, which a terminal would obey.
@@ -9,9 +12,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -48,16 +52,12 @@ func (s Strictness) checks() client.Checks {
 	return client.Checks{LogKey: s.LogKey, Witnesses: s.Witness, Quorum: s.Quorum}
 }
 
-func (c Connection) options() client.Options {
-	checks := c.checks()
-	checks.AllowUnproven = c.AllowUnproven
-	return client.Options{Checks: checks}
-}
-
 // open opens the agent. Only register makes a key file.
 func (c Connection) open(origin string) (*client.Agent, error) {
-	a, err := client.OpenAgent(c.Key, origin, c.options())
-	if errors.Is(err, os.ErrNotExist) {
+	checks := c.checks()
+	checks.AllowUnproven = c.AllowUnproven
+	a, err := client.OpenAgent(c.Key, origin, client.Options{Checks: checks})
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no key file %s: stoa agent register makes one; to read the board and the services without one, "+
 			"name a server with --url", c.Key)
 	}
@@ -68,83 +68,76 @@ func (c Connection) open(origin string) (*client.Agent, error) {
 	return a, nil
 }
 
+// hasKeyFile reports whether the key file exists.
+func (c Connection) hasKeyFile() bool {
+	_, err := os.Stat(c.Key)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
 // registered opens an agent that has a token.
 func (c Connection) registered() (*client.Agent, error) {
-	if _, err := os.Stat(c.Key); err != nil {
-		return c.open("")
+	origin := c.URL
+	if !c.hasKeyFile() {
+		origin = ""
 	}
-	a, err := c.open(c.URL)
+	a, err := c.open(origin)
 	if err == nil {
 		err = a.Registered()
 	}
 	return a, err
 }
 
-// Command is the command line of `stoa agent`, as kong reads it.
+// Command is the command line of `stoa agent`, as kong reads it. New makes it.
 type Command struct {
 	Connection
 
 	JSON bool `group:"shared" env:"-" help:"Print JSON, for scripts."`
 
-	Register registerCommand    `cmd:"" help:"Make a key pair and register; the handle never changes."`
-	Import   importCommand      `cmd:"" help:"Make the key file of an agent that registered without this program."`
-	Me       meCommand          `cmd:"" help:"Show the agent itself."`
-	Profile  profileCommand     `cmd:"" help:"Change the profile: name, texts, pictures."`
-	Owner    ownerCommand       `cmd:"" help:"Link an owner by mail; the code of the mail is read from standard input."`
-	Doctor   agentDoctorCommand `cmd:"" help:"Say what keeps the agent from working; exit code 1 if anything does."`
-	Waiting  waitingCommand     `cmd:"" help:"List what waits for this agent: requests, messages, answers, drafts, steps of orders, ratings."`
-	Find     findCommand        `cmd:"" help:"Search agents; @handle shows that agent with its works and services."`
-	Befriend befriendCommand    `cmd:"" help:"Ask an agent for friendship, or accept its request."`
-	Friends  friendsCommand     `cmd:"" help:"List friendships and requests."`
-	Block    blockCommand       `cmd:"" help:"Block an agent for good, a friend or a stranger."`
-	Send     sendCommand        `cmd:"" help:"Seal a text for a friend and send it."`
-	Read     readCommand        `cmd:"" help:"Read what was exchanged with a friend, newest first."`
-	Quote    quoteCommand       `cmd:"" help:"Compute the price of an order."`
-	Offer    offerCommand       `cmd:"" help:"Offer a friend an order."`
-	Orders   ordersCommand      `cmd:"" help:"List orders, newest first."`
-	Order    orderCommand       `cmd:"" help:"Show an order and what may be done with it."`
-	Act      actCommand         `cmd:"" help:"Take an action on an order: accept, start, deliver, complete …"`
-	Draft    draftCommand       `cmd:"" help:"Drafts of an order: list, send, reply."`
-	Receipt  receiptCommand     `cmd:"" help:"Fetch the receipt of a closed order and check it under the pinned key log."`
-	Feedback feedbackCommand    `cmd:"" help:"Write to the operators of the server."`
-	Report   reportCommand      `cmd:"" help:"Report an agent, or what it published, to the operators."`
-	Reports  reportsCommand     `cmd:"" help:"List own reports and feedback with the operators' answers, newest first."`
-	Rate     rateCommand        `cmd:"" help:"Rate the other side of a closed order, once."`
-	Ratings  ratingsCommand     `cmd:"" help:"Read what others say of an agent, newest first."`
-	Board    boardCommand       `cmd:"" help:"The task board: list, post, respond, select."`
-	Wallet   walletCommand      `cmd:"" help:"Show the balance; with --history the ledger."`
-	Post     postCommand        `cmd:"" help:"Publish, show, change or delete a post."`
-	Feed     feedCommand        `cmd:"" help:"Read what agents publish, newest first."`
-	Service  serviceCommand     `cmd:"" help:"The catalogue of services: list, show, add, change, remove."`
-	Upload   uploadCommand      `cmd:"" help:"Upload a file."`
-	Download downloadCommand    `cmd:"" help:"Download a file of an order or a post."`
-	Resume   resumeCommand      `cmd:"" help:"Send what was not answered when the program was killed."`
-	Rotate   rotateCommand      `cmd:"" help:"Replace the token."`
-	Pins     pinsCommand        `cmd:"" help:"List the agents whose keys are known, with their fingerprints."`
-	Verify   verifyCommand      `cmd:"" help:"Have the key log prove an agent's key again, and compare its fingerprint with one that you have from elsewhere."`
-	WatchKey watchKeyCommand    `cmd:"" help:"Read what is new in the key log: whether it has this agent's own key and no other; exit code 4 if it lies."`
-	Unpin    unpinCommand       `cmd:"" help:"Forget the key of an agent, so that its next use pins the key that the server names then."`
-	Export   exportCommand      `cmd:"" help:"Download everything that the agent has on the server, as ZIP files; a repeat goes on."`
-	Erase    eraseCommand       `cmd:"" help:"Show the request to erase the agent, make it with --confirm, take it back with --cancel."`
-
-	AcceptEpoch acceptEpochCommand `cmd:"" help:"Follow a key log that the server has begun anew, after you have asked its operator why."`
+	kong.Plugins
 }
 
-// deps holds the dependencies of commands.
-type deps struct {
-	Connection
+// New returns the command line with a command for each row.
+func New() Command { return Command{Plugins: kong.Plugins{tree(rows())}} }
 
-	//nolint:containedctx // of one command line
-	ctx  context.Context
-	out  io.Writer
-	json bool
+// rows are all commands in the order of the help.
+func rows() []row {
+	return slices.Concat(selfRows, peopleRows, messageRows, orderRows, draftRows, feedbackRows, boardRows, walletRows, publishRows, fileRows,
+		keyRows, leavingRows)
 }
 
-// AfterApply implements kong's hook, which runs once all flags are known.
-func (c *Command) AfterApply(parsed *kong.Context) error {
-	ctx, _ := untilSignal() // it ends with the program
-	parsed.Bind(&deps{c.Connection, ctx, parsed.Stdout, c.JSON})
-	return parsed.BindToProvider(c.registered)
+// Run carries out the command that was chosen.
+func (c *Command) Run(chosen *kong.Context) error {
+	selected, all := chosen.Selected(), rows()
+	i := slices.IndexFunc(all, func(r row) bool { return "agent "+r.path == selected.Path() })
+	if i < 0 {
+		return UsageError("a command is missing")
+	}
+	ctx, stop := untilSignal()
+	defer stop()
+	run := &call{Connection: c.Connection, row: all[i], ctx: ctx, out: chosen.Stdout, json: c.JSON}
+	run.read(selected.Target)
+	if run.needs != needsNothing {
+		if err := run.connect(); err != nil {
+			return err
+		}
+	}
+	return run.run(run)
+}
+
+// connect opens the agent of the key file, or the server of --url for a command that needs no more.
+func (c *call) connect() (err error) {
+	if c.needs == needsServer && !c.hasKeyFile() && c.URL != "" {
+		c.client = client.New(c.URL, client.Options{})
+		return nil
+	}
+	c.agent, err = c.registered()
+	if c.agent != nil {
+		c.client = c.agent.Client
+	}
+	if c.needs == needsServer && errors.Is(err, client.ErrNotRegistered) {
+		c.agent, err = nil, nil
+	}
+	return err
 }
 
 // untilSignal is a context that ends when the program is asked to.

@@ -1,7 +1,10 @@
 package agentcli
 
 import (
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,113 +12,47 @@ import (
 	"stoa/rest/client"
 )
 
-// boardCommand is the task board: work without friendship (§2.8, §4.9).
-type boardCommand struct {
-	List     boardListCommand     `cmd:"" default:"withargs" help:"List open tasks, newest first."`
-	Show     boardShowCommand     `cmd:"" help:"Show a task and what may be done with it."`
-	Mine     boardMineCommand     `cmd:"" help:"List one's own tasks and responses, newest first."`
-	Post     boardPostCommand     `cmd:"" help:"Put a task on the board; nothing is reserved by it."`
-	Respond  boardRespondCommand  `cmd:"" help:"Offer to do a task; its customer alone sees it."`
-	Change   boardChangeCommand   `cmd:"" help:"Change one's own response while it is open."`
-	Withdraw boardWithdrawCommand `cmd:"" help:"Take one's own response back."`
-	Answers  boardAnswersCommand  `cmd:"" help:"List the responses to a task."`
-	Select   boardSelectCommand   `cmd:"" help:"Choose a response, which reserves its price and makes an order."`
-	Close    boardCloseCommand    `cmd:"" help:"Take a task off the board."`
-}
-
-type boardListCommand struct {
-	paging
-
-	Words string `arg:"" optional:"" help:"Looked for in titles and descriptions."`
-	State string `env:"-" default:"open" help:"open, selected or closed."`
-}
-
-// Run implements kong's command.
-func (c boardListCommand) Run(d *deps) error {
-	r, err := d.reader()
-	if err != nil {
-		return err
-	}
-	found, err := client.First(r.Tasks(d.ctx, client.TasksQuery{State: c.State, Words: c.Words}), c.Limit)
-	if err != nil {
-		return err
-	}
-	answered, err := d.answered(r, found)
-	if err != nil {
-		return err
-	}
-	return table(d, found, list[client.Task]{
-		none: "No task on the board is " + c.State + ".", titles: "ID CUSTOMER REWARD DEADLINE-UTC RESPONSES TITLE",
-		cells: func(t client.Task) []string {
-			responses := strconv.Itoa(t.Responses)
-			if state := answered[t.ID]; state != "" {
-				responses += ", yours " + state
-			}
-			return []string{t.ID, handleText(t.Customer), terminal.Credits(t.Amount), dayTime(t.Deadline), responses, short(t.Title)}
-		},
-	})
-}
-
-// answered returns the states of the agent's own newest responses by task, which takes one request. A reader without a token has none.
-func (d *deps) answered(r reader, tasks []client.Task) (map[string]string, error) {
-	states := make(map[string]string)
-	if d.json || len(tasks) == 0 || r.agent == nil {
-		return states, nil
-	}
-	own, err := client.First(r.OwnResponses(d.ctx), cursorPage)
-	for _, response := range own {
-		if states[response.TaskID] == "" { // the newest counts
-			states[response.TaskID] = response.State
+// The task board is work without friendship (§2.8, §4.9).
+var boardRows = []row{
+	{"board list", "List open tasks, newest first.", []param{
+		arg("words", "q", "Looked for in titles and descriptions.").with(`optional:""`),
+		flag("state", "state", "open, selected or closed.").with(`default:"open"`), limit,
+	}, listTasks, needsServer},
+	{"board show", "Show a task and what may be done with it.", []param{id("task")}, ask(tasks, http.MethodGet, "/tasks/{task}"), needsServer},
+	{"board mine", "List one's own tasks and responses, newest first.", []param{limit}, listMine, needsToken},
+	{"board post", "Put a task on the board; nothing is reserved by it.", append([]param{
+		flag("title", "title", "What it is, in a line.").with(`required:""`),
+		flag("description", "description", "What is to be done.").with(`required:""`), dueTime,
+	}, prices...), func(c *call) error { // a task has no id of the client's: look before repeating it
+		if _, err := c.reward(); err != nil {
+			return err
 		}
-	}
-	return states, err
+		return request(c, tasks, http.MethodPost, "/tasks", c.body())
+	}, needsToken},
+	{"board respond", "Offer to do a task; its customer alone sees it.", append([]param{
+		id("task"), arg("text", "text", "Why this agent should do it. Without --amount the reward is the task's."),
+	}, prices...), ask(responses, http.MethodPost, "/tasks/{task}/responses"), needsToken},
+	{"board change", "Change one's own response while it is open.", append([]param{
+		id("task"), id("response"), arg("text", "text", "Another text.").with(`optional:""`),
+	}, prices...), ask(responses, http.MethodPatch, "/tasks/{task}/responses/{response}"), needsToken},
+	{"board withdraw", "Take one's own response back.", []param{id("task"), id("response")},
+		ask(responses, http.MethodDelete, "/tasks/{task}/responses/{response}"), needsToken},
+	{"board answers", "List the responses to a task.", []param{id("task"), limit}, listResponses, needsToken},
+	{"board select", "Choose a response, which reserves its price and makes an order.", []param{
+		id("task"), id("response"),
+		of[amount](flag("total", "", "The total to pay; without it the server is asked and its answer confirmed.")).with(`placeholder:"CREDITS"`),
+	}, selectResponse, needsToken},
+	{"board close", "Take a task off the board.", []param{id("task")}, ask(tasks, http.MethodPost, "/tasks/{task}/close"), needsToken},
 }
 
-type boardShowCommand struct {
-	Task string `arg:"" help:"Id of the task."`
-}
-
-// Run implements kong's command.
-func (c boardShowCommand) Run(d *deps) error {
-	r, err := d.reader()
-	if err != nil {
-		return err
-	}
-	task, err := r.Task(d.ctx, c.Task)
-	if err != nil {
-		return err
-	}
-	return d.showTask(r.agent, task)
-}
-
-type boardPostCommand struct {
-	price
-
-	Title       string   `env:"-" required:"" help:"What it is, in a line."`
-	Description string   `env:"-" required:"" help:"What is to be done."`
-	Deadline    deadline `env:"-" required:"" placeholder:"TIME" help:"From now, such as 2h or 3d, or such as 2030-01-31T12:00:00Z."`
-}
-
-// Run implements kong's command. A task has no id of the client's: look before repeating it.
-func (c boardPostCommand) Run(d *deps, a *client.Agent) error {
-	reward, err := c.required()
-	if err != nil {
-		return err
-	}
-	task, err := a.CreateTask(d.ctx, client.TaskInput{
-		Title: c.Title, Description: c.Description, Deadline: c.Deadline.wire(), Amount: reward,
-	})
-	if err != nil {
-		return err
-	}
-	return d.showTask(a, task)
-}
-
-func (d *deps) showTask(a *client.Agent, t client.Task) error {
-	return d.show(t, field{"id", t.ID}, field{"state", t.State}, field{"customer", named(t.Customer.Handle, t.Customer.DisplayName)},
-		field{"title", theirs(t.Title)}, field{"description", theirs(t.Description)}, field{"price", taskPrice(a, t)},
-		field{"deadline", utc(t.Deadline)},
-		field{"responses", strconv.Itoa(t.Responses)}, field{"order", textOf(t.OrderID)}, field{"actions", actionNames(t.Actions)})
+var tasks = view[client.Task]{
+	name: "task", list: "tasks",
+	fields: func(c *call, t client.Task) []field {
+		return []field{{"id", t.ID}, {"state", t.State}, {"customer", named(t.Customer)},
+			{"title", theirs(t.Title)}, {"description", theirs(t.Description)}, {"price", taskPrice(c.agent, t)}, {"deadline", utc(t.Deadline)},
+			{"responses", strconv.Itoa(t.Responses)}, {"order", textOf(t.OrderID)}, {"actions", actionNames(t.Actions)}}
+	},
+	titles: "ID CUSTOMER REWARD DEADLINE-UTC RESPONSES TITLE",
 }
 
 // taskPrice says what each side pays and gets. a is nil for a reader without a token.
@@ -130,88 +67,158 @@ func taskPrice(a *client.Agent, t client.Task) string {
 	return "you get " + reward + " if you do it; the customer pays " + total + ", fee included"
 }
 
-type boardRespondCommand struct {
-	price
-
-	Task string `arg:"" help:"Id of the task."`
-	Text string `arg:"" help:"Why this agent should do it. Without --amount the reward is the task's."`
+var responses = view[client.Response]{
+	name: "response", list: "responses",
+	fields: func(_ *call, r client.Response) []field {
+		return []field{{"id", r.ID}, {"state", r.State}, {"reward", terminal.Credits(r.Amount)}, {"text", theirs(r.Text)}}
+	},
+	none: "No responses to this task yet.", titles: "ID AGENT REWARD TOTAL STATE",
+	below: func(_ *call, r client.Response) string { return theirs(r.Text) },
 }
 
-// Run implements kong's command.
-func (c boardRespondCommand) Run(d *deps, a *client.Agent) error {
-	return shown(d.showResponse)(a.Respond(d.ctx, c.Task, c.Text, c.minor()))
+// listTasks prints tasks, with the states of the agent's own newest responses.
+func listTasks(c *call) error {
+	found, err := client.First(client.Pages[client.Task](c.ctx, c.client, "/tasks", "tasks", c.query()), c.number("limit"))
+	if err != nil {
+		return err
+	}
+	answered := make(map[string]string)
+	if !c.json && len(found) > 0 && c.agent != nil {
+		own, err := client.First(c.client.OwnResponses(c.ctx), cursorPage)
+		if err != nil {
+			return err
+		}
+		for _, response := range slices.Backward(own) { // the newest counts
+			answered[response.TaskID] = response.State
+		}
+	}
+	v := tasks
+	v.none = "No task on the board is " + c.text("state") + "."
+	v.cells = func(t client.Task) []string {
+		count := strconv.Itoa(t.Responses)
+		if state := answered[t.ID]; state != "" {
+			count += ", yours " + state
+		}
+		return []string{t.ID, handleText(t.Customer), terminal.Credits(t.Amount), dayTime(t.Deadline), count, short(t.Title)}
+	}
+	return v.table(c, found)
 }
 
-type boardAnswersCommand struct {
-	paging
-
-	Task string `arg:"" help:"Id of the task."`
+// mine is an own task or response, as board mine lists both.
+type mine struct {
+	Task     *client.Task
+	Response *client.OwnResponse
 }
 
-// Run implements kong's command.
-func (c boardAnswersCommand) Run(d *deps, a *client.Agent) error {
-	found, err := client.First(a.Responses(d.ctx, c.Task), c.Limit)
+// MarshalJSON implements json.Marshaler: the record as the server sent it, under its kind.
+func (m mine) MarshalJSON() ([]byte, error) {
+	if m.Task != nil {
+		return json.Marshal(map[string]json.RawMessage{"task": m.Task.JSON()})
+	}
+	return json.Marshal(map[string]json.RawMessage{"response": m.Response.JSON()})
+}
+
+// about returns the id and the state of the task, as far as the record says them.
+func (m mine) about() (taskID, state string) {
+	if m.Task != nil {
+		return m.Task.ID, m.Task.State
+	}
+	return m.Response.TaskID, m.Response.State
+}
+
+func (m mine) cells() []string {
+	if t := m.Task; t != nil {
+		return []string{"task", t.State, terminal.Credits(t.Amount), dayTime(t.Deadline), t.ID, "", short(t.Title)}
+	}
+	r := m.Response
+	return []string{"response", r.State, terminal.Credits(r.Amount), dayTime(r.Task.Deadline), r.TaskID, r.ID, short(r.Task.Title)}
+}
+
+// listMine lists the tasks and then the responses. The orders of those that were selected are found among the newest ones, in one request,
+// since a response does not name its order.
+func listMine(c *call) error {
+	own, err := client.First(client.Pages[client.Task](c.ctx, c.client, "/tasks", "tasks", query("mine", "true")), c.number("limit"))
+	if err != nil {
+		return err
+	}
+	answers, err := client.First(c.client.OwnResponses(c.ctx), c.number("limit"))
+	if err != nil {
+		return err
+	}
+	var all []mine
+	for i := range own {
+		all = append(all, mine{Task: &own[i]})
+	}
+	for i := range answers {
+		all = append(all, mine{Response: &answers[i]})
+	}
+	selected := func(m mine) bool { _, state := m.about(); return state == "selected" }
+	orders := make(map[string]string)
+	if !c.json && slices.ContainsFunc(all, selected) {
+		found, err := client.First(c.everyOrder(""), page)
+		if err != nil {
+			return err
+		}
+		for _, order := range found {
+			orders[textOf(order.TaskID)] = "order " + order.ID + ", " + order.State
+		}
+	}
+	return view[mine]{
+		none: "No tasks and no responses of this agent.", titles: "WHAT STATE REWARD DEADLINE-UTC TASK RESPONSE TITLE", cells: mine.cells,
+		below: func(_ *call, m mine) string {
+			taskID, _ := m.about()
+			switch {
+			case !selected(m):
+				return ""
+			case orders[taskID] == "" && m.Task != nil && m.Task.OrderID != nil:
+				return "order " + *m.Task.OrderID
+			}
+			return orders[taskID]
+		},
+	}.table(c, all)
+}
+
+func listResponses(c *call) error {
+	found, err := client.First(c.client.Responses(c.ctx, c.text("task")), c.number("limit"))
 	if err != nil {
 		return err
 	}
 	var task client.Task
-	if len(found) > 0 && !d.json {
-		if task, err = a.Task(d.ctx, c.Task); err != nil {
+	if len(found) > 0 && !c.json {
+		if task, err = c.client.Task(c.ctx, c.text("task")); err != nil {
 			return err
 		}
 	}
-	return table(d, found, list[client.Response]{
-		none: "No responses to this task yet.", titles: "ID AGENT REWARD TOTAL STATE",
-		cells: func(r client.Response) []string {
-			return []string{r.ID, handleText(r.Bot), terminal.Credits(r.Amount), terminal.Credits(task.TotalOf(r.Amount)), r.State}
-		},
-		below: func(r client.Response) string { return theirs(r.Text) },
-	})
+	v := responses
+	v.cells = func(r client.Response) []string {
+		return []string{r.ID, handleText(r.Bot), terminal.Credits(r.Amount), terminal.Credits(task.TotalOf(r.Amount)), r.State}
+	}
+	return v.table(c, found)
 }
 
-type boardSelectCommand struct {
-	Task     string `arg:"" help:"Id of the task."`
-	Response string `arg:"" help:"Id of the response."`
-	Total    amount `env:"-" placeholder:"CREDITS" help:"The total to pay; without it the server is asked and its answer confirmed."`
-}
-
-// Run implements kong's command. A repeat is the same selection.
-func (c boardSelectCommand) Run(d *deps, a *client.Agent) (err error) {
-	if c.Total == 0 {
-		if c.Total, err = d.totalOf(a, c.Task, c.Response); err != nil {
+// selectResponse chooses a response. A repeat is the same selection.
+func selectResponse(c *call) error {
+	total, given := c.given["total"].(amount)
+	if !given {
+		var err error
+		if total, err = c.totalOf(c.text("task"), c.text("response")); err != nil {
 			return err
 		}
 	}
-	made, err := a.Select(d.ctx, c.Task, c.Response, int64(c.Total))
-	if err != nil {
-		return err
-	}
-	return d.showActed(a, made, confirmed(c.Total))
+	made, err := c.agent.Select(c.ctx, c.text("task"), c.text("response"), int64(total))
+	return c.showActed(made, int64(total), err)
 }
 
 // totalOf asks for the total of a response.
-func (d *deps) totalOf(a *client.Agent, taskID, responseID string) (amount, error) {
-	for response, err := range a.Responses(d.ctx, taskID) {
+func (c *call) totalOf(taskID, responseID string) (amount, error) {
+	for response, err := range c.client.Responses(c.ctx, taskID) {
 		if err != nil {
 			return 0, err
 		}
 		if strings.EqualFold(response.ID, responseID) {
-			quote, err := a.Quote(d.ctx, response.Amount)
+			quote, err := c.client.Quote(c.ctx, response.Amount)
 			return amount(quote.Total), err
 		}
 	}
 	return 0, fmt.Errorf("task %s has no response %s: stoa agent board answers lists them", taskID, responseID)
-}
-
-type boardCloseCommand struct {
-	Task string `arg:"" help:"Id of the task."`
-}
-
-// Run implements kong's command.
-func (c boardCloseCommand) Run(d *deps, a *client.Agent) error {
-	task, err := a.CloseTask(d.ctx, c.Task)
-	if err != nil {
-		return err
-	}
-	return d.showTask(a, task)
 }

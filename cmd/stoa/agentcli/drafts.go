@@ -8,38 +8,42 @@ import (
 	"stoa/rest/client"
 )
 
-// draftCommand is for work that is shown before the one delivery.
-type draftCommand struct {
-	List  draftListCommand  `cmd:"" default:"withargs" help:"List the drafts of an order, newest first."`
-	Send  draftSendCommand  `cmd:"" help:"Show the customer a draft: a text, files or both."`
-	Reply draftReplyCommand `cmd:"" help:"Answer the newest draft of an order: fine or changes."`
+// Drafts show work before the one delivery.
+var draftRows = []row{
+	{"draft list", "List the drafts of an order, newest first.", []param{id("order"), limit},
+		list(drafts, client.Rows[client.Draft], "/orders/{order}/drafts"), needsToken},
+	{"draft send", "Show the customer a draft: a text, files or both.", []param{
+		id("order"), arg("text", "text", "The text.").with(`optional:""`), orderFiles,
+		flag("operation-id", "operation_id", "Derived from the rest unless given, so the same draft again is the first one.").with(`placeholder:"UUID"`),
+	}, sendDraft, needsToken},
+	{"draft reply", "Answer the newest draft of an order: fine or changes.", []param{
+		id("order"), choice(arg("verdict", "verdict", "fine or changes."), "fine,changes", ""),
+		arg("text", "text", "What is to be changed.").with(`optional:""`),
+		flag("draft", "", "The draft; empty: the newest.").with(`placeholder:"ID"`),
+	}, replyToDraft, needsToken},
 }
 
-type draftListCommand struct {
-	paging
-
-	Order string `arg:"" help:"Id of the order."`
-}
-
-// Run implements kong's command.
-func (c draftListCommand) Run(d *deps, a *client.Agent) error {
-	return listed(d, a.Drafts(d.ctx, c.Order), c.Limit, list[client.Draft]{
-		none: "No drafts of this order.", titles: "NUMBER ID UTC REPLY",
-		cells: func(r client.Draft) []string {
-			verdict := "none yet"
-			if r.Reply != nil {
-				verdict = r.Reply.Verdict
-			}
-			return []string{strconv.Itoa(r.Number), r.ID, dayTime(r.CreatedAt), verdict}
-		},
-		below: func(r client.Draft) string {
-			reply := replyText(r.Reply)
-			if reply != "" {
-				reply = "reply: " + reply
-			}
-			return blocks(theirs(textOf(r.Text)), filesText(r.Files), reply)
-		},
-	})
+var drafts = view[client.Draft]{
+	name: "draft", list: "drafts",
+	fields: func(_ *call, r client.Draft) []field {
+		return []field{{"id", r.ID}, {"number", strconv.Itoa(r.Number)}, {"text", theirs(textOf(r.Text))}, {"files", filesText(r.Files)},
+			{"reply", replyText(r.Reply)}}
+	},
+	none: "No drafts of this order.", titles: "NUMBER ID UTC REPLY",
+	cells: func(r client.Draft) []string {
+		verdict := "none yet"
+		if r.Reply != nil {
+			verdict = r.Reply.Verdict
+		}
+		return []string{strconv.Itoa(r.Number), r.ID, dayTime(r.CreatedAt), verdict}
+	},
+	below: func(_ *call, r client.Draft) string {
+		reply := replyText(r.Reply)
+		if reply != "" {
+			reply = "reply: " + reply
+		}
+		return blocks(theirs(textOf(r.Text)), filesText(r.Files), reply)
+	},
 }
 
 func replyText(r *client.DraftReply) string {
@@ -49,59 +53,37 @@ func replyText(r *client.DraftReply) string {
 	return strings.TrimSpace(r.Verdict + " " + theirs(textOf(r.Text)))
 }
 
-func (d *deps) showDraft(r client.Draft, replayed bool) error {
-	return d.show(struct {
-		client.Draft
-		repeat
-	}{r, repeat{replayed}}, repeat{replayed}.field(), field{"id", r.ID}, field{"number", strconv.Itoa(r.Number)}, field{"text", theirs(textOf(r.Text))},
-		field{"files", filesText(r.Files)}, field{"reply", replyText(r.Reply)})
+// newestDraft returns the newest draft of an order, nil if there is none.
+func (c *call) newestDraft(orderID string) (*client.Draft, error) {
+	newest, err := client.First(c.client.Drafts(c.ctx, orderID), 1)
+	if err != nil || len(newest) == 0 {
+		return nil, err
+	}
+	return &newest[0], nil
 }
 
-type draftSendCommand struct {
-	Order       string   `arg:"" help:"Id of the order."`
-	Text        string   `arg:"" optional:"" help:"The text."`
-	File        []string `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose order."`
-	OperationID string   `env:"-" placeholder:"UUID" help:"Derived from the rest unless given, so the same draft again is the first one."`
-}
-
-// Run implements kong's command.
-func (c draftSendCommand) Run(d *deps, a *client.Agent) error {
-	fields := make(client.Fields)
-	setTo(fields, "text", c.Text)
-	setTo(fields, "operation_id", c.OperationID)
+func sendDraft(c *call) error {
+	body := c.body()
 	var made client.Draft
 	var replayed bool
-	if err := d.changeWith(a, fields, "attachment_ids", c.File, func() (err error) {
-		made, replayed, err = a.SendDraft(d.ctx, c.Order, client.DraftInput{More: fields})
+	err := c.changeWith(body, "attachment_ids", func() (err error) {
+		made, replayed, err = client.Act[client.Draft](c.ctx, c.agent, c.target("/orders/{order}/drafts"), drafts.name, body)
 		return err
-	}); err != nil {
-		return err
-	}
-	return d.showDraft(made, replayed)
+	})
+	return drafts.replay(c, made, replayed, err)
 }
 
-type draftReplyCommand struct {
-	Order   string `arg:"" help:"Id of the order."`
-	Verdict string `arg:"" enum:"fine,changes" help:"fine or changes."`
-	Text    string `arg:"" optional:"" help:"What is to be changed."`
-	Draft   string `env:"-" placeholder:"ID" help:"The draft; empty: the newest."`
-}
-
-// Run implements kong's command.
-func (c draftReplyCommand) Run(d *deps, a *client.Agent) error {
-	if c.Draft == "" {
-		newest, err := client.First(a.Drafts(d.ctx, c.Order), 1)
+func replyToDraft(c *call) error {
+	if !c.has("draft") {
+		newest, err := c.newestDraft(c.text("order"))
 		if err != nil {
 			return err
 		}
-		if len(newest) == 0 {
-			return fmt.Errorf("order %s has no draft", c.Order)
+		if newest == nil {
+			return fmt.Errorf("order %s has no draft", c.text("order"))
 		}
-		c.Draft = newest[0].ID
+		c.given["draft"] = newest.ID
 	}
-	made, replayed, err := a.ReplyToDraft(d.ctx, c.Order, c.Draft, c.Verdict, c.Text)
-	if err != nil {
-		return err
-	}
-	return d.showDraft(made, replayed)
+	made, replayed, err := client.Act[client.Draft](c.ctx, c.agent, c.target("/orders/{order}/drafts/{draft}/reply"), drafts.name, c.body())
+	return drafts.replay(c, made, replayed, err)
 }

@@ -17,15 +17,25 @@ import (
 	"stoa/rest/client"
 )
 
-type verifyCommand struct {
-	peer
-
-	Fingerprint string `arg:"" optional:"" help:"What the agent says its fingerprint is, over another channel: SHA256:…; empty: only the key log is asked."`
+var keyRows = []row{
+	{"pins", "List the agents whose keys are known, with their fingerprints.", nil, listPins, needsToken},
+	{"verify", "Have the key log prove an agent's key again, and compare its fingerprint with one that you have from elsewhere.", []param{
+		peer, arg("fingerprint", "", "What the agent says its fingerprint is, over another channel: SHA256:…; empty: only the key log is asked.").with(`optional:""`),
+	}, verify, needsToken},
+	{"watch-key", "Read what is new in the key log: whether it has this agent's own key and no other; exit code 4 if it lies.", []param{
+		of[time.Duration](flag("every", "", "Look again after that time, until a signal or an alarm ends it; otherwise look once.")).with(`placeholder:"1h"`),
+	}, func(c *call) error {
+		every, _ := c.given["every"].(time.Duration)
+		return c.watch(every, c.agent.WatchKey)
+	}, needsToken},
+	{"unpin", "Forget the key of an agent, so that its next use pins the key that the server names then.", []param{peer}, unpin, needsToken},
+	{"accept-epoch", "Follow a key log that the server has begun anew, after you have asked its operator why.", []param{
+		flag("new-key", "", "The key of the log, as its operator has published it elsewhere, if the former key was lost.").with(`placeholder:"VKEY"`),
+	}, acceptEpoch, needsToken},
 }
 
-// Run implements kong's command.
-func (c verifyCommand) Run(d *deps, a *client.Agent) error {
-	found, err := a.Verify(d.ctx, self(a, c.Agent), c.Fingerprint)
+func verify(c *call) error {
+	found, err := c.agent.Verify(c.ctx, c.self(c.text("agent")), c.text("fingerprint"))
 	if err != nil {
 		return err
 	}
@@ -37,60 +47,87 @@ func (c verifyCommand) Run(d *deps, a *client.Agent) error {
 		proof = "it proves the key; not witnessed"
 	}
 	compared := "the same"
-	if c.Fingerprint == "" {
+	if !c.has("fingerprint") {
 		compared = "not compared: ask the agent for it over another channel"
 	}
-	return d.show(found, field{"agent", "@" + found.Handle}, field{"fingerprint", found.Fingerprint}, field{"compared", compared},
+	return c.show(found, field{"agent", "@" + found.Handle}, field{"fingerprint", found.Fingerprint}, field{"compared", compared},
 		field{"key log", proof}, field{"pinned via", found.Via}, field{"id", found.ID})
 }
 
-type watchKeyCommand struct{ every }
+// pinned is an agent whose key is known.
+type pinned struct {
+	client.Pin
 
-// Run implements kong's command.
-func (c watchKeyCommand) Run(d *deps, a *client.Agent) error {
-	return c.repeat(d, a.WatchKey)
+	Fingerprint string `json:"fingerprint"`
 }
 
-// every is part of a command that looks at a key log.
-type every struct {
-	Every time.Duration `env:"-" placeholder:"1h" help:"Look again after that time, until a signal or an alarm ends it; otherwise look once."`
-}
-
-// Validate implements kong's validation.
-func (e every) Validate() error {
-	if e.Every < 0 {
-		return errors.New("--every must be a time such as 1h")
+// listPins asks no server.
+func listPins(c *call) error {
+	pins, err := c.agent.Trust.Pins()
+	if err != nil {
+		return err
 	}
-	return nil
+	all := make([]pinned, 0, len(pins))
+	for _, pin := range slices.SortedFunc(maps.Values(pins), func(a, b client.Pin) int {
+		return cmp.Or(cmp.Compare(a.Handle, b.Handle), cmp.Compare(a.ID, b.ID))
+	}) {
+		fingerprint, err := client.Fingerprint(pin.Key)
+		if err != nil {
+			return err
+		}
+		all = append(all, pinned{pin, fingerprint})
+	}
+	return view[pinned]{
+		none: "No key of another agent is known yet.", titles: "HANDLE FINGERPRINT VIA SINCE ID",
+		cells: func(p pinned) []string {
+			return []string{p.Handle, p.Fingerprint, p.Via, p.At.Format(time.DateOnly), p.ID}
+		},
+	}.table(c, all)
 }
 
-// repeat looks once, or again and again until something is wrong that looking again does not mend.
-func (e every) repeat(d *deps, look func(context.Context) (client.Audited, error)) error {
+// unpin asks no server.
+func unpin(c *call) error {
+	pin, err := c.agent.Trust.Unpin(c.text("agent"))
+	if err != nil {
+		return err
+	}
+	fingerprint, err := client.Fingerprint(pin.Key)
+	if err != nil {
+		return err
+	}
+	return c.show(pinned{pin, fingerprint}, field{"forgotten", fingerprint}, field{"agent", pin.Handle}, field{"id", pin.ID})
+}
+
+// watch looks at a key log once, or again and again until something is wrong that looking again does not mend.
+func (c *call) watch(every time.Duration, look func(context.Context) (client.Audited, error)) error {
+	if every < 0 {
+		return UsageError("--every must be a time such as 1h")
+	}
 	for {
-		found, err := look(d.ctx)
+		found, err := look(c.ctx)
 		if err == nil {
-			err = d.showAudited(found)
+			err = c.showAudited(found)
 		}
-		if e.Every == 0 || client.Alarm(err) || errors.Is(err, client.ErrEpoch) {
+		if every == 0 || client.Alarm(err) || errors.Is(err, client.ErrEpoch) {
 			return err
 		}
 		if !errors.Is(err, context.Canceled) {
 			complain(err)
 		}
 		select {
-		case <-d.ctx.Done():
+		case <-c.ctx.Done():
 			return nil
-		case <-time.After(e.Every):
+		case <-time.After(every):
 		}
 	}
 }
 
-func (d *deps) showAudited(a client.Audited) error {
+func (c *call) showAudited(a client.Audited) error {
 	own := ""
 	if a.Index != nil {
 		own = fmt.Sprintf("entry %d is this agent's key, and no other is of its handle", *a.Index)
 	}
-	return d.show(a, field{"key log", a.Origin}, field{"its key", a.Vkey}, field{"entries", fmt.Sprintf("%d, %d read now", a.Size, a.Read)},
+	return c.show(a, field{"key log", a.Origin}, field{"its key", a.Vkey}, field{"entries", fmt.Sprintf("%d, %d read now", a.Size, a.Read)},
 		field{"agents", fmt.Sprintf("%d, no handle twice", a.Agents)}, field{"own key", own}, field{"witnesses", witnessText(a)})
 }
 
@@ -111,8 +148,8 @@ func witnessText(a client.Audited) string {
 type ownKeyFinding struct{ text, block string }
 
 // ownKey watches the key once. alarm is set if the log lies.
-func (d *deps) ownKey(a *client.Agent) (found ownKeyFinding, alarm error) {
-	audited, err := a.WatchKey(d.ctx)
+func (c *call) ownKey() (found ownKeyFinding, alarm error) {
+	audited, err := c.agent.WatchKey(c.ctx)
 	switch {
 	case err == nil:
 		return ownKeyFinding{text: "has this agent's key, and no other of its handle; " + witnessText(audited)}, nil
@@ -128,13 +165,8 @@ func (d *deps) ownKey(a *client.Agent) (found ownKeyFinding, alarm error) {
 	return ownKeyFinding{text: "not known: " + Explain(err).Error()}, nil
 }
 
-type acceptEpochCommand struct {
-	NewKey string `env:"-" placeholder:"VKEY" help:"The key of the log, as its operator has published it elsewhere, if the former key was lost."`
-}
-
-// Run implements kong's command.
-func (c acceptEpochCommand) Run(d *deps, a *client.Agent) error {
-	made, err := a.Log.AcceptEpoch(d.ctx, c.NewKey)
+func acceptEpoch(c *call) error {
+	made, err := c.agent.Log.AcceptEpoch(c.ctx, c.text("new-key"))
 	if err != nil {
 		return err
 	}
@@ -142,7 +174,7 @@ func (c acceptEpochCommand) Run(d *deps, a *client.Agent) error {
 	if made.Left < made.Kept {
 		lost = fmt.Sprintf("the last %d of the %d entries that were seen are missing", made.Kept-made.Left, made.Kept)
 	}
-	return d.show(made, field{"key log", made.Origin}, field{"follows", made.Former}, field{"its key", made.Vkey},
+	return c.show(made, field{"key log", made.Origin}, field{"follows", made.Former}, field{"its key", made.Vkey},
 		field{"entries", strconv.FormatInt(made.Size, 10)}, field{"former entries", lost}, field{"the server's reason", theirs(made.Reason)})
 }
 
@@ -154,8 +186,9 @@ type MonitorCommand struct {
 
 	AcceptEpoch bool `env:"-" help:"Follow a key log that was begun anew, after you have asked its operator why."`
 
+	Every time.Duration `env:"-" placeholder:"1h" help:"Look again after that time, until a signal or an alarm ends it; otherwise look once."`
+
 	Strictness
-	every
 }
 
 // Run implements kong's command.
@@ -183,5 +216,5 @@ func (c MonitorCommand) Run(out io.Writer) (err error) {
 			return err
 		}
 	}
-	return c.repeat(&deps{ctx: ctx, out: out, json: c.JSON}, log.Audit)
+	return (&call{ctx: ctx, out: out, json: c.JSON}).watch(c.Every, log.Audit)
 }

@@ -1,14 +1,13 @@
 package agentcli
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,9 +16,16 @@ import (
 	"stoa/rest/client"
 )
 
-type exportCommand struct {
-	Out   string `env:"-" default:"export" placeholder:"FOLDER" help:"Where to write the archive; a repeat with the same folder goes on."`
-	Files bool   `env:"-" default:"true" negatable:"" help:"With the bytes of the agent's files; --no-files leaves them out."`
+var leavingRows = []row{
+	{"export", "Download everything that the agent has on the server, as ZIP files; a repeat goes on.", []param{
+		of[string](flag("out", "", "Where to write the archive; a repeat with the same folder goes on.")).with(`default:"export" placeholder:"FOLDER"`),
+		of[bool](flag("files", "", "With the bytes of the agent's files; --no-files leaves them out.")).with(`default:"true" negatable:""`),
+	}, export, needsToken},
+	{"erase", "Show the request to erase the agent, make it with --confirm, take it back with --cancel.", []param{
+		flag("confirm", "", "Ask that the agent be erased, seven days later; HANDLE is its own, as a sign that you mean it.").
+			with(`xor:"what" placeholder:"HANDLE"`),
+		tick("cancel", "", "Take the request back.").with(`xor:"what"`),
+	}, erase, needsToken},
 }
 
 // asked is the request for an archive, kept in the folder from before it is sent.
@@ -31,26 +37,27 @@ type asked struct {
 // The pauses between two looks at an archive that is being made.
 const shortestLook, longestLook = 500 * time.Millisecond, 10 * time.Second
 
-// Run asks for an archive, waits until it is made, and downloads its parts. A repeat goes on with the archive that the folder names.
-func (c exportCommand) Run(d *deps, a *client.Agent) error {
-	if err := os.MkdirAll(c.Out, 0o700); err != nil {
+// export asks for an archive, waits until it is made, and downloads its parts. A repeat goes on with the archive that the folder names.
+func export(c *call) error {
+	folder := c.text("out")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	made, replayed, err := c.ask(d, a)
+	made, replayed, err := c.askExport(filepath.Join(folder, "export.json"))
 	if err != nil {
 		return err
 	}
 	again := ""
 	if replayed {
-		again = fmt.Sprintf(", %.0f hours ago; another --out asks for a new one", time.Since(made.CreatedAt).Hours())
+		again = fmt.Sprintf(", %.0f hours ago; another --out asks for a new one", max(0, time.Since(made.CreatedAt).Hours()))
 	}
 	for pause := shortestLook; made.State == "pending"; pause = min(2*pause, longestLook) {
 		select {
-		case <-d.ctx.Done():
-			return d.ctx.Err()
+		case <-c.ctx.Done():
+			return c.ctx.Err()
 		case <-time.After(pause):
 		}
-		if made, err = a.Export(d.ctx, made.ID); err != nil {
+		if made, err = c.client.Export(c.ctx, made.ID); err != nil {
 			return err
 		}
 	}
@@ -59,22 +66,19 @@ func (c exportCommand) Run(d *deps, a *client.Agent) error {
 	}
 	files := make([]string, len(made.Parts))
 	for i, part := range made.Parts {
-		files[i] = filepath.Join(c.Out, fmt.Sprintf("%s.%d.zip", filepath.Base(made.ID), part.Number))
-		if err := a.DownloadPart(d.ctx, made.ID, part, files[i]); err != nil {
+		files[i] = filepath.Join(folder, fmt.Sprintf("%s.%d.zip", filepath.Base(made.ID), part.Number))
+		if err := c.client.DownloadPart(c.ctx, made.ID, part, files[i]); err != nil {
 			return err
 		}
 	}
-	return d.show(struct {
-		client.Export
-		Files []string `json:"files"`
-	}{made, files}, field{"id", made.ID}, field{"made", utc(made.CreatedAt) + again}, field{"files", strings.Join(files, "\n")}, field{"kept until", utc(made.ExpiresAt)},
-		field{"truncated", truncatedText(made.Truncated)})
+	return c.showWith(made, client.Fields{"files": files}, field{"id", made.ID}, field{"made", utc(made.CreatedAt) + again},
+		field{"files", strings.Join(files, "\n")}, field{"kept until", utc(made.ExpiresAt)}, field{"truncated", truncatedText(made.Truncated)})
 }
 
-// ask returns the archive that the folder names, which is replayed, or asks for a new one if the folder names none, another kind, or one that has ended.
-func (c exportCommand) ask(d *deps, a *client.Agent) (made client.Export, replayed bool, err error) {
+// askExport returns the archive that a file names, which is replayed, or asks for a new one if the file names none, another kind, or one
+// that has ended.
+func (c *call) askExport(path string) (made client.Export, replayed bool, err error) {
 	var last asked
-	path := filepath.Join(c.Out, "export.json")
 	raw, err := os.ReadFile(path)
 	switch {
 	case err == nil:
@@ -85,18 +89,19 @@ func (c exportCommand) ask(d *deps, a *client.Agent) (made client.Export, replay
 	if err != nil {
 		return made, false, err
 	}
-	if last.OperationID != "" && last.Files == c.Files {
-		made, err := a.CreateExport(d.ctx, last.OperationID, last.Files)
+	files := c.has("files")
+	if last.OperationID != "" && last.Files == files {
+		made, err := c.client.CreateExport(c.ctx, last.OperationID, last.Files)
 		if err != nil || (made.State != "failed" && made.State != "expired") {
 			return made, true, err
 		}
 	}
-	next := asked{uuid.NewString(), c.Files}
+	next := asked{uuid.NewString(), files}
 	if raw, err = json.Marshal(next); err == nil {
 		err = os.WriteFile(path, raw, 0o600)
 	}
 	if err == nil {
-		made, err = a.CreateExport(d.ctx, next.OperationID, next.Files)
+		made, err = c.client.CreateExport(c.ctx, next.OperationID, next.Files)
 	}
 	return made, false, err
 }
@@ -111,29 +116,21 @@ func truncatedText(t *client.Truncated) string {
 	return "the archive is full: " + t.Member + " goes on before " + *t.Before
 }
 
-type eraseCommand struct {
-	Confirm string `env:"-" xor:"what" placeholder:"HANDLE" help:"Ask that the agent be erased, seven days later; HANDLE is its own, as a sign that you mean it."`
-	Cancel  bool   `env:"-" xor:"what" help:"Take the request back."`
-}
-
-// Run asks for the agent's erasure, takes that back, or shows it.
-func (c eraseCommand) Run(d *deps, a *client.Agent) error {
-	if c.Cancel {
-		if err := a.CancelErasure(d.ctx); err != nil {
+// erase asks for the agent's erasure, takes that back, or shows it.
+func erase(c *call) error {
+	erasures := view[client.Erasure]{name: "erasure", fields: func(_ *call, e client.Erasure) []field {
+		return []field{{"erasure", e.State}, {"asked for", utc(e.RequestedAt) + " by the " + e.RequestedBy},
+			{"due", utc(e.DueAt)}, {"held by", strings.Join(e.HeldBy, ", ")}}
+	}}
+	switch {
+	case c.has("cancel"):
+		if err := c.client.CancelErasure(c.ctx); err != nil {
 			return err
 		}
-		return d.show(map[string]bool{"cancelled": true}, field{"cancelled", strconv.FormatBool(true)})
+		return c.show(map[string]bool{"cancelled": true}, field{"cancelled", "true"})
+	case c.has("confirm"):
+		erasure, err := c.client.RequestErasure(c.ctx, uuid.NewString(), strings.TrimPrefix(c.text("confirm"), "@"))
+		return erasures.show(c, erasure, err)
 	}
-	ask := a.Erasure
-	if c.Confirm != "" {
-		ask = func(ctx context.Context) (client.Erasure, error) {
-			return a.RequestErasure(ctx, uuid.NewString(), strings.TrimPrefix(c.Confirm, "@"))
-		}
-	}
-	erasure, err := ask(d.ctx)
-	if err != nil {
-		return err
-	}
-	return d.show(erasure, field{"erasure", erasure.State}, field{"asked for", utc(erasure.RequestedAt) + " by the " + erasure.RequestedBy},
-		field{"due", utc(erasure.DueAt)}, field{"held by", strings.Join(erasure.HeldBy, ", ")})
+	return request(c, erasures, http.MethodGet, "/bots/me/erasure", nil)
 }

@@ -1,6 +1,10 @@
 package agentcli
 
 import (
+	"iter"
+	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -8,30 +12,67 @@ import (
 	"stoa/rest/client"
 )
 
-func orderFields(o client.Order) []field {
-	return []field{
-		{"id", o.ID}, {"state", o.State}, {"version", strconv.FormatInt(o.Version, 10)}, {"role", o.Role},
-		{"customer", named(o.Customer.Handle, o.Customer.DisplayName)}, {"contractor", named(o.Contractor.Handle, o.Contractor.DisplayName)},
-		{"title", theirs(o.Title)}, {"description", theirs(o.Description)}, {"reward", terminal.Credits(o.Amount)}, {"total", terminal.Credits(o.Total)},
-		{"deadline", utc(o.Deadline)}, {"service", textOf(o.ServiceID)}, {"task", textOf(o.TaskID)},
-		{"files", filesText(o.InputFiles)}, {"result", theirs(o.ResultText)},
-		{"result files", filesText(o.ResultFiles)}, {"dispute", disputeText(o)}, {"refund proposed", refundText(o)}, {"outcome", textOf(o.Outcome)},
-		{"actions", actionNames(o.Actions)},
-	}
+// page and cursorPage are the most rows of one answer, of a page list and of a cursor list (§1.5).
+const page, cursorPage = 50, 100
+
+var orderRows = []row{
+	{"quote", "Compute the price of an order.", []param{
+		of[amount](arg("amount", "amount_minor", "The contractor's reward in credits, such as 10.50.")).with(`optional:"" placeholder:"CREDITS"`),
+		of[int64](flag("minor", "amount_minor", "The same in minor units: 100 are one credit.")).with(`placeholder:"MINOR"`),
+	}, quote, needsToken},
+	{"offer", "Offer a friend an order.", slices.Concat(prices, []param{
+		flag("contractor", "", "Who is to do it, by id or handle; the agent itself pays.").with(`xor:"side" required:"" placeholder:"AGENT"`),
+		flag("customer", "", "Who is to pay, by id or handle; the agent itself does it.").with(`xor:"side" required:"" placeholder:"AGENT"`),
+		flag("title", "title", "What it is, in a line; needed unless --service names one."),
+		flag("description", "description", "What is to be done.").with(`required:""`),
+		dueTime,
+		of[amount](flag("total", "confirmed_total_minor", "With --contractor: the total to pay; without it the server is asked and its answer confirmed.")).
+			with(`placeholder:"CREDITS"`),
+		orderFiles,
+		flag("service", "service_id", "With --contractor: the service of the contractor that this orders; title and price are its own unless given.").
+			with(`placeholder:"ID"`),
+		flag("operation-id", "operation_id", "Derived from the terms unless given, so the same offer again, with a deadline that is a date, is the first one.").
+			with(`placeholder:"UUID"`),
+	}), offer, needsNothing},
+	{"orders", "List orders, newest first.", []param{limit,
+		choice(flag("state", "", "Only those in this state: offered, funded, in_progress, delivered, disputed, closed, cancelled or rejected."),
+			"any,offered,funded,in_progress,delivered,disputed,closed,cancelled,rejected", "any"),
+	}, listOrders, needsToken},
+	{"order", "Show an order and what may be done with it.", []param{id("order")}, showOrder, needsToken},
+	{"act", "Take an action on an order: accept, start, deliver, complete …", []param{
+		id("order"), arg("action", "", "accept, reject, cancel, start, deliver, complete, dispute, propose-refund or approve-refund."),
+		of[int64](flag("version", "", "The order's version as last seen, which makes a repeat safe; empty: as it is now.")),
+		of[amount](flag("total", "confirmed_total_minor", "The total that a customer confirms by accepting; without it the order's.")).
+			with(`placeholder:"CREDITS"`),
+		flag("result", "result_text", "What is delivered.").with(`placeholder:"TEXT"`),
+		of[[]string](flag("file", "", "A file that is uploaded and delivered, or the id of an upload.")).with(`placeholder:"FILE"`),
+		flag("reason", "reason", "Why, of a dispute or a refund."), opID,
+	}, act, needsToken},
+	{"receipt", "Fetch the receipt of a closed order and check it under the pinned key log.", []param{
+		id("order"), flag("out", "", "Keep the receipt in this file, too; stoa verify checks it without the server.").with(`placeholder:"FILE"`),
+	}, showReceipt, needsToken},
 }
 
-func disputeText(o client.Order) string {
-	if o.Dispute == nil {
-		return ""
-	}
-	return sideText(o, o.Dispute.OpenedBy) + ": " + theirs(o.Dispute.Reason)
-}
-
-func refundText(o client.Order) string {
-	if o.RefundProposal == nil {
-		return ""
-	}
-	return sideText(o, o.RefundProposal.ProposedBy) + ": " + theirs(o.RefundProposal.Reason)
+var orders = view[client.Order]{
+	name: "order", list: "orders",
+	fields: func(_ *call, o client.Order) []field {
+		dispute, refund := "", ""
+		if o.Dispute != nil {
+			dispute = sideText(o, o.Dispute.OpenedBy) + ": " + theirs(o.Dispute.Reason)
+		}
+		if o.RefundProposal != nil {
+			refund = sideText(o, o.RefundProposal.ProposedBy) + ": " + theirs(o.RefundProposal.Reason)
+		}
+		return []field{
+			{"id", o.ID}, {"state", o.State}, {"version", strconv.FormatInt(o.Version, 10)}, {"role", o.Role},
+			{"customer", named(o.Customer)}, {"contractor", named(o.Contractor)}, {"title", theirs(o.Title)}, {"description", theirs(o.Description)},
+			{"reward", terminal.Credits(o.Amount)}, {"total", terminal.Credits(o.Total)}, {"deadline", utc(o.Deadline)},
+			{"service", textOf(o.ServiceID)}, {"task", textOf(o.TaskID)}, {"files", filesText(o.InputFiles)}, {"result", theirs(o.ResultText)},
+			{"result files", filesText(o.ResultFiles)}, {"dispute", dispute}, {"refund proposed", refund}, {"outcome", textOf(o.Outcome)},
+			{"actions", actionNames(o.Actions)},
+		}
+	},
+	none: "No orders.", titles: "ID STATE ROLE OTHER AMOUNT DEADLINE-UTC TITLE",
 }
 
 // sideText is the handle of the participant with an id.
@@ -42,56 +83,6 @@ func sideText(o client.Order, id string) string {
 	return handleText(o.Contractor)
 }
 
-func actionNames(actions []client.Action) string {
-	names := make([]string, len(actions))
-	for i, action := range actions {
-		names[i] = action.Name
-	}
-	return strings.Join(names, ", ")
-}
-
-type ordersCommand struct {
-	paging
-
-	State string `env:"-" default:"any" enum:"any,offered,funded,in_progress,delivered,disputed,closed,cancelled,rejected" help:"Only those in this state: offered, funded, in_progress, delivered, disputed, closed, cancelled or rejected."`
-}
-
-// Run implements kong's command.
-func (c ordersCommand) Run(d *deps, a *client.Agent) error {
-	state := c.State
-	if state == "any" {
-		state = ""
-	}
-	found, err := client.First(a.Orders(d.ctx, state), c.Limit)
-	if err != nil {
-		return err
-	}
-	var due map[string]bool
-	if !d.json {
-		if due, err = a.RatingsDue(d.ctx, found); err != nil {
-			return err
-		}
-	}
-	return table(d, found, list[client.Order]{
-		none: "No orders.", titles: "ID STATE ROLE OTHER AMOUNT DEADLINE-UTC TITLE",
-		cells: func(o client.Order) []string {
-			state := o.State
-			if due[o.ID] {
-				state += ", to rate"
-			}
-			return []string{o.ID, state, o.Role, handleText(otherSide(o)), ownAmount(o), dayTime(o.Deadline), short(o.Title)}
-		},
-	})
-}
-
-// ownAmount says how much this side pays or gets.
-func ownAmount(o client.Order) string {
-	if o.Role == "customer" {
-		return "pay " + terminal.Credits(o.Total)
-	}
-	return "get " + terminal.Credits(o.Amount)
-}
-
 // otherSide is the participant of an order who is not this agent.
 func otherSide(o client.Order) client.Brief {
 	if o.Role == "customer" {
@@ -100,49 +91,97 @@ func otherSide(o client.Order) client.Brief {
 	return o.Customer
 }
 
-type orderCommand struct {
-	ID string `arg:"" help:"Id of the order."`
+func actionNames(actions []client.Action) string {
+	names := make([]string, len(actions))
+	for i, action := range actions {
+		names[i] = action.Name
+	}
+	return strings.Join(names, ", ")
 }
 
-// Run implements kong's command.
-func (c orderCommand) Run(d *deps, a *client.Agent) error {
-	order, err := a.Order(d.ctx, c.ID)
+func quote(c *call) error {
+	reward, err := c.reward()
 	if err != nil {
 		return err
 	}
-	more, err := d.besides(a, order)
+	return request(c, view[client.Quote]{name: "quote", fields: func(_ *call, q client.Quote) []field {
+		total := terminal.Credits(q.Total)
+		return []field{{"reward", terminal.Credits(q.Amount)}, {"fee", terminal.Credits(q.Fee)}, {"total", total + " (--total " + total + ")"}}
+	}}, http.MethodPost, "/orders/quote", client.Fields{"amount_minor": reward})
+}
+
+// everyOrder goes through the agent's orders in a state, empty for all, newest first, in pages as large as they may be.
+func (c *call) everyOrder(state string) iter.Seq2[client.Order, error] {
+	asked := url.Values{"page_size": {strconv.Itoa(page)}}
+	if state != "" {
+		asked.Set("state", state)
+	}
+	return client.Pages[client.Order](c.ctx, c.client, "/orders", "orders", asked)
+}
+
+func listOrders(c *call) error {
+	state := strings.TrimPrefix(c.text("state"), "any")
+	found, err := client.First(client.Pages[client.Order](c.ctx, c.client, "/orders", "orders", query("state", state)), c.number("limit"))
 	if err != nil {
 		return err
 	}
-	return d.show(order, append(orderFields(order), more...)...)
+	var due map[string]bool
+	if !c.json {
+		if due, err = c.agent.RatingsDue(c.ctx, found); err != nil {
+			return err
+		}
+	}
+	v := orders
+	v.cells = func(o client.Order) []string {
+		state, sum := o.State, "get "+terminal.Credits(o.Amount)
+		if due[o.ID] {
+			state += ", to rate"
+		}
+		if o.Role == "customer" {
+			sum = "pay " + terminal.Credits(o.Total)
+		}
+		return []string{o.ID, state, o.Role, handleText(otherSide(o)), sum, dayTime(o.Deadline), short(o.Title)}
+	}
+	return v.table(c, found)
+}
+
+func showOrder(c *call) error {
+	order, err := c.agent.Order(c.ctx, c.text("order"))
+	if err != nil {
+		return err
+	}
+	more, err := c.besides(order)
+	if err != nil {
+		return err
+	}
+	return c.show(order, append(orders.fields(c, order), more...)...)
 }
 
 // besides shows the drafts of an order, by the newest one, and the commands that are possible and no actions.
-func (d *deps) besides(a *client.Agent, o client.Order) ([]field, error) {
-	if d.json {
+func (c *call) besides(o client.Order) ([]field, error) {
+	if c.json {
 		return nil, nil
 	}
-	newest, err := client.First(a.Drafts(d.ctx, o.ID), 1)
+	newest, err := c.newestDraft(o.ID)
 	if err != nil {
 		return nil, err
 	}
-	due, err := a.RatingsDue(d.ctx, []client.Order{o})
+	due, err := c.agent.RatingsDue(c.ctx, []client.Order{o})
 	if err != nil {
 		return nil, err
 	}
-	count, open, answer := "", false, "not answered"
-	if len(newest) > 0 {
-		if reply := newest[0].Reply; reply != nil {
-			answer = "answered: " + reply.Verdict
-		}
-		open = newest[0].Reply == nil
-		count = strconv.Itoa(newest[0].Number) + ", the newest " + answer + " (draft list)"
+	count, open := "", newest != nil && newest.Reply == nil
+	switch {
+	case open:
+		count = strconv.Itoa(newest.Number) + ", the newest not answered (draft list)"
+	case newest != nil:
+		count = strconv.Itoa(newest.Number) + ", the newest answered: " + newest.Reply.Verdict + " (draft list)"
 	}
 	var also []string
-	if o.State == "in_progress" && o.Role == "contractor" {
+	if o.State == client.StateInProgress && o.Role == "contractor" {
 		also = append(also, "draft send")
 	}
-	if open && o.State == "in_progress" && o.Role == "customer" {
+	if open && o.State == client.StateInProgress && o.Role == "customer" {
 		also = append(also, "draft reply")
 	}
 	if due[o.ID] {

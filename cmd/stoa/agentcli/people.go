@@ -1,219 +1,160 @@
 package agentcli
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
-	"io"
-	"os"
-	"slices"
+	"net/http"
+	"strconv"
 	"strings"
-	"time"
 
 	"stoa/rest/client"
 )
 
-type registerCommand struct {
-	Handle     string `arg:"" help:"3 to 32 of a-z, 0-9 and _, first a letter."`
-	Name       string `env:"-" help:"The name that others see; empty: the handle."`
-	Specialty  string `env:"-" help:"What the agent is good at, in a line."`
-	Bio        string `env:"-" help:"More about it."`
-	Invitation string `env:"-" help:"Needed if registration is by invitation."`
-	OwnerEmail string `env:"-" placeholder:"ADDRESS" help:"The owner's address, needed if the server asks for one: the owner gets a mail with a link and a code, which is read from standard input."`
+var peopleRows = []row{
+	{"find", "Search agents; @handle shows that agent with its works and services.", []param{
+		arg("words", "", "Looked for in names, specialties, bios and works; @handle finds exactly that agent, @me the agent itself.").with(`optional:""`),
+		limit,
+	}, find, needsToken},
+	{"befriend", "Ask an agent for friendship, or accept its request.", []param{peer}, befriend, needsToken},
+	{"friends", "List friendships and requests.", []param{limit}, list(contacts, client.Rows[client.Contact], "/contacts"), needsToken},
+	{"block", "Block an agent for good, a friend or a stranger.", []param{peer}, block, needsToken},
+	{"rate", "Rate the other side of a closed order, once.", []param{
+		id("order"), of[int](arg("stars", "", "1 to 5.")),
+		flag("text", "", "What others should know, up to 500 characters; everyone can read it."),
+	}, rate, needsToken},
+	{"ratings", "Read what others say of an agent, newest first.", []param{peer, limit}, listRatings, needsToken},
 }
 
-// Run makes the key file before it registers, so that the private key of a registration is never lost.
-func (c registerCommand) Run(d *deps) error {
-	origin := d.URL
-	if _, err := os.Stat(d.Key); errors.Is(err, os.ErrNotExist) {
-		origin = cmp.Or(origin, localOrigin)
+var contacts = view[client.Contact]{
+	name: "contact", list: "contacts",
+	fields: func(_ *call, c client.Contact) []field {
+		return []field{{"agent", named(c.Bot)}, {"status", c.Friendship.Status}, {"contact", c.ID}}
+	},
+	none: "No friends and no requests.", titles: "HANDLE STATUS NAME ID",
+	cells: func(c client.Contact) []string {
+		return []string{handleText(c.Bot), c.Friendship.Status, short(c.Bot.DisplayName), c.Bot.ID}
+	},
+}
+
+// isSelf reports whether @me is written, a handle that no agent can have.
+func isSelf(written string) bool { return strings.EqualFold(written, "@me") }
+
+// self returns the agent's own id for @me, and everything else as it is written.
+func (c *call) self(written string) string {
+	if isSelf(written) {
+		return c.agent.Identity().ID
 	}
-	a, err := d.open(origin)
+	return written
+}
+
+// find returns the agent with that id or handle, or the agent itself for @me, and pins its key. It needs a token.
+func (c *call) find(written string) (client.Brief, error) {
+	if c.agent == nil {
+		return client.Brief{}, errors.New("agents are shown to agents alone: stoa agent register makes a key file")
+	}
+	if isSelf(written) {
+		me, key := c.agent.Identity(), c.agent.Keys.Public()
+		return client.Brief{ID: me.ID, Handle: me.Handle, Key: &key}, nil
+	}
+	return c.agent.Find(c.ctx, written)
+}
+
+func find(c *call) error {
+	words := c.text("words")
+	asked := query("q", words)
+	handle, exact := strings.CutPrefix(words, "@")
+	if exact {
+		asked = query("handle", handle)
+	}
+	search := client.Pages[client.Bot](c.ctx, c.client, "/bots", "bots", asked)
+	if isSelf(words) { // also while its profile is closed
+		search = func(yield func(client.Bot, error) bool) { yield(c.client.Me(c.ctx)) }
+	}
+	found, err := client.First(search, c.number("limit"))
 	if err != nil {
 		return err
 	}
-	if a.Registered() == nil {
-		return fmt.Errorf("%s is the key of %s already: name another file with --key", d.Key, a.Identity().Handle)
+	if exact && len(found) == 1 && !c.json {
+		return showCard(c, found[0].ID)
 	}
-	fields := client.Fields{"display_name": cmp.Or(c.Name, c.Handle)}
-	for name, value := range map[string]string{"specialty": c.Specialty, "bio": c.Bio, "invitation": c.Invitation} {
-		if value != "" {
-			fields[name] = value
-		}
-	}
-	if c.OwnerEmail != "" {
-		if err := d.withOwner(a, c.OwnerEmail, c.Handle, fields); err != nil {
-			return err
-		}
-	}
-	return shown(d.showBot)(a.Register(d.ctx, c.Handle, fields))
+	return bots.table(c, found)
 }
 
-// paging is part of every command that lists.
-type paging struct {
-	Limit int `env:"-" default:"20" help:"How many at most."`
-}
-
-// peer is the argument of every command about another agent.
-type peer struct {
-	Agent string `arg:"" help:"Id or handle of the other agent; @me is the agent itself."`
-}
-
-type befriendCommand struct{ peer }
-
-// Run asks for friendship, and accepts where the other has asked. A repeat changes nothing.
-func (c befriendCommand) Run(d *deps, a *client.Agent) error {
-	other, err := d.find(a, c.Agent)
+// showCard shows an agent with its works and services.
+func showCard(c *call, id string) error {
+	card, works, err := c.client.Works(c.ctx, id)
+	if client.HasCode(err, "not_found") && id == c.agent.Identity().ID { // a closed profile has no card
+		card, err = c.client.Me(c.ctx)
+	}
 	if err != nil {
 		return err
 	}
-	contact, err := a.Befriend(d.ctx, other.ID)
+	offered, err := client.First(client.Pages[client.Service](c.ctx, c.client, "/services", "services", query("bot_id", id)), c.number("limit"))
+	if err != nil {
+		return err
+	}
+	if id == c.agent.Identity().ID {
+		card.Friendship = nil
+	}
+	fields := botFields(c, card)
+	for _, s := range offered {
+		fields = append(fields, field{"service", s.ID + " " + unitPrice(s) + theirs(s.Title) + "\n" + theirs(s.Description)})
+	}
+	for _, p := range works[:min(len(works), c.number("limit"))] {
+		fields = append(fields, field{p.Kind, blocks(strings.TrimSpace(p.ID+" "+theirs(p.Title)), theirs(p.Text), filesText(p.Files))})
+	}
+	return c.show(card, fields...)
+}
+
+// befriend asks for friendship, and accepts if the other has asked. A repeat changes nothing.
+func befriend(c *call) error {
+	other, err := c.find(c.text("agent"))
+	if err != nil {
+		return err
+	}
+	contact, err := c.agent.Befriend(c.ctx, other.ID)
 	if err == nil && contact.Friendship.Status == "incoming" {
-		contact, err = a.Accept(d.ctx, contact.ID)
+		contact, err = c.agent.Accept(c.ctx, contact.ID)
 	}
+	return contacts.show(c, contact, err)
+}
+
+func block(c *call) error {
+	other, err := c.client.Find(c.ctx, c.self(c.text("agent"))) // a changed key is no reason against a block
 	if err != nil {
 		return err
 	}
-	return d.showContact(contact)
+	return request(c, contacts, http.MethodPost, "/contacts/blocks", client.Fields{"bot_id": other.ID})
 }
 
-func (d *deps) showContact(c client.Contact) error {
-	return d.show(c, field{"agent", named(c.Bot.Handle, c.Bot.DisplayName)}, field{"status", c.Friendship.Status}, field{"contact", c.ID})
+var ratings = view[client.Rating]{
+	list: "ratings", titles: "ID UTC STARS BY TITLE",
+	cells: func(r client.Rating) []string {
+		return []string{r.ID, dayTime(r.CreatedAt), strconv.Itoa(r.Stars), handleText(r.Author), short(textOf(r.OrderTitle))}
+	},
+	below: func(_ *call, r client.Rating) string { return theirs(r.Text) },
 }
 
-type friendsCommand struct{ paging }
-
-// Run implements kong's command.
-func (c friendsCommand) Run(d *deps, a *client.Agent) error {
-	return listed(d, a.Contacts(d.ctx), c.Limit, list[client.Contact]{
-		none: "No friends and no requests.", titles: "HANDLE STATUS NAME ID",
-		cells: func(c client.Contact) []string {
-			return []string{handleText(c.Bot), c.Friendship.Status, short(c.Bot.DisplayName), c.Bot.ID}
-		},
-	})
-}
-
-type blockCommand struct{ peer }
-
-// Run implements kong's command.
-func (c blockCommand) Run(d *deps, a *client.Agent) error {
-	other, err := a.Client.Find(d.ctx, self(a, c.Agent)) // a changed key is no reason against a block
+func listRatings(c *call) error {
+	rated, err := c.find(c.text("agent"))
 	if err != nil {
 		return err
 	}
-	return shown(d.showContact)(a.BlockBot(d.ctx, other.ID))
+	v := ratings
+	v.none = "No ratings of @" + rated.Handle + " yet."
+	return v.first(c, client.Rows[client.Rating](c.ctx, c.client, "/bots/"+rated.ID+"/ratings", v.list, nil))
 }
 
-type sendCommand struct {
-	peer
-
-	Text string `arg:"" help:"The text; - reads it from standard input, without one line break at its end."`
-	ID   string `env:"-" name:"id" placeholder:"UUID" help:"The message's id; the same again is the same message. Empty: a new one."`
-}
-
-// Run implements kong's command.
-func (c sendCommand) Run(d *deps, a *client.Agent) error {
-	if c.Text == "-" {
-		raw, err := io.ReadAll(io.LimitReader(os.Stdin, client.MaxTextBytes+3))
-		if err != nil {
-			return err
+// rate rates the other side of an order. The same rating again is the first one.
+func rate(c *call) error {
+	made, replayed, err := c.agent.Rate(c.ctx, c.text("order"), c.number("stars"), c.text("text"))
+	v := ratings
+	v.fields = func(c *call, made client.Rating) []field {
+		title, rated := "", made.SubjectID
+		if order, err := c.client.Order(c.ctx, made.OrderID); err == nil { // the rating was made all the same
+			title, rated = order.Title, handleText(otherSide(order))
 		}
-		c.Text = withoutLineBreak(string(raw))
+		return []field{{"id", made.ID}, {"order", made.OrderID}, {"title", theirs(title)},
+			{"agent", rated}, {"stars", strconv.Itoa(made.Stars)}, {"text", theirs(made.Text)}}
 	}
-	to, err := d.find(a, c.Agent)
-	if err != nil {
-		return err
-	}
-	sent, replayed, err := a.SendMessage(d.ctx, to, c.Text, c.ID)
-	if err != nil {
-		return err
-	}
-	if err := forgetTaken(d.Key, to.ID); err != nil {
-		return err
-	}
-	return d.show(struct {
-		client.Message
-		repeat
-	}{sent, repeat{replayed}}, repeat{replayed}.field(), field{"to", handleText(to)}, field{"message", sent.ID},
-		field{"--id", sent.ClientMessageID + " (the same again is the same message)"})
-}
-
-// withoutLineBreak drops one line break at the end of a text, which echo and editors add.
-func withoutLineBreak(text string) string {
-	line, ended := strings.CutSuffix(text, "\n")
-	if !ended {
-		return text
-	}
-	return strings.TrimSuffix(line, "\r")
-}
-
-type readCommand struct {
-	peer
-	paging
-}
-
-// opened is a message with its text. Error says why it has none, Refused in a word if it was refused though it opens. Bound says
-// whether its sender's client binds it to sender and id, and SealedAt, of a bound one, when that was.
-type opened struct {
-	ID        string    `json:"id"`
-	SenderID  string    `json:"sender_id"`
-	Mine      bool      `json:"sent_by_me"`
-	Text      string    `json:"text"`
-	Bound     bool      `json:"bound"`
-	SealedAt  time.Time `json:"sealed_at,omitzero"`
-	Refused   string    `json:"refused,omitempty"`
-	Error     string    `json:"error,omitempty"`
-	CreatedAt time.Time `json:"created_at"`
-}
-
-// openMessages opens the newest messages exchanged with an agent, newest first.
-func openMessages(d *deps, a *client.Agent, other client.Brief, limit int) ([]opened, error) {
-	messages, err := client.First(a.Messages(d.ctx, other.ID), limit)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]opened, len(messages))
-	for i, m := range messages {
-		all[i] = opened{ID: m.ID, SenderID: m.SenderID, Mine: m.SenderID == a.Identity().ID, CreatedAt: m.CreatedAt}
-		text, err := a.Open(d.ctx, m, other.ID)
-		if err != nil {
-			all[i].Error, all[i].Refused = err.Error(), client.Refusal(err)
-			continue
-		}
-		all[i].Text, all[i].Bound, all[i].SealedAt = text.Text, text.Bound, text.SealedAt
-	}
-	return all, nil
-}
-
-// Run implements kong's command.
-func (c readCommand) Run(d *deps, a *client.Agent) error {
-	other, err := d.find(a, c.Agent)
-	if err != nil {
-		return err
-	}
-	all, err := openMessages(d, a, other, c.Limit)
-	if err != nil {
-		return err
-	}
-	err = table(d, all, list[opened]{
-		none: "No messages with " + handleText(other) + ".", titles: "UTC FROM",
-		cells: func(m opened) []string {
-			from := handleText(other)
-			if m.Mine {
-				from = "me"
-			}
-			switch {
-			case m.Refused != "":
-				from += " (" + m.Refused + ")"
-			case m.Error == "" && !m.Bound:
-				from += " (unbound)"
-			}
-			return []string{m.CreatedAt.UTC().Format(time.DateTime), from}
-		},
-		below: func(m opened) string { return cmp.Or(theirs(m.Text), m.Error) },
-	})
-	if newest := slices.IndexFunc(all, func(m opened) bool { return !m.Mine }); newest >= 0 && err == nil {
-		err = errors.Join(a.MarkRead(other.ID, all[newest].CreatedAt), forgetTaken(d.Key, other.ID))
-	}
-	return err
+	return v.replay(c, made, replayed, err)
 }

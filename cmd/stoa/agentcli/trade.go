@@ -1,230 +1,230 @@
 package agentcli
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
+	"time"
 
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
-type quoteCommand struct {
-	Amount amount `arg:"" optional:"" placeholder:"CREDITS" help:"The contractor's reward in credits, such as 10.50."`
-	Minor  int64  `env:"-" placeholder:"MINOR" help:"The same in minor units: 100 are one credit."`
+// deadline is a flag that names a time, or how long from now it is.
+type deadline struct {
+	time.Time
+
+	fromNow bool
 }
 
-// Run implements kong's command.
-func (c quoteCommand) Run(d *deps, a *client.Agent) error {
-	reward, err := price(c).required()
-	if err != nil {
+var (
+	fromNow = regexp.MustCompile(`^(\d{1,4})([mhdw])$`)
+	units   = map[string]time.Duration{"m": time.Minute, "h": time.Hour, "d": 24 * time.Hour, "w": 7 * 24 * time.Hour}
+)
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (f *deadline) UnmarshalText(text []byte) error {
+	if parts := fromNow.FindStringSubmatch(string(text)); parts != nil {
+		count, err := strconv.Atoi(parts[1])
+		*f = deadline{time.Now().Add(time.Duration(count) * units[parts[2]]), true}
 		return err
 	}
-	quote, err := a.Quote(d.ctx, reward)
+	at, err := time.Parse(time.RFC3339, string(text))
 	if err != nil {
-		return err
+		return fmt.Errorf("%q must be a time from now, such as 30m, 2h, 3d or 1w, or a time such as 2030-01-31T12:00:00Z", text)
 	}
-	return d.show(quote, field{"reward", terminal.Credits(quote.Amount)}, field{"fee", terminal.Credits(quote.Fee)},
-		field{"total", fmt.Sprintf("%s (--total %[1]s)", terminal.Credits(quote.Total))})
-}
-
-type offerCommand struct {
-	price
-
-	Contractor  string   `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to do it, by id or handle; the agent itself pays."`
-	Customer    string   `env:"-" xor:"side" required:"" placeholder:"AGENT" help:"Who is to pay, by id or handle; the agent itself does it."`
-	Title       string   `env:"-" help:"What it is, in a line; needed unless --service names one."`
-	Description string   `env:"-" required:"" help:"What is to be done."`
-	Deadline    deadline `env:"-" required:"" placeholder:"TIME" help:"From now, such as 2h or 3d, or such as 2030-01-31T12:00:00Z."`
-	Total       amount   `env:"-" placeholder:"CREDITS" help:"With --contractor: the total to pay; without it the server is asked and its answer confirmed."`
-	File        []string `env:"-" placeholder:"FILE" help:"A file, which is uploaded, or the id of an upload of purpose order."`
-	Service     string   `env:"-" placeholder:"ID" help:"With --contractor: the service of the contractor that this orders; title and price are its own unless given."`
-	OperationID string   `env:"-" placeholder:"UUID" help:"Derived from the terms unless given, so the same offer again, with a deadline that is a date, is the first one."`
-}
-
-// Validate refuses a service beside a customer: its agent is the contractor.
-func (c offerCommand) Validate() error {
-	if c.Customer != "" && c.Service != "" {
-		return errors.New("--service works only with --contractor: it names a service of that agent")
-	}
+	*f = deadline{at, false}
 	return nil
 }
 
-// Run implements kong's command.
-func (c offerCommand) Run(d *deps, a *client.Agent) error {
-	if err := c.takeService(d, a); err != nil {
+// wire is the time as the contract writes it.
+func (f deadline) wire() any { return f.UTC().Format(time.RFC3339) }
+
+// UsageError says that arguments do not go together. The exit code is 2.
+type UsageError string
+
+// Error implements error.
+func (e UsageError) Error() string { return string(e) }
+
+func offer(c *call) error {
+	if c.has("customer") && c.has("service") { // its agent is the contractor
+		return UsageError("--service works only with --contractor: it names a service of that agent")
+	}
+	if err := c.connect(); err != nil {
 		return err
 	}
-	reward, err := c.required()
-	if err != nil {
+	terms := c.body()
+	if err := c.takeService(terms); err != nil {
 		return err
 	}
-	terms := client.Fields{
-		"title": c.Title, "description": c.Description, "deadline": c.Deadline.wire(), "amount_minor": reward,
+	reward, named := terms["amount_minor"].(int64)
+	if !named {
+		_, err := c.reward()
+		return err
 	}
-	side, handle := "contractor_id", c.Contractor
+	side, handle := "contractor_id", c.text("contractor")
 	if handle == "" {
-		side, handle = "customer_id", c.Customer
+		side, handle = "customer_id", c.text("customer")
 	}
-	other, err := d.find(a, handle)
+	other, err := c.find(handle)
 	if err != nil {
 		return err
 	}
 	terms[side] = other.ID
-	if side == "contractor_id" {
-		if c.Total == 0 {
-			quote, err := a.Quote(d.ctx, reward)
-			if err != nil {
-				return err
-			}
-			c.Total = amount(quote.Total)
-		}
-	}
-	setTo(terms, "confirmed_total_minor", int64(c.Total))
-	setTo(terms, "operation_id", c.OperationID)
-	setTo(terms, "service_id", c.Service)
-	var made client.Acted
-	if err := d.changeWith(a, terms, "input_attachment_ids", c.File, func() (err error) {
-		if c.Deadline.fromNow {
-			if err := keptDeadline(a, terms); err != nil {
-				return err
-			}
-		}
-		made, err = a.Offer(d.ctx, client.OrderInput{More: terms})
-		return err
-	}); err != nil {
-		return err
-	}
-	return d.showActed(a, made, confirmed(c.Total))
-}
-
-// takeService takes from the service what the command leaves out.
-func (c *offerCommand) takeService(d *deps, a *client.Agent) error {
-	if c.Service != "" && (c.Title == "" || c.minor() == 0) {
-		service, err := a.Service(d.ctx, c.Service)
+	if side == "contractor_id" && !c.has("total") {
+		quote, err := c.client.Quote(c.ctx, reward)
 		if err != nil {
 			return err
 		}
-		c.Title = cmp.Or(c.Title, service.Title)
-		if c.minor() == 0 && service.Amount != nil {
-			c.Minor = *service.Amount
+		terms["confirmed_total_minor"] = quote.Total
+	}
+	var made client.Acted
+	err = c.changeWith(terms, "input_attachment_ids", func() (err error) {
+		if given, _ := c.given["deadline"].(deadline); given.fromNow {
+			if err := keptDeadline(c.agent, terms); err != nil {
+				return err
+			}
+		}
+		made, err = c.agent.Offer(c.ctx, client.OrderInput{More: terms})
+		return err
+	})
+	return c.showActed(made, terms["confirmed_total_minor"], err)
+}
+
+// takeService takes from the service what the command leaves out.
+func (c *call) takeService(terms client.Fields) error {
+	if c.has("service") && (c.text("title") == "" || terms["amount_minor"] == nil) {
+		service, err := c.client.Service(c.ctx, c.text("service"))
+		if err != nil {
+			return err
+		}
+		if c.text("title") == "" {
+			terms["title"] = service.Title
+		}
+		if terms["amount_minor"] == nil && service.Amount != nil {
+			terms["amount_minor"] = *service.Amount
 		}
 	}
-	switch {
-	case c.Title != "":
+	switch title, _ := terms["title"].(string); {
+	case title != "":
 		return nil
-	case c.Customer != "":
+	case c.has("customer"):
 		return errors.New("name the order: --title")
 	}
 	return errors.New("name the order: --title, or --service for that of a service")
 }
 
-// confirmed shows the total that was confirmed, if one was.
-func confirmed(total amount) field {
-	if total == 0 {
-		return field{}
+// keptDeadline replaces a deadline that counts from now with that of an unanswered offer of the same terms, or of an offer with the
+// named operation_id, so the same command after a crash is the same request.
+func keptDeadline(a *client.Agent, terms client.Fields) error {
+	waiting, err := a.Outbox.Waiting()
+	if err != nil {
+		return err
 	}
-	return field{"confirmed", "a total of " + terminal.Credits(int64(total)) + ", fee included"}
+	if id, named := terms["operation_id"].(string); named {
+		kept, found, err := a.Outbox.Find(id)
+		if err != nil {
+			return err
+		}
+		if found {
+			waiting = append(waiting, kept)
+		}
+	}
+	for _, kept := range waiting {
+		var body client.Fields
+		if kept.Path == "/orders" && json.Unmarshal(kept.Body, &body) == nil && sameButDeadline(terms, body) {
+			terms["deadline"] = body["deadline"]
+		}
+	}
+	return nil
 }
 
-// setTo sets a field unless the value is the zero value.
-func setTo[T comparable](fields client.Fields, name string, value T) {
-	if value != *new(T) {
-		fields[name] = value
+// sameButDeadline compares the terms of an offer with a body that was decoded. The id of an operation counts only if terms name it.
+func sameButDeadline(terms, body client.Fields) bool {
+	raw, err := json.Marshal(terms)
+	if err != nil {
+		return false
 	}
+	var wanted client.Fields
+	if json.Unmarshal(raw, &wanted) != nil {
+		return false
+	}
+	kept := maps.Clone(body)
+	if _, named := wanted["operation_id"]; !named {
+		delete(kept, "operation_id")
+	}
+	delete(wanted, "deadline")
+	delete(kept, "deadline")
+	return reflect.DeepEqual(wanted, kept)
 }
 
-// setGiven sets a field to a value that was given, also an empty one.
-func setGiven(fields client.Fields, name string, value *string) {
-	if value != nil {
-		fields[name] = *value
+// showActed shows an order after a change, and the total that was confirmed, if one was. It shows the order's present state, and the
+// stored answer if the change was made before.
+func (c *call) showActed(made client.Acted, total any, err error) error {
+	if err != nil {
+		return err
 	}
-}
-
-// showActed shows an order after a change: its present state, and the stored answer if the change was made before.
-func (d *deps) showActed(a *client.Agent, made client.Acted, before ...field) error {
-	more, err := d.besides(a, made.Order)
+	more, err := c.besides(made.Order)
 	if err != nil { // the change was made all the same
 		more = []field{{"also possible", "not known: " + Explain(err).Error()}}
 	}
-	fields := slices.Concat(before, orderFields(made.Order), more)
+	answered, confirmed, added := "", "", client.Fields{"replayed": made.Replayed}
+	if minor, ok := total.(int64); ok {
+		confirmed = "a total of " + terminal.Credits(minor) + ", fee included"
+	}
 	if made.Replayed {
-		answered := fmt.Sprintf("nothing was done now: this was done before and answered %s, version %d; the order is now as follows",
-			made.Stored.State, made.Stored.Version)
-		if ended := made.State == client.StateCancelled || made.State == client.StateRejected; ended && made.Stored.State == client.StateOffered {
-			answered = "nothing was done now: this offer was made before and is " + made.State + "; another --operation-id offers it anew"
+		added["stored"] = made.Stored.JSON()
+		now := "the order is now as follows"
+		ended := made.State == client.StateCancelled || made.State == client.StateRejected
+		if ended && made.Stored.State == client.StateOffered {
+			now = "the order is " + made.State + ": another --operation-id offers it anew"
 		}
-		fields = append([]field{{"replayed", answered}}, fields...)
+		answered = fmt.Sprintf("nothing was done now: this was done before and answered %s, version %d; %s",
+			made.Stored.State, made.Stored.Version, now)
 	}
-	shown := struct {
-		client.Order
-		repeat
-
-		Stored json.RawMessage `json:"stored,omitempty"`
-	}{Order: made.Order, repeat: repeat{made.Replayed}}
-	if made.Stored != nil {
-		shown.Stored = made.Stored.JSON()
-	}
-	return d.show(shown, fields...)
+	fields := slices.Concat([]field{{"replayed", answered}, {"confirmed", confirmed}}, orders.fields(c, made.Order), more)
+	return c.showWith(made.Order, added, fields...)
 }
 
-type actCommand struct {
-	ID          string   `arg:"" help:"Id of the order."`
-	Action      string   `arg:"" help:"accept, reject, cancel, start, deliver, complete, dispute, propose-refund or approve-refund."`
-	Version     int64    `env:"-" help:"The order's version as last seen, which makes a repeat safe; empty: as it is now."`
-	Total       amount   `env:"-" placeholder:"CREDITS" help:"The total that a customer confirms by accepting; without it the order's."`
-	Result      string   `env:"-" placeholder:"TEXT" help:"What is delivered."`
-	File        []string `env:"-" placeholder:"FILE" help:"A file that is uploaded and delivered, or the id of an upload."`
-	Reason      string   `env:"-" help:"Why, of a dispute or a refund."`
-	OperationID string   `env:"-" placeholder:"UUID" help:"Derived from the rest unless given."`
-}
-
-// Run sends the request of this action that was not answered, if there is one, or a new one.
-func (c actCommand) Run(d *deps, a *client.Agent) (err error) {
-	more := make(client.Fields)
-	setTo(more, "confirmed_total_minor", int64(c.Total))
-	setTo(more, "result_text", c.Result)
-	setTo(more, "reason", c.Reason)
-	setTo(more, "operation_id", c.OperationID)
-	if c.Action == "accept" && c.Total == 0 {
-		if err := d.confirmTotal(a, c.ID, more); err != nil {
+// act sends the request of this action that was not answered, if there is one, or a new one.
+func act(c *call) error {
+	orderID, action, more := c.text("order"), c.text("action"), c.body()
+	if action == client.ActionAccept && !c.has("total") {
+		order, err := c.agent.Order(c.ctx, orderID)
+		if err != nil {
 			return err
 		}
+		if order.Role == "customer" { // who confirms the total by accepting
+			more["confirmed_total_minor"] = order.Total
+		}
 	}
-	if c.Version == 0 {
-		if c.Version, err = versionFor(d, a, c.ID, c.Action); err != nil {
+	version, given := c.given["version"].(int64)
+	if !given {
+		var err error
+		if version, err = c.versionFor(orderID, action); err != nil {
 			return err
 		}
 	}
 	var made client.Acted
-	err = d.changeWith(a, more, "result_attachment_ids", c.File, func() (err error) {
-		made, err = a.ActOn(d.ctx, c.ID, c.Action, c.Version, more)
+	err := c.changeWith(more, "result_attachment_ids", func() (err error) {
+		made, err = c.agent.ActOn(c.ctx, orderID, action, version, more)
 		return err
 	})
 	if client.HasCode(err, "not_found") {
-		return d.unknownAction(a, c.ID, c.Action, err)
+		return c.unknownAction(orderID, action, err)
 	}
-	if err != nil {
-		return err
-	}
-	return d.showActed(a, made)
-}
-
-// confirmTotal puts the order's total into the body if this agent is the customer, who confirms it by accepting.
-func (d *deps) confirmTotal(a *client.Agent, orderID string, body client.Fields) error {
-	order, err := a.Order(d.ctx, orderID)
-	if err == nil && order.Role == "customer" {
-		body["confirmed_total_minor"] = order.Total
-	}
-	return err
+	return c.showActed(made, nil, err)
 }
 
 // unknownAction names the actions that are possible, if the order is there and the action is not.
-func (d *deps) unknownAction(a *client.Agent, orderID, action string, refused error) error {
-	order, err := a.Order(d.ctx, orderID)
+func (c *call) unknownAction(orderID, action string, refused error) error {
+	order, err := c.agent.Order(c.ctx, orderID)
 	if err != nil {
 		return refused
 	}
@@ -235,8 +235,8 @@ func (d *deps) unknownAction(a *client.Agent, orderID, action string, refused er
 }
 
 // versionFor is the version that an unanswered request of this action expected, or else the order's.
-func versionFor(d *deps, a *client.Agent, orderID, action string) (int64, error) {
-	waiting, err := a.Outbox.Waiting()
+func (c *call) versionFor(orderID, action string) (int64, error) {
+	waiting, err := c.agent.Outbox.Waiting()
 	if err != nil {
 		return 0, err
 	}
@@ -248,26 +248,6 @@ func versionFor(d *deps, a *client.Agent, orderID, action string) (int64, error)
 			return body.Version, nil
 		}
 	}
-	order, err := a.Order(d.ctx, orderID)
+	order, err := c.agent.Order(c.ctx, orderID)
 	return order.Version, err
-}
-
-type resumeCommand struct{}
-
-// Run implements kong's command.
-func (resumeCommand) Run(d *deps, a *client.Agent) error {
-	return a.Resume(d.ctx, a.Outbox, func(kept client.Kept, fault *client.Fault) {
-		fmt.Fprintf(d.out, "%s %s was refused: %s\n", kept.Method, kept.Path, terminal.Plain(fault.Error()))
-	})
-}
-
-type rotateCommand struct{}
-
-// Run implements kong's command.
-func (rotateCommand) Run(d *deps, a *client.Agent) error {
-	if err := a.Rotate(d.ctx); err != nil {
-		return err
-	}
-	return d.show(map[string]any{"rotated": true, "key_file": d.Key}, field{"rotated", "the old token has ended, " + d.Key +
-		" holds the new one, and a listener of this key file goes on with it"})
 }

@@ -12,15 +12,12 @@ import (
 	"stoa/rest/client"
 )
 
-type waitingCommand struct{}
-
-// Run implements kong's command.
-func (waitingCommand) Run(d *deps, a *client.Agent) error {
-	found, err := d.waiting(a)
+func showWaiting(c *call) error {
+	found, err := c.waiting()
 	if err != nil {
 		return err
 	}
-	err = table(d, found.items, list[waitingItem]{
+	err = view[waitingItem]{
 		none: "Nothing waits for this agent.", titles: "WHAT WITH DEADLINE-UTC TITLE COMMAND",
 		cells: func(w waitingItem) []string {
 			until := ""
@@ -29,9 +26,9 @@ func (waitingCommand) Run(d *deps, a *client.Agent) error {
 			}
 			return []string{w.What, w.With, until, short(w.Title), w.Command}
 		},
-	})
-	if err == nil && found.more && !d.json {
-		_, err = fmt.Fprintln(d.out, "There may be more: only the newest of each kind were looked at.")
+	}.table(c, found.items)
+	if err == nil && found.more && !c.json {
+		_, err = fmt.Fprintln(c.out, "There may be more: only the newest of each kind were looked at.")
 	}
 	return err
 }
@@ -62,10 +59,10 @@ const draftOrders = 20
 
 // waiting collects what waits for the agent: at most 40 requests, most of them for drafts and ratings. After an error it returns what was
 // found before.
-func (d *deps) waiting(a *client.Agent) (*waitingList, error) {
+func (c *call) waiting() (*waitingList, error) {
 	w := new(waitingList)
-	for _, step := range []func(*client.Agent, *waitingList) error{d.addPeople, d.addTasks, d.addOrders} {
-		if err := step(a, w); err != nil {
+	for _, step := range []func(*waitingList) error{c.addPeople, c.addTasks, c.addOrders} {
+		if err := step(w); err != nil {
 			return w, err
 		}
 	}
@@ -74,8 +71,8 @@ func (d *deps) waiting(a *client.Agent) (*waitingList, error) {
 
 // addPeople adds requests for friendship, and messages that stoa agent read has not shown: those that no listener has handed over, and
 // those that a hook took and that were not answered.
-func (d *deps) addPeople(a *client.Agent, w *waitingList) error {
-	contacts, err := client.First(a.Contacts(d.ctx), cursorPage)
+func (c *call) addPeople(w *waitingList) error {
+	contacts, err := client.First(c.client.Contacts(c.ctx), cursorPage)
 	if err != nil {
 		return err
 	}
@@ -87,12 +84,12 @@ func (d *deps) addPeople(a *client.Agent, w *waitingList) error {
 			w.add("friendship", "request for friendship", with, contact.ID, "", nil, "befriend "+with)
 		}
 	}
-	events, more, err := a.Poll(d.ctx, 0, 2, true) // it acknowledges nothing
+	events, more, err := c.client.Poll(c.ctx, 0, 2, true) // it acknowledges nothing
 	if err != nil {
 		return err
 	}
 	w.more = w.more || more || len(contacts) == cursorPage
-	until, err := a.ReadUntil()
+	until, err := c.agent.ReadUntil()
 	if err != nil {
 		return err
 	}
@@ -112,7 +109,7 @@ func (d *deps) addPeople(a *client.Agent, w *waitingList) error {
 		}
 		unread[sender]++
 	}
-	taken, err := takenMessages(d.Key)
+	taken, err := takenMessages(c.Key)
 	if err != nil {
 		return err
 	}
@@ -131,16 +128,10 @@ func (d *deps) addPeople(a *client.Agent, w *waitingList) error {
 	return nil
 }
 
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
-}
-
 // addTasks adds the agent's open tasks that were answered.
-func (d *deps) addTasks(a *client.Agent, w *waitingList) error {
-	tasks, err := client.First(a.Tasks(d.ctx, client.TasksQuery{Mine: true, State: "open", PageSize: page}), page)
+func (c *call) addTasks(w *waitingList) error {
+	open := url.Values{"mine": {"true"}, "state": {"open"}, "page_size": {strconv.Itoa(page)}}
+	tasks, err := client.First(client.Pages[client.Task](c.ctx, c.client, "/tasks", "tasks", open), page)
 	if err != nil {
 		return err
 	}
@@ -167,10 +158,10 @@ var waitingActions = []struct {
 }
 
 // addOrders adds the orders that wait for an action, an answer to a draft, or a rating.
-func (d *deps) addOrders(a *client.Agent, w *waitingList) error {
+func (c *call) addOrders(w *waitingList) error {
 	var working []client.Order
 	for _, row := range waitingActions {
-		orders, err := d.ordersIn(a, row.state)
+		orders, err := client.First(c.everyOrder(row.state), page)
 		if err != nil {
 			return err
 		}
@@ -188,19 +179,19 @@ func (d *deps) addOrders(a *client.Agent, w *waitingList) error {
 	}
 	w.more = w.more || len(working) > draftOrders
 	for _, o := range working[:min(len(working), draftOrders)] {
-		newest, err := client.First(a.Drafts(d.ctx, o.ID), 1)
+		newest, err := c.newestDraft(o.ID)
 		if err != nil {
 			return err
 		}
-		if len(newest) > 0 && newest[0].Reply == nil {
+		if newest != nil && newest.Reply == nil {
 			w.add("draft", "draft to answer", handleText(otherSide(o)), o.ID, o.Title, &o.Deadline, "draft "+o.ID)
 		}
 	}
-	closed, err := d.ordersIn(a, "closed")
+	closed, err := client.First(c.everyOrder(client.StateClosed), page)
 	if err != nil {
 		return err
 	}
-	due, err := a.RatingsDue(d.ctx, closed)
+	due, err := c.agent.RatingsDue(c.ctx, closed)
 	for _, o := range closed {
 		if due[o.ID] {
 			w.add("rating", "order to rate", handleText(otherSide(o)), o.ID, o.Title, nil, "rate "+o.ID+" STARS")
@@ -208,12 +199,6 @@ func (d *deps) addOrders(a *client.Agent, w *waitingList) error {
 	}
 	w.more = w.more || len(closed) == page
 	return err
-}
-
-// ordersIn reads one full page of the orders in a state.
-func (d *deps) ordersIn(a *client.Agent, state string) ([]client.Order, error) {
-	query := url.Values{"state": {state}, "page_size": {strconv.Itoa(page)}}
-	return client.First(client.Pages[client.Order](d.ctx, a.Client, "/orders", "orders", query), page)
 }
 
 func hasAction(o client.Order, name string) bool {

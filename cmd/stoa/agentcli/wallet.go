@@ -1,8 +1,9 @@
 package agentcli
 
 import (
-	"iter"
-	"net/url"
+	"fmt"
+	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -10,80 +11,89 @@ import (
 	"stoa/rest/client"
 )
 
-type walletCommand struct {
-	paging
-
-	History bool `env:"-" help:"The ledger instead, newest first."`
+var walletRows = []row{
+	{"wallet", "Show the balance; with --history the ledger.", []param{limit, tick("history", "", "The ledger instead, newest first.")}, showWallet, needsToken},
 }
 
-// Run implements kong's command.
-func (c walletCommand) Run(d *deps, a *client.Agent) error {
-	if c.History {
-		return d.showHistory(a, c.Limit)
+func showWallet(c *call) error {
+	if c.has("history") {
+		return showHistory(c)
 	}
-	wallet, err := a.Wallet(d.ctx)
-	if err != nil {
-		return err
-	}
-	return d.show(wallet, field{"available", terminal.Credits(wallet.Available)}, field{"reserved", terminal.Credits(wallet.Reserved)})
+	return request(c, view[client.Wallet]{name: "wallet", fields: func(_ *call, w client.Wallet) []field {
+		return []field{{"available", terminal.Credits(w.Available)}, {"reserved", terminal.Credits(w.Reserved)}}
+	}}, http.MethodGet, "/wallet", nil)
 }
 
 // showHistory prints the ledger, with the order and the other side of each entry.
-func (d *deps) showHistory(a *client.Agent, limit int) error {
-	entries, err := client.First(a.Entries(d.ctx), limit)
+func showHistory(c *call) error {
+	entries, err := client.First(c.client.Entries(c.ctx), c.number("limit"))
 	if err != nil {
 		return err
 	}
-	orders, err := d.ordersOf(a, entries)
+	orders, err := c.ordersOf(entries)
 	if err != nil {
 		return err
 	}
-	return table(d, entries, list[client.Entry]{
+	return view[client.Entry]{
 		none: "No entries in the ledger.", titles: "UTC KIND ACCOUNT CREDITS FEE OTHER ORDER TITLE",
 		cells: func(e client.Entry) []string {
-			fee, other, order, title := "", "", "", ""
-			if e.OrderID != nil {
-				found := orders[*e.OrderID]
-				if found.ID == "" { // nothing more is known
-					return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, terminal.Credits(e.Delta), fee, other, *e.OrderID, title}
-				}
-				if found.Role == "customer" && (e.Delta == found.Total || e.Delta == -found.Total) {
-					fee = "with " + terminal.Credits(found.Fee)
-				}
-				other, order, title = handleText(otherSide(found)), found.ID, short(found.Title)
+			fee, other, title, found := "", "", "", orders[textOf(e.OrderID)]
+			if found.ID != "" {
+				other, title = handleText(otherSide(found)), short(found.Title)
 			}
-			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, terminal.Credits(e.Delta), fee, other, order, title}
+			if found.Role == "customer" && (e.Delta == found.Total || e.Delta == -found.Total) {
+				fee = "with " + terminal.Credits(found.Fee)
+			}
+			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, terminal.Credits(e.Delta), fee, other, textOf(e.OrderID), title}
 		},
-	})
+	}.table(c, entries)
 }
 
 // ordersOf reads the orders of entries from the list of orders, page by page until all are found. For JSON it reads none.
-func (d *deps) ordersOf(a *client.Agent, entries []client.Entry) (map[string]client.Order, error) {
-	found, lacking := make(map[string]client.Order), make(map[string]bool)
+func (c *call) ordersOf(entries []client.Entry) (map[string]client.Order, error) {
+	found, missing := make(map[string]client.Order), make(map[string]bool)
 	for _, e := range entries {
-		if e.OrderID != nil && !d.json {
-			lacking[*e.OrderID] = true
+		if e.OrderID != nil && !c.json {
+			missing[*e.OrderID] = true
 		}
 	}
-	if len(lacking) == 0 {
+	if len(missing) == 0 {
 		return found, nil
 	}
-	for order, err := range allOrders(d, a) {
+	for order, err := range c.everyOrder("") {
 		if err != nil {
 			return found, err
 		}
-		if !lacking[order.ID] {
-			continue
+		if missing[order.ID] {
+			found[order.ID] = order
+			delete(missing, order.ID)
 		}
-		found[order.ID] = order
-		if delete(lacking, order.ID); len(lacking) == 0 {
+		if len(missing) == 0 {
 			break
 		}
 	}
 	return found, nil
 }
 
-// allOrders are the agent's orders, newest first, in pages as large as they may be.
-func allOrders(d *deps, a *client.Agent) iter.Seq2[client.Order, error] {
-	return client.Pages[client.Order](d.ctx, a.Client, "/orders", "orders", url.Values{"page_size": {strconv.Itoa(page)}})
+// showReceipt fetches a receipt and checks it under the keys that the pinned key log proves.
+func showReceipt(c *call) error {
+	found, raw, err := c.agent.VerifyReceipt(c.ctx, c.text("order"))
+	if err != nil {
+		return err
+	}
+	if c.has("out") {
+		if err := os.WriteFile(c.text("out"), raw, 0o600); err != nil {
+			return err
+		}
+	}
+	said := found.Receipt
+	fields := []field{{"order", said.OrderID}, {"outcome", said.Outcome}, {"customer", "@" + said.Customer.Handle},
+		{"contractor", "@" + said.Contractor.Handle}, {"total", terminal.Credits(said.TotalMinor)}, {"reward", terminal.Credits(said.AmountMinor)}}
+	for _, r := range found.Ratings {
+		fields = append(fields, field{"rating", strconv.Itoa(r.Stars) + " of 5"})
+	}
+	for _, head := range found.Heads {
+		fields = append(fields, field{"key log", fmt.Sprintf("%s has it among %d entries", head.Origin, head.Size)})
+	}
+	return c.show(said.Raw, append(fields, field{"verdict", "valid"})...)
 }

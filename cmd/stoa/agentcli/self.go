@@ -1,0 +1,236 @@
+package agentcli
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"os"
+	"strings"
+
+	"stoa/cmd/stoa/terminal"
+	"stoa/rest/client"
+)
+
+var selfRows = []row{
+	{"register", "Make a key pair and register; the handle never changes.", []param{
+		arg("handle", "", "3 to 32 of a-z, 0-9 and _, first a letter."),
+		flag("name", "display_name", "The name that others see; empty: the handle."),
+		flag("specialty", "specialty", "What the agent is good at, in a line."),
+		flag("bio", "bio", "More about it."),
+		flag("invitation", "invitation", "Needed if registration is by invitation."),
+		flag("owner-email", "", "The owner's address, needed if the server asks for one: the owner gets a mail with a link and a code, which is read "+
+			"from standard input.").with(`placeholder:"ADDRESS"`),
+	}, register, needsNothing},
+	{"import", "Make the key file of an agent that registered without this program.", []param{
+		arg("pem", "", "The private key, as openssl writes it.").with(`type:"existingfile"`),
+		flag("token", "", "File with the token; without it the token is read from standard input.").with(`placeholder:"FILE"`),
+	}, importKey, needsNothing},
+	{"me", "Show the agent itself.", nil, ask(bots, http.MethodGet, "/bots/me"), needsToken},
+	{"profile", "Change the profile: name, texts, pictures.", []param{
+		emptied("name", "display_name", "The name that others see."),
+		emptied("specialty", "specialty", "What the agent is good at, in a line; empty: no text."),
+		emptied("bio", "bio", "More about it; empty: no text."),
+		of[*string](flag("avatar", "avatar_attachment_id", "A picture, which is uploaded, or the id of an upload of purpose avatar; empty: no picture.").with(`placeholder:"FILE"`)),
+		of[*string](flag("character", "character_attachment_id", "A picture of the whole figure, or the id of an upload of purpose character; empty: no picture.").with(`placeholder:"FILE"`)),
+		emptied("description", "character_description", "What the character looks like; empty: no text."),
+		tick("rights", "rights_confirmed", "Confirm that you may publish the pictures; new ones need it."),
+		of[*bool](flag("public", "profile_public", "Show the profile to all, or to friends alone.")).with(`negatable:""`),
+	}, changeProfile, needsToken},
+	{"owner", "Link an owner by mail; the code of the mail is read from standard input.", []param{
+		arg("email", "", "The owner's address."),
+	}, linkOwner, needsToken},
+	{"doctor", "Say what keeps the agent from working; exit code 1 if anything does.", nil, doctor, needsToken},
+	{"waiting", "List what waits for this agent: requests, messages, answers, drafts, steps of orders, ratings.", nil, showWaiting, needsToken},
+	{"resume", "Send what was not answered when the program was killed.", nil, resume, needsToken},
+	{"rotate", "Replace the token.", nil, rotate, needsToken},
+}
+
+var bots = view[client.Bot]{
+	name: "bot", list: "bots", fields: botFields,
+	none: "No agent is found by that.", titles: "ID HANDLE LAST-SEEN NAME SPECIALTY",
+	cells: func(b client.Bot) []string {
+		return []string{b.ID, "@" + b.Handle, lastSeen[b.LastSeen], short(b.DisplayName), short(b.Specialty)}
+	},
+}
+
+func botFields(_ *call, b client.Bot) []field {
+	friendship, rating, visibility := "", "", "open to all"
+	if !b.Public {
+		visibility = "closed: only friends see it"
+	}
+	if b.Friendship != nil {
+		friendship = b.Friendship.Status
+	}
+	if r := b.Reputation; r != nil {
+		rating = ratingText(r)
+		if r.AsContractor != nil && r.AsCustomer != nil {
+			rating += "; as contractor " + ratingText(r.AsContractor) + "; as customer " + ratingText(r.AsCustomer)
+		}
+	}
+	return []field{
+		{"id", b.ID}, {"handle", "@" + b.Handle}, {"name", theirs(b.DisplayName)}, {"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
+		{"profile", visibility}, {"avatar", pictureText(b.Visuals.Avatar)}, {"character", pictureText(b.Visuals.Character)},
+		{"description", theirs(b.Visuals.Description)}, {"rating", rating},
+		{"last seen", cmp.Or(lastSeen[b.LastSeen], b.LastSeen)}, {"friendship", friendship}, {"fingerprint", textOf(b.Fingerprint)},
+	}
+}
+
+// lastSeen are the words of last_seen (§2.1).
+var lastSeen = map[string]string{
+	"hour": "within an hour", "day": "within a day", "week": "within a week",
+	"month": "within a month", "earlier": "more than a month ago",
+}
+
+func pictureText(picture *client.Attachment) string {
+	if picture == nil {
+		return ""
+	}
+	return filesText([]client.Attachment{*picture})
+}
+
+func ratingText(r *client.Reputation) string {
+	if r.Average == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.1f of 5, by %d agents", *r.Average, r.Counterparties)
+}
+
+// register makes the key file before it registers, so that the private key of a registration is never lost.
+func register(c *call) error {
+	origin := c.URL
+	if !c.hasKeyFile() {
+		origin = cmp.Or(origin, localOrigin)
+	}
+	a, err := c.open(origin)
+	if err != nil {
+		return err
+	}
+	if a.Registered() == nil {
+		return fmt.Errorf("%s is the key of %s already: name another file with --key", c.Key, a.Identity().Handle)
+	}
+	fields, handle := client.Fields{"display_name": c.text("handle")}, c.text("handle")
+	for name, value := range c.body() {
+		if value != "" {
+			fields[name] = value
+		}
+	}
+	if email := c.text("owner-email"); email != "" {
+		if err := withOwner(c, a, email, fields); err != nil {
+			return err
+		}
+	}
+	made, err := a.Register(c.ctx, handle, fields)
+	return bots.show(c, made, err)
+}
+
+// withOwner brings the proof of an owner's address to a registration. The code comes by mail to a person, who types it here; then
+// it waits until the owner has confirmed.
+func withOwner(c *call, a *client.Agent, email string, fields client.Fields) error {
+	asked, err := a.AskOwner(c.ctx, email, c.text("handle"))
+	if err != nil {
+		return err
+	}
+	code, err := typedCode()
+	if err != nil {
+		return err
+	}
+	proof, err := a.Prove(c.ctx, asked, code)
+	if err == nil {
+		maps.Copy(fields, proof.Fields())
+	}
+	return err
+}
+
+// typedCode reads the code of the mail from standard input.
+func typedCode() (string, error) {
+	fmt.Fprintf(os.Stderr, "A mail went to the owner's address. The owner opens its link and confirms; type its code here: ")
+	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+	code := strings.TrimSpace(line)
+	if code == "" {
+		return "", cmp.Or(err, errors.New("no code was typed"))
+	}
+	fmt.Fprintln(os.Stderr, "Waiting for the owner's confirmation.")
+	return code, nil
+}
+
+// linkOwner links an owner to the agent: the code of the mail is typed here.
+func linkOwner(c *call) error {
+	asked, err := c.agent.AskOwnOwner(c.ctx, c.text("email"))
+	if err != nil {
+		return err
+	}
+	code, err := typedCode()
+	if err != nil {
+		return err
+	}
+	linked, err := c.agent.LinkOwner(c.ctx, asked, code)
+	if err != nil {
+		return err
+	}
+	return c.show(linked, field{"owner", linked.Status}, field{"address", textOf(linked.Hint)})
+}
+
+func importKey(c *call) error {
+	raw, err := os.ReadFile(c.text("pem"))
+	if err != nil {
+		return err
+	}
+	keys, err := client.ParsePEM(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.text("pem"), err)
+	}
+	if c.has("token") {
+		raw, err = os.ReadFile(c.text("token"))
+	} else {
+		raw, err = io.ReadAll(io.LimitReader(os.Stdin, 1000))
+	}
+	if err != nil {
+		return err
+	}
+	token := strings.TrimSpace(string(raw))
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("%s holds no token", cmp.Or(c.text("token"), "standard input"))
+	}
+	made, err := client.Adopt(c.ctx, c.Key, cmp.Or(c.URL, localOrigin), keys, token)
+	return bots.show(c, made, err)
+}
+
+// changeProfile changes what is named, also to nothing, or shows the profile.
+func changeProfile(c *call) error {
+	changes := c.body()
+	for _, purpose := range []string{"avatar", "character"} {
+		switch file := c.text(purpose); {
+		case !c.has(purpose):
+		case file == "":
+			changes[purpose+"_attachment_id"] = nil
+		default:
+			id, err := c.fileID(purpose, file)
+			if err != nil {
+				return err
+			}
+			changes[purpose+"_attachment_id"] = id
+		}
+	}
+	if len(changes) == 0 {
+		return request(c, bots, http.MethodGet, "/bots/me", nil)
+	}
+	return request(c, bots, http.MethodPatch, "/bots/me", changes)
+}
+
+func resume(c *call) error {
+	return c.agent.Resume(c.ctx, c.agent.Outbox, func(kept client.Kept, fault *client.Fault) {
+		fmt.Fprintf(c.out, "%s %s was refused: %s\n", kept.Method, kept.Path, terminal.Plain(fault.Error()))
+	})
+}
+
+func rotate(c *call) error {
+	if err := c.agent.Rotate(c.ctx); err != nil {
+		return err
+	}
+	return c.show(map[string]any{"rotated": true, "key_file": c.Key}, field{"rotated", "the old token has ended, " + c.Key +
+		" holds the new one, and a listener of this key file goes on with it"})
+}
