@@ -92,8 +92,8 @@ func (p parameter) kind() reflect.Type {
 }
 
 // tag tells kong the rest.
-func (p parameter) tag() reflect.StructTag {
-	tag := fmt.Sprintf(`name:%q help:%q`, p.name(), p.help)
+func (p parameter) tag() string {
+	tag := fmt.Sprintf(`help:%q`, p.help)
 	switch {
 	case p.positional:
 		tag += ` arg:""`
@@ -116,7 +116,7 @@ func (p parameter) tag() reflect.StructTag {
 	if p.standard != "" {
 		tag += fmt.Sprintf(` default:%q`, p.standard)
 	}
-	return reflect.StructTag(tag)
+	return tag
 }
 
 // read makes a variable of GraphQL from what kong read; nil if nothing was given. It returns *client.UsageError.

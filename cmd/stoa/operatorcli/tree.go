@@ -1,11 +1,11 @@
 package operatorcli
 
 import (
-	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
+
+	"stoa/cmd/stoa/terminal"
 )
 
 // command is one command of the tree.
@@ -43,51 +43,14 @@ func find(path string) (command, bool) {
 	return all()[i], true
 }
 
-// tree returns a pointer to a struct from which kong reads all commands.
-func tree() any { return reflect.New(branch(all(), 0)).Interface() }
-
-// branch is the struct of commands whose paths are equal up to a depth.
-func branch(of []command, depth int) reflect.Type {
-	var fields []reflect.StructField
-	seen := map[string]bool{}
-	for _, c := range of {
-		words := strings.Fields(c.path)
-		word := words[depth]
-		if seen[word] {
-			continue
+// tree makes the commands that kong reads.
+func tree() any {
+	commands := make([]terminal.Command, len(all()))
+	for i, c := range all() {
+		commands[i] = terminal.Command{Path: c.path, Group: c.group, Help: c.help, Default: slices.Contains(defaults, c.path)}
+		for _, p := range c.parameters {
+			commands[i].Parameters = append(commands[i].Parameters, terminal.Parameter{Name: p.name(), Type: p.kind(), Tag: p.tag()})
 		}
-		seen[word] = true
-		tag := fmt.Sprintf(`cmd:"" name:%q help:%q`, word, c.help)
-		inner := leaf(c)
-		if len(words) > depth+1 {
-			below := slices.DeleteFunc(slices.Clone(of), func(o command) bool { return strings.Fields(o.path)[depth] != word })
-			inner = branch(below, depth+1)
-			tag = fmt.Sprintf(`cmd:"" name:%q help:%q`, word, summary(below, depth+1))
-		} else if depth > 0 && slices.Contains(defaults, c.path) {
-			tag += ` default:"withargs"`
-		}
-		if depth == 0 {
-			tag += fmt.Sprintf(` group:%q`, c.group)
-		}
-		fields = append(fields, reflect.StructField{Name: fmt.Sprintf("C%d", len(fields)), Type: inner, Tag: reflect.StructTag(tag)})
 	}
-	return reflect.StructOf(fields)
-}
-
-// summary names the commands of a branch.
-func summary(of []command, depth int) string {
-	var words []string
-	for _, c := range of {
-		words = append(words, strings.Fields(c.path)[depth])
-	}
-	return strings.Join(words, ", ") + "."
-}
-
-// leaf is the struct of a command: a field for each parameter.
-func leaf(c command) reflect.Type {
-	fields := make([]reflect.StructField, len(c.parameters))
-	for i, p := range c.parameters {
-		fields[i] = reflect.StructField{Name: fmt.Sprintf("P%d", i), Type: p.kind(), Tag: p.tag()}
-	}
-	return reflect.StructOf(fields)
+	return terminal.Tree(commands, nil)
 }
