@@ -32,18 +32,17 @@ func Fill(ctx context.Context, c Filling) error {
 		return err
 	}
 	defer s.Close() //nolint:errcheck // what stays in the folder for temporary files is of no use to anyone
-	step := func(err error) error {
-		if err == nil && c.Step != nil {
+	step := func() {
+		if c.Step != nil {
 			c.Step(1)
 		}
-		return err
 	}
 	people, neighbours := cast(c.Agents)
-	all := slices.Concat(people, neighbours)
-	joined := make([]*Agent, len(all))
-	err = each(ctx, len(all), func(ctx context.Context, i int) (err error) {
-		joined[i], err = s.Join(ctx, all[i])
-		return step(err)
+	joined := make([]*Agent, c.Agents)
+	err = each(ctx, slices.Concat(people, neighbours), func(ctx context.Context, i int, p Person) (err error) {
+		joined[i], err = s.Join(ctx, p)
+		step()
+		return err
 	})
 	if err != nil {
 		return err
@@ -53,30 +52,25 @@ func Fill(ctx context.Context, c Filling) error {
 			return err
 		}
 	}
-	err = each(ctx, len(joined), func(ctx context.Context, i int) error { return step(s.Settle(ctx, joined[i])) })
+	err = each(ctx, joined, func(ctx context.Context, _ int, a *Agent) error {
+		defer step()
+		return s.Settle(ctx, a)
+	})
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	for _, acts := range [][]act{s.hour(people), s.dealings(joined[len(people):])} {
-		group.Go(func() error {
-			for _, act := range acts {
-				_, err := act(ctx)
-				if step(err) != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	return group.Wait()
+	return each(ctx, s.scripts(people, neighbours), func(ctx context.Context, _ int, acts []act) error {
+		return perform(ctx, acts, func(string) { step() })
+	})
 }
 
 // Steps is how many steps Fill takes for that many agents.
 func Steps(agents int) int64 {
-	people, neighbours := cast(agents)
-	s := &Server{Works: Load()}
-	return int64(2*agents + len(s.hour(people)) + len(s.dealings(make([]*Agent, len(neighbours)))))
+	steps := 2 * agents
+	for _, acts := range (&Server{Works: Load()}).scripts(cast(agents)) {
+		steps += len(acts)
+	}
+	return int64(steps)
 }
 
 // cast divides the agents.
@@ -96,12 +90,12 @@ func cast(agents int) (people, neighbours []Person) {
 	return people, neighbours
 }
 
-// each calls do for every one of n things, several at once.
-func each(ctx context.Context, n int, do func(context.Context, int) error) error {
+// each calls do for every thing, several at once.
+func each[T any](ctx context.Context, things []T, do func(context.Context, int, T) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
-	for i := range n {
-		group.Go(func() error { return do(ctx, i) })
+	for i, thing := range things {
+		group.Go(func() error { return do(ctx, i, thing) })
 	}
 	return group.Wait()
 }

@@ -24,8 +24,6 @@ import (
 )
 
 const (
-	// ownerReason is the reason of the changes in the audit log.
-	ownerReason = "stoa demo --owner"
 	// profileReward is the reward of a complete profile.
 	profileReward = 200_000
 	// patience is how long a mail or a reward may take.
@@ -100,8 +98,7 @@ func (s *ownerStory) prepare(ctx context.Context) (string, error) {
 	document := map[string]any{
 		"key": "demo-terms", "title": "Terms of the demo", "version": time.Now().UTC().Format(time.RFC3339Nano), "text": "Be kind.\n",
 	}
-	err = s.operator.Ask(ctx, `mutation ($input: DocumentInput!, $reason: String!) { publishDocument(input: $input, reason: $reason) { id } }`,
-		map[string]any{"input": document, "reason": ownerReason}, &published)
+	err = change(ctx, s.operator, "DocumentInput!", document, "publishDocument(input: $value, reason: $reason) { id }", &published)
 	s.terms = published.PublishDocument.ID
 	return "The operator's details are set, “Terms of the demo” are in force, rewards and restoring are on.", err
 }
@@ -111,14 +108,12 @@ func (s *ownerStory) putBack(ctx context.Context, before map[string]any) error {
 	if err := s.updateSettings(ctx, before); err != nil || s.terms == "" {
 		return err
 	}
-	return s.operator.Ask(ctx, `mutation ($id: ID!, $reason: String!) { withdrawDocument(id: $id, reason: $reason) { id } }`,
-		map[string]any{"id": s.terms, "reason": ownerReason}, new(any))
+	return change(ctx, s.operator, "ID!", s.terms, "withdrawDocument(id: $value, reason: $reason) { id }", new(any))
 }
 
 // updateSettings changes members of the server's settings.
 func (s *ownerStory) updateSettings(ctx context.Context, changes map[string]any) error {
-	return s.operator.Ask(ctx, `mutation ($input: SettingsInput!, $reason: String!) { updateSettings(input: $input, reason: $reason) { updatedAt } }`,
-		map[string]any{"input": changes, "reason": ownerReason}, new(any))
+	return change(ctx, s.operator, "SettingsInput!", changes, "updateSettings(input: $value, reason: $reason) { updatedAt }", new(any))
 }
 
 // link links an agent that exists to its owner (§2.4).

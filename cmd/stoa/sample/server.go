@@ -36,6 +36,8 @@ type Server struct {
 	Works *Works
 
 	config Config
+	// compares has each step of an order repeated, and held against the contract.
+	compares bool
 	// folder keeps the key files of the agents.
 	folder string
 
@@ -179,13 +181,12 @@ func (s *Server) Settle(ctx context.Context, a *Agent) error {
 	if work := a.Person.Work; work != nil {
 		made := *work
 		made.Author = a.Person.Handle
-		if _, err := s.Publish(ctx, made); err != nil {
+		if _, err := s.publish(ctx, made); err != nil {
 			return err
 		}
 	}
 	for _, service := range a.Person.Services {
-		fields := client.Fields{"title": service.Title, "description": service.Description, "amount_minor": service.Amount}
-		if _, err := a.CreateService(ctx, client.ServiceInput{More: fields}); err != nil {
+		if _, err := a.CreateService(ctx, service); err != nil {
 			return fmt.Errorf("the service %q: %w", service.Title, err)
 		}
 	}
@@ -201,28 +202,31 @@ func (a *Agent) ids(purpose string, names ...string) []string {
 	return all
 }
 
-// Befriend makes two agents friends.
-func (s *Server) Befriend(ctx context.Context, a, b *Agent) error {
-	asked, err := a.Agent.Befriend(ctx, b.Brief.ID)
+// befriend makes two agents friends.
+func (s *Server) befriend(ctx context.Context, one, other string) error {
+	asked, err := s.Agent(one).Befriend(ctx, s.Agent(other).Brief.ID)
 	if err == nil {
-		_, err = b.Accept(ctx, asked.ID)
+		_, err = s.Agent(other).Accept(ctx, asked.ID)
 	}
 	if err != nil {
-		return fmt.Errorf("the friendship of %s and %s: %w", a.Person.Handle, b.Person.Handle, err)
+		return fmt.Errorf("the friendship of %s and %s: %w", one, other, err)
 	}
 	return nil
 }
 
-// Publish publishes a work of an agent that has settled.
-func (s *Server) Publish(ctx context.Context, p Post) (client.Post, error) {
+// publish publishes a work of an agent that has settled.
+func (s *Server) publish(ctx context.Context, p Post) (string, error) {
 	by := s.Agent(p.Author)
-	fields := client.Fields{"kind": p.Kind, "visibility": "public", "title": p.Title, "text": s.mentions(p.Text)}
+	input := client.PostInput{Kind: p.Kind, Visibility: "public", Title: p.Title, Text: s.mentions(p.Text)}
 	if len(p.Files) > 0 {
-		fields["attachment_ids"], fields["rights_confirmed"] = by.ids("portfolio", p.Files...), true
+		input.FileIDs, input.RightsConfirmed = by.ids("portfolio", p.Files...), true
 	}
-	made, err := by.CreatePost(ctx, client.PostInput{More: fields})
+	made, err := by.CreatePost(ctx, input)
+	if err == nil {
+		err = same("the number of files", len(made.Files), len(p.Files))
+	}
 	if err != nil {
-		return made, fmt.Errorf("publishing %q: %w", p.Title, err)
+		return "", fmt.Errorf("publishing %q: %w", p.Title, err)
 	}
-	return made, nil
+	return fmt.Sprintf("%s publishes “%s”.", made.Author.DisplayName, made.Title), nil
 }

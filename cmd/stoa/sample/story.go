@@ -40,15 +40,14 @@ func tell(ctx context.Context, out io.Writer, chapters []chapter) error {
 	steps := 0
 	for _, chapter := range chapters {
 		_, _ = fmt.Fprintf(out, "\n%s\n", chapter.title) // the story goes on if its output is not read
-		for _, act := range chapter.acts {
-			said, err := act(ctx)
-			if err != nil {
-				return fmt.Errorf("%s: after step %d: %w", chapter.title, steps, err)
-			}
+		err := perform(ctx, chapter.acts, func(said string) {
 			for line := range strings.SplitSeq(said, "\n") {
 				steps++
 				_, _ = fmt.Fprintf(out, "%3d. %s\n", steps, line)
 			}
+		})
+		if err != nil {
+			return fmt.Errorf("%s: after step %d: %w", chapter.title, steps, err)
 		}
 	}
 	_, _ = fmt.Fprintln(out, "\nEverything was as it should be.")
@@ -73,12 +72,13 @@ func Tell(ctx context.Context, c Telling) error {
 	if c.Operator == nil {
 		_, _ = fmt.Fprintln(c.Out, "Without an operator's token nothing marks them: stoa seed --remove will not take them away.")
 	}
+	s.compares = true
 	people := s.Works.People
 	return tell(ctx, c.Out, []chapter{
 		{"Five agents move in", s.moveIn(people)},
 		{"They become friends", append([]act{s.refuseStranger}, s.friendships(people)...)},
 		{"They write to each other, and only they can read it", []act{s.write, s.repeatMessage}},
-		{"An hour of work for each other, and a page about a lighthouse", s.exchange(compare)},
+		{"An hour of work for each other, and a page about a lighthouse", s.exchange()},
 		{"What came of it", append(s.audit(people), s.lookAtPage)},
 		{"A token is replaced, and all of them leave", []act{s.rotate, s.leave}},
 	})
@@ -105,17 +105,21 @@ func invite(ctx context.Context, operator *operators.Client) (code string, revok
 		} `json:"createInvitation"` //nolint:tagliatelle // as GraphQL has it
 	}
 	input := map[string]any{"uses": len(Load().People), "isDemo": true, "expiresAt": time.Now().Add(invitationLife).UTC()}
-	err = operator.Ask(ctx, `mutation ($input: InvitationInput!, $reason: String!) {
-		createInvitation(input: $input, reason: $reason) { code invitation { id } } }`,
-		map[string]any{"input": input, "reason": storyReason}, &made)
+	err = change(ctx, operator, "InvitationInput!", input, "createInvitation(input: $value, reason: $reason) { code invitation { id } }", &made)
 	if err != nil {
 		return "", nil, fmt.Errorf("marking the agents as those of the demo: %w", err)
 	}
 	return made.CreateInvitation.Code, func() {
 		// It ends by itself within the hour.
-		_ = operator.Ask(context.WithoutCancel(ctx), `mutation ($id: ID!, $reason: String!) { revokeInvitation(id: $id, reason: $reason) { id } }`,
-			map[string]any{"id": made.CreateInvitation.Invitation.ID, "reason": storyReason}, new(any))
+		_ = change(context.WithoutCancel(ctx), operator, "ID!", made.CreateInvitation.Invitation.ID,
+			"revokeInvitation(id: $value, reason: $reason) { id }", new(any))
 	}, nil
+}
+
+// change has an operator carry out a procedure with a value of a type of the schema, and decodes its result.
+func change(ctx context.Context, operator *operators.Client, kind string, value any, procedure string, into any) error {
+	return operator.Ask(ctx, fmt.Sprintf("mutation ($value: %s, $reason: String!) { %s }", kind, procedure),
+		map[string]any{"value": value, "reason": storyReason}, into)
 }
 
 // grant is the starting grant in minor units.
@@ -134,7 +138,7 @@ func (s *Server) moveIn(people []Person) (all []act) {
 		})
 	}
 	return append(all, func(ctx context.Context) (string, error) {
-		err := each(ctx, len(people), func(ctx context.Context, i int) error { return s.Settle(ctx, s.Agent(people[i].Handle)) })
+		err := each(ctx, people, func(ctx context.Context, _ int, p Person) error { return s.Settle(ctx, s.Agent(p.Handle)) })
 		return "They upload faces, characters and works, which the server inspects and makes anew, and say what they offer.", err
 	})
 }
@@ -226,18 +230,6 @@ func (s *Server) repeatMessage(ctx context.Context) (string, error) {
 			"A second message under the same nonce is refused.",
 		errors.Join(err, same("Idempotent-Replayed", replayed, true), same("messages in the history", len(history), 1),
 			refused("a second message under the same nonce", second, http.StatusConflict, "nonce_reuse"))
-}
-
-// states are those of an order after each step.
-var states = map[string]string{
-	"offer": "offered", "select": "funded", "accept": "funded", "start": "in_progress", "deliver": "delivered", "complete": "closed",
-}
-
-// compare requires the state that a step leads to, and that a repeat of its request changes nothing.
-func compare(ctx context.Context, done step) error {
-	again, err := done.again(ctx)
-	return errors.Join(err, same("the state", done.order.State, states[done.name]), same("Idempotent-Replayed", again.Replayed, true),
-		same("the version after a repeat", again.Version, done.order.Version))
 }
 
 // audit requires the lines of each agent's available account to come to its balance, and nothing to be reserved.

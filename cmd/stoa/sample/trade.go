@@ -2,86 +2,63 @@ package sample
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"stoa/rest/client"
 )
 
-// day is the unit of deadlines.
-const day = 24 * time.Hour
-
 // deadline is a time some days from now, as the API takes it; 0 is one day.
 func deadline(days int) string {
-	return time.Now().Add(time.Duration(max(1, days)) * day).UTC().Format(time.RFC3339)
+	return time.Now().AddDate(0, 0, max(1, days)).UTC().Format(time.RFC3339)
 }
 
-// Ask puts a task on the board and has those respond who have joined. It returns the responses by handle.
-func (s *Server) Ask(ctx context.Context, t Task) (client.Task, map[string]client.Response, error) {
+// ask puts a task on the board and has those respond who have joined. It returns the ids of the responses by handle.
+func (s *Server) ask(ctx context.Context, t Task) (client.Task, map[string]string, error) {
 	made, err := s.Agent(t.Customer).CreateTask(ctx, client.TaskInput{
 		Title: t.Title, Description: t.Description, Deadline: deadline(t.Days), Amount: t.Amount,
 	})
 	if err != nil {
 		return made, nil, fmt.Errorf("the task %q: %w", t.Title, err)
 	}
-	responses := make(map[string]client.Response)
+	responses := make(map[string]string)
 	for _, r := range t.Responses {
-		responses[r.Bot], err = s.Agent(r.Bot).Respond(ctx, made.ID, r.Text, r.Amount)
+		response, err := s.Agent(r.Bot).Respond(ctx, made.ID, r.Text, r.Amount)
 		if err != nil {
 			return made, nil, fmt.Errorf("the response of %s to %q: %w", r.Bot, t.Title, err)
 		}
+		responses[r.Bot] = response.ID
 	}
 	return made, responses, nil
 }
 
-// step is an action on an order: offer, accept, select, start, deliver or complete. Again repeats its request, which must change nothing.
-type step struct {
-	name  string
-	order client.Order
-	again func(context.Context) (client.Acted, error)
-}
+// request takes one step of an order; made again it changes nothing.
+type request func(context.Context) (client.Acted, error)
 
-// Trade carries out an order to its end and both ratings, and calls done after each action; an error of done ends it.
-func (s *Server) Trade(ctx context.Context, o Order, done func(context.Context, step) error) (order client.Order, err error) {
-	take := func(name string, request func(context.Context) (client.Acted, error)) error {
-		acted, err := request(ctx)
-		if order = acted.Order; err == nil {
-			err = done(ctx, step{name, order, request})
-		}
-		if err != nil {
-			return fmt.Errorf("%s of the order %q: %w", name, o.Title, err)
-		}
-		return nil
+// trade agrees on an order, takes its actions, and has its sides rate each other.
+func (s *Server) trade(ctx context.Context, o Order) (client.Order, error) {
+	step, err := s.agree(ctx, o)
+	if err != nil {
+		return client.Order{}, fmt.Errorf("the order %q: %w", o.Title, err)
 	}
-	first, request, err := s.agree(ctx, o)
-	if err == nil {
-		err = take(first, request)
+	order, err := s.take(ctx, o, "offer", step)
+	for _, action := range strings.Fields(o.Actions) {
+		if err == nil && (action != "accept" || !o.FromTask) {
+			order, err = s.take(ctx, o, action, s.step(o, action, order))
+		}
 	}
 	if err != nil {
 		return order, err
 	}
-	customer, contractor := s.Agent(o.Customer), s.Agent(o.Contractor)
-	result := client.Fields{"result_text": o.ResultText}
-	if len(o.ResultFiles) > 0 {
-		result["result_attachment_ids"] = contractor.ids("order", o.ResultFiles...)
-	}
-	for _, next := range []struct {
-		by     *Agent
-		action string
-		more   client.Fields
-	}{{contractor, "accept", nil}, {contractor, "start", nil}, {contractor, "deliver", result}, {customer, "complete", nil}} {
-		if next.action == "accept" && o.FromTask {
-			continue
-		}
-		version := order.Version
-		err := take(next.action, func(ctx context.Context) (client.Acted, error) {
-			return next.by.ActOn(ctx, order.ID, next.action, version, next.more)
-		})
-		if err != nil {
-			return order, err
-		}
-	}
 	for _, rating := range o.Ratings {
+		if order.State != client.StateClosed { // only then
+			break
+		}
 		if _, _, err := s.Agent(rating.Author).Rate(ctx, order.ID, rating.Stars, rating.Text); err != nil {
 			return order, fmt.Errorf("the rating of the order %q: %w", o.Title, err)
 		}
@@ -89,22 +66,74 @@ func (s *Server) Trade(ctx context.Context, o Order, done func(context.Context, 
 	return order, nil
 }
 
+// states are those of an order after each step.
+var states = map[string]string{
+	"offer": "offered", "accept": "funded", "start": "in_progress", "deliver": "delivered", "complete": "closed",
+}
+
+// take takes a step. A server that compares requires the state that the step leads to, and that a repeat changes nothing.
+func (s *Server) take(ctx context.Context, o Order, name string, step request) (client.Order, error) {
+	acted, err := step(ctx)
+	if err == nil && s.compares {
+		again, repeated := step(ctx)
+		state := states[name]
+		if name == "offer" && o.FromTask {
+			state = client.StateFunded
+		}
+		err = errors.Join(repeated, same("the state", acted.State, state), same("Idempotent-Replayed", again.Replayed, true),
+			same("the version after a repeat", again.Version, acted.Version))
+	}
+	if err != nil {
+		return acted.Order, fmt.Errorf("%s of the order %q: %w", name, o.Title, err)
+	}
+	return acted.Order, nil
+}
+
 // agree returns the request that offers an order, or that chooses a response to its task.
-func (s *Server) agree(ctx context.Context, o Order) (name string, request func(context.Context) (client.Acted, error), err error) {
+func (s *Server) agree(ctx context.Context, o Order) (request, error) {
 	customer, contractor := s.Agent(o.Customer), s.Agent(o.Contractor)
 	quote, err := customer.Quote(ctx, o.Amount)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	if o.FromTask {
-		task, responses, err := s.Ask(ctx, s.Works.task(o))
-		return "select", func(ctx context.Context) (client.Acted, error) {
-			return customer.Select(ctx, task.ID, responses[o.Contractor].ID, quote.Total)
+		task, responses, err := s.ask(ctx, s.Works.task(o))
+		return func(ctx context.Context) (client.Acted, error) {
+			return customer.Select(ctx, task.ID, responses[o.Contractor], quote.Total)
 		}, err
 	}
 	terms := client.OrderInput{
-		Title: o.Title, Description: o.Description, ContractorID: contractor.Brief.ID, Deadline: deadline(1), Amount: o.Amount,
+		Title: o.Title, Description: o.Description, ContractorID: contractor.Brief.ID, Deadline: deadline(o.Days), Amount: o.Amount,
 		ConfirmedTotal: quote.Total,
 	}
-	return "offer", func(ctx context.Context) (client.Acted, error) { return customer.Offer(ctx, terms) }, nil
+	if o.Again {
+		terms.OperationID = uuid.NewString()
+	}
+	return func(ctx context.Context) (client.Acted, error) { return customer.Offer(ctx, terms) }, nil
+}
+
+// contractors are the actions that the contractor takes.
+var contractors = []string{"accept", "reject", "start", "deliver", "propose-refund"}
+
+// reasons are those of actions that need one.
+var reasons = map[string]string{"dispute": "Two lines are missing.", "propose-refund": "They are, I am sorry."}
+
+// step returns the request of an action.
+func (s *Server) step(o Order, action string, order client.Order) request {
+	by, more := s.Agent(o.Customer), client.Fields{}
+	if slices.Contains(contractors, action) {
+		by = s.Agent(o.Contractor)
+	}
+	if reason := reasons[action]; reason != "" {
+		more["reason"] = reason
+	}
+	if action == "deliver" {
+		more["result_text"] = o.ResultText
+		if len(o.ResultFiles) > 0 {
+			more["result_attachment_ids"] = by.ids("order", o.ResultFiles...)
+		}
+	}
+	return func(ctx context.Context) (client.Acted, error) {
+		return by.ActOn(ctx, order.ID, action, order.Version, more)
+	}
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"path"
 	"sync"
+
+	"stoa/rest/client"
 )
 
 //go:embed works
@@ -35,18 +37,11 @@ type Person struct {
 	Bio                  string `json:"bio"`
 	CharacterDescription string `json:"character_description"`
 	// Avatar and Character are empty for an agent without the picture.
-	Avatar    string    `json:"avatar"`
-	Character string    `json:"character"`
-	Services  []Service `json:"services"`
+	Avatar    string                `json:"avatar"`
+	Character string                `json:"character"`
+	Services  []client.ServiceInput `json:"services"`
 	// Work of a neighbour; nil for the people of the story.
 	Work *Post `json:"work"`
-}
-
-// Service is an entry of the catalogue.
-type Service struct {
-	Title       string `json:"title"`
-	Description string `json:"description"`
-	Amount      int64  `json:"amount_minor"`
 }
 
 // Post is a published work.
@@ -78,7 +73,7 @@ type Response struct {
 	Amount int64  `json:"amount_minor"`
 }
 
-// Order is an order from the offer, or the choice of a response, to both ratings.
+// Order is an order from the offer, or the choice of a response, to the ratings once it is closed.
 type Order struct {
 	Customer    string   `json:"customer"`
 	Contractor  string   `json:"contractor"`
@@ -89,6 +84,11 @@ type Order struct {
 	ResultText  string   `json:"result_text"`
 	ResultFiles []string `json:"result_files"`
 	Ratings     []Rating `json:"ratings"`
+
+	// Days until the deadline, Actions after the offer or the choice, and whether the same two may agree on the same again: for scripts.
+	Days    int    `json:"-"`
+	Actions string `json:"-"`
+	Again   bool   `json:"-"`
 }
 
 // Rating is the opinion of one side about the other.
