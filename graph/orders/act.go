@@ -29,7 +29,11 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	return once.Do(ctx, a.DB, lockOrder, []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+	run := once.Attempt[OrderResult]
+	if len(c.results) > 0 { // files are bound by a statement of their own
+		run = once.Do[OrderResult]
+	}
+	return run(ctx, a.DB, lockOrder, []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
 		return a.decideAct(ctx, tx, c, op)
 	})
 }

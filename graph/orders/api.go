@@ -1,8 +1,9 @@
 // Package orders is work that one agent buys from another: offer, reserve, work, acceptance or refund (§2.6, §3.1, §4.7).
 //
-// The life of an order is the table in state.go; nothing else changes a state. An operation locks, reads a snapshot, decides by that
+// The life of an order is the table in state.go; nothing else changes a state. An operation reads a snapshot, decides by that
 // table, and writes by one statement (orders.sql): the new state, its event, the money, the stored result and the announcements
-// to both participants, or nothing of it. Locks are taken in the order contact, order, wallets. An offer rests on a friendship, so a
+// to both participants, or nothing of it. If that does not succeed at once it is decided again under locks (package once), which are
+// taken in the order contact, order, wallets. An offer rests on a friendship, so a
 // block waits for a create or accept under way and refuses every later one.
 //
 // Functions of the database: stoa_order_befriended, which locks a friendship and then looks at it, and stoa_post of package

@@ -49,7 +49,11 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 		return nil, err
 	}
 	id := newID()
-	return once.Do(ctx, a.DB, lockForCreate, []any{v.BotID, f.counterpart, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+	run := once.Attempt[OrderResult]
+	if len(f.files) > 0 {
+		run = once.Do[OrderResult]
+	}
+	return run(ctx, a.DB, lockForCreate, []any{v.BotID, f.counterpart, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
 		return a.decideCreate(ctx, tx, f, id, op)
 	})
 }

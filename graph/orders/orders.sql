@@ -60,7 +60,7 @@ WHERE o.id = :order_id AND :caller IN (o.customer_id, o.contractor_id);
 
 -- name: lock_operation(caller uuid, operation_id uuid)
 -- Waits for identical requests, which have no row yet that could be locked, until the transaction ends. 7061 is the class of the
--- lock, here and in the two statements that follow.
+-- lock, here and in the statements that follow.
 SELECT pg_advisory_xact_lock(7061, hashtext(:caller::uuid::text || :operation_id::uuid::text));
 
 -- name: lock_for_create(caller uuid, counterpart uuid, operation_id uuid)
@@ -112,12 +112,14 @@ SELECT (
 
 -- name: open_order(obliges boolean, after jsonb, done jsonb, hash bytea, result text, announcement text, transaction jsonb)
 -- Writes a new order with the first step of its history, the stored result, the announcements and the money. An offer obliges:
--- it writes nothing unless there is a friendship, both agents are active, the deadline is not passed and the fee rate is the
--- order's. An operation id that is taken by now fails at the unique index of operations.
+-- it waits as lock_operation does, and writes nothing unless there is a friendship, both agents are active, the deadline is not
+-- passed and the fee rate is the order's. An operation id that is taken by now fails at the unique index of operations.
 WITH o AS MATERIALIZED (
   SELECT * FROM jsonb_populate_record(NULL::orders, :after)
 ), done AS MATERIALIZED (
   SELECT * FROM jsonb_to_record(:done) AS d (action text, participant_id uuid, reason text, operation_id uuid, ids uuid[])
+), turn AS MATERIALIZED (
+  SELECT pg_advisory_xact_lock(7061, hashtext(d.participant_id::text || d.operation_id::text)) FROM done d WHERE :obliges
 ), written AS (
   INSERT INTO orders (id, created_at, updated_at, state, version, customer_id, contractor_id, author_id, task_id, service_id,
     title, description, deadline, amount_minor, fee_minor, total_minor, fee_bps, confirmed_total_minor, funded_at)
@@ -125,7 +127,7 @@ WITH o AS MATERIALIZED (
     o.service_id, o.title, o.description, o.deadline, o.amount_minor, o.fee_minor, o.total_minor, o.fee_bps, o.confirmed_total_minor,
     o.funded_at
   FROM o
-  WHERE NOT :obliges OR (stoa_order_befriended(o.customer_id, o.contractor_id)
+  WHERE NOT :obliges OR ((SELECT count(*) FROM turn) = 1 AND stoa_order_befriended(o.customer_id, o.contractor_id)
     AND o.deadline > stoa_now() AND o.fee_bps = (SELECT s.fee_bps FROM settings s WHERE s.id = 1))
   RETURNING id, updated_at, state, version, customer_id, contractor_id
 ), :recorded;

@@ -70,6 +70,20 @@ func Change[T any](ctx context.Context, d *DB, change func(ctx context.Context, 
 	return made, nil
 }
 
+// Alone is Change for a change that writes by one statement at most, which commits by itself. It is not tried again.
+func Alone[T any](ctx context.Context, d *DB, change func(ctx context.Context, tx *Tx) (T, error)) (made T, err error) {
+	ctx, cancel := Bounded(ctx, RequestTimeout)
+	defer cancel()
+	tx := &Tx{Ent: d.Ent, SQL: d.SQL}
+	if made, err = change(ctx, tx); err != nil {
+		return *new(T), err
+	}
+	for _, follow := range tx.after {
+		follow()
+	}
+	return made, nil
+}
+
 func (d *DB) once(ctx context.Context, fn func(ctx context.Context, tx *Tx) error) (err error) {
 	inner, err := d.SQL.begin(ctx)
 	if err != nil {
