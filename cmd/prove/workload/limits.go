@@ -159,8 +159,8 @@ func (w *Workload) BurstSockets(ctx context.Context) {
 	w.sockets(ctx, history.Burst{Limit: "sockets", Operation: "burst.socket.all", Allowed: min(places, placesOfAgent*len(agents))}, agents, places+8)
 }
 
-// sockets opens sockets of agents through all servers at the same moment, and holds those that are open until all are judged. Their
-// agents have events that wait, which come on each socket that is not refused.
+// sockets opens sockets of agents through all servers at the same moment, of several agents first one each, and holds those that are
+// open until all are judged. Their agents have events that wait, which come on each socket that is not refused.
 func (w *Workload) sockets(ctx context.Context, b history.Burst, agents []*Agent, count int) {
 	b.Code, b.Start = "4429", w.Recorder.Now()
 	opened, recorded := make([]*connection, count), make([]history.Attempt, count)
@@ -172,7 +172,12 @@ func (w *Workload) sockets(ctx context.Context, b history.Burst, agents []*Agent
 			recorded[i].Agent, recorded[i].Operation = b.Agent, b.Operation
 		}
 	}
-	together(begin...)
+	alone := 0
+	if len(agents) > 1 { // while all places are taken, an agent that holds none takes another one's (§8)
+		alone = len(agents)
+	}
+	together(begin[:alone]...)
+	together(begin[alone:]...)
 	for _, c := range opened {
 		if c != nil {
 			_ = c.Close() // its end is the point
