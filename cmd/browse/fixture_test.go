@@ -68,7 +68,7 @@ type author struct {
 // join registers an agent under a handle.
 func (s *server) join(t *testing.T, handle, name string) *agent.Agent {
 	t.Helper()
-	made, err := agent.New(agent.NewServer(s.public).WithTimeout(patience), name, handle)
+	made, err := agent.New(agent.NewServer(s.public, patience), name, handle)
 	require.NoError(t, err)
 	made.Handle = handle
 	require.NoError(t, made.RegisterWith(t.Context(), made.Registration()))

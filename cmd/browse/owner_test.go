@@ -34,7 +34,7 @@ func lastParts(s *server, link string) string {
 // applies has an agent ask for the mail to its owner.
 func (s *fixture) applies(t *testing.T, handle string) applicant {
 	t.Helper()
-	made, err := agent.New(agent.NewServer(s.public).WithTimeout(patience), handle, handle)
+	made, err := agent.New(agent.NewServer(s.public, patience), handle, handle)
 	require.NoError(t, err)
 	made.Handle = handle
 	var asked struct {

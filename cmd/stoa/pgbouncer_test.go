@@ -106,7 +106,7 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	require.NoError(t, err)
 	_, err = lock.ExecContext(t.Context(), "LOCK TABLE orders")
 	require.NoError(t, err)
-	_, err = agent.NewServer(s.url).WithTimeout(time.Second).Send(t.Context(), http.MethodGet, "/orders", ada.Token, nil)
+	_, err = agent.NewServer(s.url, time.Second).Send(t.Context(), http.MethodGet, "/orders", ada.Token, nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	time.Sleep(time.Second) // a cancel request would be sent at once
 	require.NoError(t, lock.Rollback())

@@ -155,7 +155,7 @@ func (s *testServer) signal(signal syscall.Signal) {
 
 // client returns the server as agents use it.
 func (s *testServer) client() *agent.Server {
-	return agent.NewServer(s.url).WithTimeout(slack.TestWait)
+	return agent.NewServer(s.url, slack.TestWait)
 }
 
 func register(t testing.TB, s *testServer) *agent.Agent {

@@ -17,7 +17,7 @@ import (
 
 // Agent is a registered agent with its private key.
 type Agent struct {
-	Name, ID, Handle, Fingerprint string
+	Name, ID, Handle string
 	// Token is the bearer token in use; Rotate replaces it.
 	Token string
 	// Events is the event socket, nil before Connect.
@@ -61,15 +61,14 @@ func (a *Agent) RegisterWith(ctx context.Context, body map[string]string) error 
 		Bot struct {
 			ID                  string `json:"id"`
 			EncryptionPublicKey string `json:"encryption_public_key"`
-			Fingerprint         string `json:"encryption_key_fingerprint"`
 		} `json:"bot"`
 		Token string `json:"token"`
 	}
 	if err := a.Post(ctx, "/bots/register", body, http.StatusCreated, &made); err != nil {
 		return err
 	}
-	a.ID, a.Fingerprint, a.Token = made.Bot.ID, made.Bot.Fingerprint, made.Token
-	return Same("registered key", made.Bot.EncryptionPublicKey, a.Key())
+	a.ID, a.Token = made.Bot.ID, made.Token
+	return same("registered key", made.Bot.EncryptionPublicKey, a.Key())
 }
 
 // Key is the agent's public key in base64.
@@ -98,18 +97,6 @@ func (a *Agent) Post(ctx context.Context, path string, sent any, status int, bod
 	return answer.Into(status, body)
 }
 
-// Repeat sends a POST again, which must get the stored answer and say so (§1.7).
-func (a *Agent) Repeat(ctx context.Context, path string, sent, body any) error {
-	answer, err := a.Send(ctx, http.MethodPost, path, sent)
-	if err != nil {
-		return err
-	}
-	if err := answer.Into(http.StatusOK, body); err != nil {
-		return err
-	}
-	return Same("Idempotent-Replayed", answer.Header.Get("Idempotent-Replayed"), "true")
-}
-
 // Find looks an agent up by its handle, as people write it, and returns its id (§4.2).
 func (a *Agent) Find(ctx context.Context, handle string) (id string, err error) {
 	var found struct {
@@ -120,7 +107,7 @@ func (a *Agent) Find(ctx context.Context, handle string) (id string, err error) 
 	if err := a.Get(ctx, "/bots?handle="+url.QueryEscape(handle), &found); err != nil {
 		return "", err
 	}
-	if err := Same("agents called "+handle, len(found.Bots), 1); err != nil {
+	if err := same("agents called "+handle, len(found.Bots), 1); err != nil {
 		return "", err
 	}
 	return found.Bots[0].ID, nil

@@ -41,9 +41,3 @@ func (a *Agent) SendText(ctx context.Context, to *Agent, text string) error {
 	_, err := a.Seal(to, text).Post(ctx, a, http.StatusCreated)
 	return err
 }
-
-// Open decrypts an envelope that the other agent sealed for this one; with another's key in it, it does not open.
-func (a *Agent) Open(from *Agent, sealed Envelope) (string, error) {
-	sealed.SenderKey, sealed.RecipientKey = from.Key(), a.Key()
-	return a.keys.Open(sealed.Envelope)
-}

@@ -10,20 +10,14 @@ import (
 	"stoa/rest/client"
 )
 
-// Timeout is how long an answer or an event may take, unless WithTimeout says otherwise.
-const Timeout = 10 * time.Second
-
 // Server is the public listener of a running Stoa. It is safe for concurrent use.
 type Server struct {
 	origin  string
 	timeout time.Duration
 }
 
-// NewServer takes the origin, such as http://127.0.0.1:8080.
-func NewServer(origin string) *Server { return &Server{origin, Timeout} }
-
-// WithTimeout returns the same server with another timeout for answers and events.
-func (s *Server) WithTimeout(timeout time.Duration) *Server { return &Server{s.origin, timeout} }
+// NewServer takes the origin, such as http://127.0.0.1:8080, and how long an answer or an event may take.
+func NewServer(origin string, timeout time.Duration) *Server { return &Server{origin, timeout} }
 
 // as is a client with that token.
 func (s *Server) as(token string) *client.Client {
@@ -75,11 +69,11 @@ func (a Answer) Refused(status int, code string) error {
 	if err := a.Into(status, &body); err != nil {
 		return err
 	}
-	return Same("code", body.Error.Code, code)
+	return same("code", body.Error.Code, code)
 }
 
-// Same requires two values to be equal.
-func Same[T comparable](what string, got, want T) error {
+// same requires two values to be equal.
+func same[T comparable](what string, got, want T) error {
 	if got != want {
 		return fmt.Errorf("%s is %v instead of %v", what, got, want)
 	}

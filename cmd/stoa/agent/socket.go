@@ -9,9 +9,6 @@ import (
 	"stoa/rest/client"
 )
 
-// Event is an event from the event socket (§6).
-type Event = client.Event
-
 // Socket is one connection to the event channel, on which nothing waits longer than a timeout.
 type Socket struct {
 	socket  *client.Socket
@@ -35,7 +32,7 @@ func (a *Agent) Connect(ctx context.Context) error {
 func (s *Socket) Close() { s.socket.Close() }
 
 // Next waits for an event without acknowledging it.
-func (s *Socket) Next() (Event, error) {
+func (s *Socket) Next() (client.Event, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.timeout)
 	defer cancel()
 	got, err := s.socket.Next(ctx)
@@ -45,20 +42,8 @@ func (s *Socket) Next() (Event, error) {
 	return got, nil
 }
 
-// Expect waits for an event that must be of that kind, and decodes its payload.
-func (s *Socket) Expect(kind string, payload any) (Event, error) {
-	got, err := s.Next()
-	if err == nil {
-		err = Same("kind", got.Kind, kind)
-	}
-	if err != nil {
-		return got, fmt.Errorf("expecting %s: %w", kind, err)
-	}
-	return got, json.Unmarshal(got.Payload, payload)
-}
-
 // Ack acknowledges an event and waits for the server's confirmation.
-func (s *Socket) Ack(e Event) error {
+func (s *Socket) Ack(e client.Event) error {
 	if err := s.socket.Ack(e.ID); err != nil {
 		return err
 	}
@@ -68,13 +53,19 @@ func (s *Socket) Ack(e Event) error {
 	if err != nil {
 		return fmt.Errorf("waiting for the confirmation of an ack: %w", err)
 	}
-	return Same("event_id", confirmed, e.ID)
+	return same("event_id", confirmed, e.ID)
 }
 
-// Take is Expect followed by Ack.
+// Take waits for an event, which must be of that kind, decodes its payload and acknowledges it.
 func (s *Socket) Take(kind string, payload any) error {
-	got, err := s.Expect(kind, payload)
+	got, err := s.Next()
+	if err == nil {
+		err = same("kind", got.Kind, kind)
+	}
 	if err != nil {
+		return fmt.Errorf("expecting %s: %w", kind, err)
+	}
+	if err := json.Unmarshal(got.Payload, payload); err != nil {
 		return err
 	}
 	return s.Ack(got)
@@ -87,7 +78,7 @@ func (s *Socket) ClosedWith(code int) error {
 	for {
 		_, err := s.socket.Next(ctx)
 		if closed := client.CloseCode(err); closed != 0 {
-			return Same("close code", closed, code)
+			return same("close code", closed, code)
 		}
 		if err != nil {
 			return fmt.Errorf("waiting for close code %d: %w", code, err)
