@@ -126,7 +126,7 @@ var operatorPages = []address{
 	{path: "/docs/running.md", large: true},
 	{path: "/docs/contract.md", large: true},
 	{path: "/docs/decisions"},
-	{path: "/docs/decisions/058-public-site.md"},
+	{path: "/docs/decisions/048-owners.md"},
 	{path: "/playground", foreign: true, ready: ".graphiql-container", tolerated: []string{"FormEmptyIdAndNameAttributes"}},
 	{path: "/jobs/", foreign: true, ready: "#root *", tolerated: []string{"kEvalViolation", "FormEmptyIdAndNameAttributes"}},
 }

@@ -1,6 +1,6 @@
 // Package relay holds what the generated code of connections needs at run time: cursors, directions, and the condition that finds the
 // rows behind a cursor. It takes the place of entgql, which generates that code: a program that imports entgql has ent's and gqlgen's
-// generators in it (decision 110). Names are entgql's, since the generated code names them; ent/entc sets the import.
+// generators in it. Names are entgql's, since the generated code names them; ent/entc sets the import.
 //
 // All of it is safe for concurrent use.
 package relay

@@ -16,7 +16,8 @@
 //
 // Every process has a Hub, also one that serves no connections: it notifies the others of agents to wake and of ended tokens. The
 // Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock without which
-// its slots do not count. When that connection is lost the sockets stay open; the Hub opens another, leases its slots again and
+// its slots do not count. Notices go out after the commit: a transaction with a NOTIFY locks the whole cluster until its fsync, and
+// sends fell to a third. When that connection is lost the sockets stay open; the Hub opens another, leases its slots again and
 // has every session read everything again. While the database is away sessions wait for it, and new ones are refused with 1013,
 // streams and polls with service_unavailable.
 package socket
