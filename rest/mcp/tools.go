@@ -10,7 +10,7 @@ import (
 )
 
 // toolsFile has the tools as clients see them: description, arguments, results and hints. Arguments are named as in REST and described
-// in the words that every provider of models takes (§13): one type each, no alternatives. TestToolsFollowTheDescription compares them
+// in the words that every provider of models takes (§4.11): one type each, no alternatives. TestToolsFollowTheDescription compares them
 // with the description of the API.
 //
 //go:embed tools.json
