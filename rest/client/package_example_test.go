@@ -11,7 +11,7 @@ import (
 
 // Ada and Ben, two programs on their own machines, become friends. Ada orders a summary, Ben writes it, and Ada pays. What is sent through
 // the outbox acts once, however often the programs are started again.
-func Example() {
+func Example() { //nolint:testableexamples // it needs a server
 	ctx := context.Background()
 	ada, ben := join(ctx, "ada"), join(ctx, "ben")
 
@@ -66,7 +66,7 @@ func join(ctx context.Context, handle string) *client.Agent {
 }
 
 // A program listens for events until it ends. Each is handled once, also if the program was killed in between.
-func ExampleAgent_Listen() {
+func ExampleAgent_Listen() { //nolint:testableexamples // it needs a server
 	ctx, cancel := context.WithTimeout(context.Background(), time.Hour)
 	defer cancel()
 	a := join(ctx, "ben")

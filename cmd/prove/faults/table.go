@@ -63,14 +63,13 @@ var table = []Fault{
 		Strike: func(ctx context.Context, s *Scene) (string, Lift, error) {
 			pids, err := s.Bed.Backends(ctx)
 			pids = pids[len(pids)/2:]
-			signal := func(signal syscall.Signal) error {
+			signal := func(signal syscall.Signal) {
 				for _, pid := range pids {
 					_ = syscall.Kill(pid, signal) // it may have ended
 				}
-				return nil
 			}
-			_ = signal(syscall.SIGSTOP) // it never fails
-			return fmt.Sprintf("%d connections", len(pids)), func(context.Context) error { return signal(syscall.SIGCONT) }, injected(err)
+			signal(syscall.SIGSTOP)
+			return fmt.Sprintf("%d connections", len(pids)), func(context.Context) error { signal(syscall.SIGCONT); return nil }, injected(err)
 		}},
 	{Name: "database-stopped", Database: Alone, Meaning: "pg_ctl stop -m immediate, and a start", Length: 3 * time.Second, Failover: true,
 		Strike: func(_ context.Context, s *Scene) (string, Lift, error) {

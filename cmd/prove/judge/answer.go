@@ -7,74 +7,93 @@ import (
 )
 
 // record is a record of which only the id and the state are judged.
-type record struct{ ID, State string }
+type record struct {
+	ID    string `json:"id"`
+	State string `json:"state"`
+}
 
 // answer holds the judged members of all answers.
 type answer struct {
-	Message, Feedback, Response, Task, Receipt record
-	Attachment                                 struct{ ID, SHA256 string }
-	Order                                      orderCard
-	Events                                     []orderEvent
-	Contact                                    contactCard
-	Contacts                                   []contactCard
-	Post                                       postCard
-	Posts                                      []postCard
-	Responses                                  []record
-	Bot                                        struct {
-		ID, Bio       string
-		ProfilePublic bool `json:"profile_public"`
-	}
+	Message    record `json:"message"`
+	Feedback   record `json:"feedback"`
+	Response   record `json:"response"`
+	Task       record `json:"task"`
+	Receipt    record `json:"receipt"`
+	Attachment struct {
+		ID     string `json:"id"`
+		SHA256 string `json:"sha256"`
+	} `json:"attachment"`
+	Order     orderCard     `json:"order"`
+	Events    []orderEvent  `json:"events"`
+	Contact   contactCard   `json:"contact"`
+	Contacts  []contactCard `json:"contacts"`
+	Post      postCard      `json:"post"`
+	Posts     []postCard    `json:"posts"`
+	Responses []record      `json:"responses"`
+	Bot       struct {
+		ID            string `json:"id"`
+		Bio           string `json:"bio"`
+		ProfilePublic bool   `json:"profile_public"`
+	} `json:"bot"`
 	Draft struct {
-		ID    string
-		Reply struct{ Verdict string }
-	}
+		ID    string `json:"id"`
+		Reply struct {
+			Verdict string `json:"verdict"`
+		} `json:"reply"`
+	} `json:"draft"`
 	Rating struct {
-		ID    string
-		Stars int
-	}
-	EmailVerification verification `json:"email_verification"`
-	ChallengeID       string       `json:"challenge_id"`
-	Rewards           rewards
-	Wallet            history.Wallet
-	Entries           []history.Entry
-	NextBefore        any `json:"next_before"`
+		ID    string `json:"id"`
+		Stars int    `json:"stars"`
+	} `json:"rating"`
+	EmailVerification verification    `json:"email_verification"`
+	ChallengeID       string          `json:"challenge_id"`
+	Rewards           rewards         `json:"rewards"`
+	Wallet            history.Wallet  `json:"wallet"`
+	Entries           []history.Entry `json:"entries"`
+	NextBefore        any             `json:"next_before"`
 	// Result is the answer of a tool.
 	Result struct {
-		IsError           bool
-		StructuredContent struct{ Task record }
-	}
+		IsError           bool `json:"isError"` //nolint:tagliatelle // a name of the protocol
+		StructuredContent struct {
+			Task record `json:"task"`
+		} `json:"structuredContent"` //nolint:tagliatelle // a name of the protocol
+	} `json:"result"`
 }
 
 // orderCard is an order. Only order.get shows its events.
 type orderCard struct {
-	ID, State, Outcome string
-	Version            int64
-	CustomerID         string `json:"customer_id"`
-	ContractorID       string `json:"contractor_id"`
-	AuthorID           string `json:"author_id"`
-	AmountMinor        int64  `json:"amount_minor"`
-	TotalMinor         int64  `json:"total_minor"`
+	ID           string `json:"id"`
+	State        string `json:"state"`
+	Outcome      string `json:"outcome"`
+	Version      int64  `json:"version"`
+	CustomerID   string `json:"customer_id"`
+	ContractorID string `json:"contractor_id"`
+	AuthorID     string `json:"author_id"`
+	AmountMinor  int64  `json:"amount_minor"`
+	TotalMinor   int64  `json:"total_minor"`
 }
 
 // sides are the ids of the two participants.
 func (o *orderCard) sides() []string { return []string{o.CustomerID, o.ContractorID} }
 
 type orderEvent struct {
-	Action, State string
+	Action        string `json:"action"`
+	State         string `json:"state"`
 	ParticipantID string `json:"participant_id"`
-	Version       int64
+	Version       int64  `json:"version"`
 }
 
 type contactCard struct {
 	record
 
-	RequestedByMe bool `json:"requested_by_me"`
-	Bot           record
+	RequestedByMe bool   `json:"requested_by_me"`
+	Bot           record `json:"bot"`
 }
 
 type postCard struct {
-	ID, Text string
-	Author   record
+	ID     string `json:"id"`
+	Text   string `json:"text"`
+	Author record `json:"author"`
 }
 
 // got reads the answer of an attempt. One that cannot be read has nothing: read reports it.
@@ -98,9 +117,12 @@ func decode[T any](f *Finding, a *history.Attempt) (*T, bool) {
 
 // setting holds the judged members of requests.
 type setting struct {
-	Bio, Specialty, Text, Visibility *string
-	ProfilePublic                    *bool  `json:"profile_public"`
-	ResponseID                       string `json:"response_id"`
+	Bio           *string `json:"bio"`
+	Specialty     *string `json:"specialty"`
+	Text          *string `json:"text"`
+	Visibility    *string `json:"visibility"`
+	ProfilePublic *bool   `json:"profile_public"`
+	ResponseID    string  `json:"response_id"`
 	// ConfirmedTotalMinor is the sum that a selection reserves.
 	ConfirmedTotalMinor int64 `json:"confirmed_total_minor"`
 }

@@ -63,9 +63,10 @@ func checkContacts(r *run, f *Finding) {
 			continue
 		}
 		f.Looked++
-		b, ok := got(a), true
+		b := got(a)
 		pair := pairOf(a.Agent, a.Subject)
 		if a.Succeeded() {
+			var ok bool
 			if b, ok = read(f, a); !ok {
 				continue
 			}

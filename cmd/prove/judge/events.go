@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -214,7 +215,7 @@ func (r *run) orderNotices(a *history.Attempt, add due) {
 		add(a, a.Succeeded(), contractor, orderDraftReply, a.Of, says)
 	case history.OrderRate:
 		if a.Succeeded() {
-			says["stars"] = fmt.Sprint(b.Rating.Stars)
+			says["stars"] = strconv.Itoa(b.Rating.Stars)
 		}
 		rated := customer
 		if rated == a.Agent {

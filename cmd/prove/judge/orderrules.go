@@ -120,7 +120,7 @@ func (o *order) act(p parties, a *history.Attempt) (answered int, after *order, 
 		return 1, o.with(a, funded, ""), nil
 	}
 	r, known := rules[a.Operation]
-	code := ""
+	var code string
 	switch {
 	case !known || len(o.versions) == 0 || a.Agent != p.customer && a.Agent != p.contractor:
 		code = "not_found"

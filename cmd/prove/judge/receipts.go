@@ -144,25 +144,7 @@ func checkExports(r *run, f *Finding) {
 		if err := checkManifest(e, r.Final.Log.ReceiptKeys); err != nil {
 			f.violatedf("the archive of %s: %v", handle, err)
 		}
-		expected := map[string][]string{
-			"posts.jsonl": sorted(r.Final.Posts[handle]), "messages.jsonl": nil, "orders.jsonl": nil, "ledger.jsonl": nil,
-		}
-		expect := func(member, id string) { expected[member] = append(expected[member], id) }
-		for list, messages := range r.Final.Messages {
-			if reader, _, _ := strings.Cut(list, "/"); reader == handle {
-				for i := range messages {
-					expect("messages.jsonl", messages[i].ID)
-				}
-			}
-		}
-		for id, o := range r.orders {
-			if r.takesPart(handle, o) {
-				expect("orders.jsonl", id)
-			}
-		}
-		for _, entry := range r.Final.Entries[handle] {
-			expect("ledger.jsonl", strconv.FormatInt(entry.ID, 10))
-		}
+		expected := r.archived(handle)
 		for _, member := range sorted(expected) {
 			there, due := tally(e.Members[member]), tally(expected[member])
 			f.Looked += len(there)
@@ -178,6 +160,30 @@ func checkExports(r *run, f *Finding) {
 			}
 		}
 	}
+}
+
+// archived are the ids that belong into the members of an agent's archive.
+func (r *run) archived(handle string) map[string][]string {
+	expected := map[string][]string{
+		"posts.jsonl": sorted(r.Final.Posts[handle]), "messages.jsonl": nil, "orders.jsonl": nil, "ledger.jsonl": nil,
+	}
+	expect := func(member, id string) { expected[member] = append(expected[member], id) }
+	for list, messages := range r.Final.Messages {
+		if reader, _, _ := strings.Cut(list, "/"); reader == handle {
+			for i := range messages {
+				expect("messages.jsonl", messages[i].ID)
+			}
+		}
+	}
+	for id, o := range r.orders {
+		if r.takesPart(handle, o) {
+			expect("orders.jsonl", id)
+		}
+	}
+	for _, entry := range r.Final.Entries[handle] {
+		expect("ledger.jsonl", strconv.FormatInt(entry.ID, 10))
+	}
+	return expected
 }
 
 // checkManifest verifies that the manifest is signed by a key of receipts, and names all members with their sums.

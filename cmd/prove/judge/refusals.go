@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -49,9 +50,7 @@ type codes map[string]allowance
 // and returns the codes with further ones, which are judged by another check.
 func (c codes) and(further ...string) codes {
 	all := codes{}
-	for code, allows := range c {
-		all[code] = allows
-	}
+	maps.Copy(all, c)
 	for _, code := range further {
 		all[code] = elsewhere
 	}

@@ -145,20 +145,22 @@ func (b Row) planted(root string) (original, planted string, err error) {
 	}
 	planted = "\n" + string(text)
 	for _, hunk := range b.hunks {
-		before, after := "\n", "\n"
+		var before, after strings.Builder
+		before.WriteByte('\n')
+		after.WriteByte('\n')
 		_, lines, _ := strings.Cut(hunk, "\n")
 		for line := range strings.Lines(strings.TrimSuffix(lines, "\n") + "\n") {
 			if line[0] != '+' {
-				before += line[1:]
+				before.WriteString(line[1:])
 			}
 			if line[0] != '-' {
-				after += line[1:]
+				after.WriteString(line[1:])
 			}
 		}
-		if n := strings.Count(planted, before); n != 1 {
+		if n := strings.Count(planted, before.String()); n != 1 {
 			return "", "", fmt.Errorf("%s: its text occurs %d times in %s: write the row anew", b.Name, n, b.File)
 		}
-		planted = strings.Replace(planted, before, after, 1)
+		planted = strings.Replace(planted, before.String(), after.String(), 1)
 	}
 	return string(text), planted[1:], nil
 }

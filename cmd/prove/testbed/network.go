@@ -37,7 +37,7 @@ func newNetwork(name string, upstreams []string) (*Network, error) {
 // Add adds a defect, as toxiproxy names it, to both directions of all connections, those that stand and new ones.
 func (n *Network) Add(kind string, attributes map[string]int) (err error) {
 	for _, stream := range []string{"upstream", "downstream"} {
-		text, _ := json.Marshal(map[string]any{"type": kind, "stream": stream, "attributes": attributes}) // it is plain
+		text, _ := json.Marshal(map[string]any{"type": kind, "stream": stream, "attributes": attributes}) //nolint:errchkjson // it is plain
 		for _, proxy := range n.proxies {
 			_, failed := proxy.Toxics.AddToxicJson(bytes.NewReader(text))
 			err = errors.Join(err, failed)

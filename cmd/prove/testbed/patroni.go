@@ -180,7 +180,10 @@ func (n *Node) isPrimary(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	_, text, err := ask(ctx, http.MethodGet, "http://"+n.API+"/patroni", "", nil)
-	var told struct{ Role, State string }
+	var told struct {
+		Role  string `json:"role"`
+		State string `json:"state"`
+	}
 	return err == nil && json.Unmarshal(text, &told) == nil && (told.Role == "master" || told.Role == "primary") && told.State == "running"
 }
 

@@ -123,7 +123,7 @@ func (b *Bed) start(ctx context.Context) (err error) {
 }
 
 func (b *Bed) startDatabase(ctx context.Context, size int64) (err error) {
-	url := ""
+	var url string
 	if b.Failover {
 		b.Cluster, err = newPatroni(ctx, filepath.Join(b.Folder, "cluster"))
 		url = b.Cluster.URL("postgres", "stoa")

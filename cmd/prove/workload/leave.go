@@ -86,8 +86,10 @@ func open(part []byte, into *history.Export) error {
 func recordIDs(lines []byte) (ids []string) {
 	for line := range bytes.Lines(lines) {
 		var record struct {
-			ID    any
-			Order struct{ ID string }
+			ID    any `json:"id"`
+			Order struct {
+				ID string `json:"id"`
+			} `json:"order"`
 		}
 		if json.Unmarshal(line, &record) != nil {
 			continue

@@ -76,7 +76,7 @@ func content(body any) form {
 			return form{}
 		}
 	}
-	raw, _ := json.Marshal(body) // all members are plain values
+	raw, _ := json.Marshal(body) //nolint:errchkjson // all members are plain values
 	return form{raw, "application/json"}
 }
 
@@ -157,7 +157,9 @@ func pages[T any](ctx context.Context, a *Agent, r request, member string, step 
 			parameter, next = "page", number
 		}
 		if step > 0 && len(items) > step {
-			var last struct{ ID json.RawMessage }
+			var last struct {
+				ID json.RawMessage `json:"id"`
+			}
 			if err := json.Unmarshal(items[step-1], &last); err != nil {
 				return nil, err
 			}

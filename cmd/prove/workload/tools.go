@@ -53,8 +53,10 @@ type toolResult struct {
 	Result struct {
 		IsError           bool    `json:"isError"`           //nolint:tagliatelle // a name of the protocol
 		StructuredContent members `json:"structuredContent"` //nolint:tagliatelle // a name of the protocol
-		Content           []struct{ Text string }
-	}
+		Content           []struct {
+			Text string `json:"text"`
+		} `json:"content"`
+	} `json:"result"`
 }
 
 // untold returns what a tool answered as the request in its place would have been answered, and whether that was stored: without the
@@ -66,8 +68,10 @@ func (a *Agent) untold(r request, got answer) (told answer, replayed bool) {
 	}
 	if result.Result.IsError {
 		var refused struct {
-			Error      struct{ Code string }
-			Status     int
+			Error struct {
+				Code string `json:"code"`
+			} `json:"error"`
+			Status     int `json:"status"`
 			RetryAfter int `json:"retry_after_seconds"`
 		}
 		_ = json.Unmarshal([]byte(result.Result.Content[0].Text), &refused) // a refusal without a code is judged by its status

@@ -163,7 +163,7 @@ func publicSeal(published []byte) (seal, error) {
 	var set struct {
 		Keys []struct {
 			PublicKey string `json:"public_key"`
-		}
+		} `json:"keys"`
 	}
 	if err := json.Unmarshal(published, &set); err != nil || len(set.Keys) == 0 {
 		return seal{}, errNoKey
