@@ -17,7 +17,7 @@ import (
 	"stoa/graph/tasks"
 )
 
-// A send is one statement, an act on an order four in a transaction. Announcing what happens to a task is one statement, whatever the
+// A send is one statement, an act on an order two if it succeeds at once. Announcing what happens to a task is one statement, whatever the
 // number of recipients.
 func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestHowManyStatementsAnOperationRuns(t *testing.T) {
 		ConfirmedTotalMinor: &total,
 	})
 	require.NoError(t, err)
-	require.Equal(t, 4, statements(func(ctx context.Context) error {
+	require.Equal(t, 2, statements(func(ctx context.Context) error {
 		operation := uuid.NewString()
 		_, err := w.Orders.OrderAct(ctx, orders.ActInput{
 			OrderID: offered.Order.ID.String(), Action: orders.Cancel, OperationID: &operation, ExpectedVersion: &version,
