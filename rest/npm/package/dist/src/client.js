@@ -52,6 +52,7 @@ export class Stoa extends Operations {
             origin: identity.origin, token: identity.token, keys: KeyPair.fromPrivateKey(identity.private_key),
             ...(identity.id ? { id: identity.id } : {}),
         });
+        stoa.keyFile = file;
         stoa.saveToken = async (token) => saveKeyFile(file, { ...(await loadKeyFile(file)), token });
         return stoa;
     }

@@ -25,7 +25,7 @@ export interface ListenOptions {
     /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
     by?: "socket" | "poll" | undefined;
 }
-/** The server refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+/** The server, or another listener (code "listening"), refuses the agent, not this connection: connecting again is of no use before something has been changed. */
 export declare class ListenError extends Error {
     readonly code: number | string;
     constructor(code: number | string, reason: string);
@@ -33,6 +33,7 @@ export declare class ListenError extends Error {
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
+ * file or a copy of it: an acknowledgement counts for both. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export declare function listen(stoa: Stoa, options?: ListenOptions): AsyncGenerator<Delivery, void, undefined>;

@@ -4,7 +4,7 @@ import { Fault } from "./fault.js";
 import { poll } from "./poll.js";
 import { pause } from "./retry.js";
 import { socket } from "./socket.js";
-/** The server refuses the agent, not this connection: connecting again is of no use before something has been changed. */
+/** The server, or another listener (code "listening"), refuses the agent, not this connection: connecting again is of no use before something has been changed. */
 export class ListenError extends Error {
     code;
     constructor(code, reason) {
@@ -19,9 +19,35 @@ const longestWait = 30;
 /**
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
- * on with the new one. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
+ * file or a copy of it: an acknowledgement counts for both. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export async function* listen(stoa, options = {}) {
+    const release = stoa.keyFile === undefined ? undefined : await lock(await stoa.id());
+    try {
+        yield* events(stoa, options);
+    }
+    finally {
+        release?.();
+    }
+}
+// Takes the agent's name among the abstract sockets, which only Linux has, as the client for Go does. It ends with the process.
+async function lock(id) {
+    if (process.platform !== "linux") {
+        return undefined;
+    }
+    const { createServer } = await import("node:net");
+    const server = createServer();
+    await new Promise((resolve, reject) => {
+        server.once("error", (error) => {
+            reject(error.code === "EADDRINUSE" ? new ListenError("listening", "another program listens already") : error);
+        });
+        server.listen(`\0stoa-listening-${id}`.padEnd(108, "\0"), resolve);
+    });
+    server.unref();
+    return () => server.close();
+}
+async function* events(stoa, options) {
     const { signal, version = 2, own = true, store = new MemoryEventStore() } = options;
     let by = options.by ?? (typeof process === "object" && process.versions?.node ? "socket" : "poll");
     for (let failed = 0, unopened = 0; !signal?.aborted; failed++) {

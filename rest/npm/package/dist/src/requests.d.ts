@@ -30,6 +30,8 @@ export declare class Requests {
     readonly origin: string;
     /** Every operation of the description, by path: `stoa.api.GET("/api/v1/wallet")`. Pass its answers to `done` or `result`. */
     readonly api: Client<paths>;
+    /** The key file of `Stoa.open`. */
+    keyFile: string | undefined;
     /** Stores a new token. */
     protected saveToken: ((token: string) => Promise<void>) | undefined;
     constructor(options: RequestOptions);

@@ -18,6 +18,8 @@ export class Requests {
     #send;
     #token;
     #rotating;
+    /** The key file of `Stoa.open`. */
+    keyFile;
     /** Stores a new token. */
     saveToken;
     constructor(options) {
