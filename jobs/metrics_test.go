@@ -96,7 +96,7 @@ func TestRunsAreCounted(t *testing.T) {
 	running, err := jobs.StartPolling(t.Context(), config, never, "deliver", "reconcile")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
-	require.Eventually(t, func() bool { return runs(m, "deliver") > 0 }, slack.TestWait, time.Millisecond)
+	require.Eventually(t, func() bool { return delivered(m) > 0 }, slack.TestWait, time.Millisecond)
 	for _, line := range []string{
 		`stoa_job_runs_total{kind="reconcile",outcome="discarded"} 1`,
 		`stoa_job_runs_total{kind="inspect",outcome="failed"} 0`,
@@ -110,11 +110,11 @@ func TestRunsAreCounted(t *testing.T) {
 	}
 }
 
-// runs is how often a kind of job has ended well in a process.
-func runs(m *metrics.Metrics, kind string) (n int) {
+// delivered is how often the job deliver has ended well in a process.
+func delivered(m *metrics.Metrics) (n int) {
 	answer := httptest.NewRecorder()
 	m.Handler().ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-	_, after, _ := strings.Cut(answer.Body.String(), `stoa_job_runs_total{kind="`+kind+`",outcome="completed"} `)
+	_, after, _ := strings.Cut(answer.Body.String(), `stoa_job_runs_total{kind="deliver",outcome="completed"} `)
 	_, _ = fmt.Sscan(after, &n)
 	return n
 }

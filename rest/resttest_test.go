@@ -172,24 +172,3 @@ func (a *answer) fault(status int, code fault.Code) map[string]any {
 	require.NotEmpty(a.t, failure["message"])
 	return failure
 }
-
-// scenario is a request with the refusal that it gets.
-type scenario struct {
-	method, path string
-	body         any
-	status       int
-	code         fault.Code
-	// field is named by the refusal; empty for any or none.
-	field string
-}
-
-// refuses requires the refusals of requests with a token.
-func (s *site) refuses(token string, scenarios map[string]scenario) {
-	s.t.Helper()
-	for name, c := range scenarios {
-		failure := s.send(c.method, c.path, token, c.body).fault(c.status, c.code)
-		if c.field != "" {
-			require.Contains(s.t, failure["fields"], c.field, name)
-		}
-	}
-}

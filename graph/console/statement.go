@@ -73,7 +73,7 @@ func (s *console) statementCSV(w http.ResponseWriter, r *http.Request, id, handl
 			_ = out.Write(cellsOf(one, statementFields)) // Error returns it
 		}
 		if out.Flush(); out.Error() != nil {
-			return nil // the client has gone away
+			return nil //nolint:nilerr // the client has gone away
 		}
 		_, lines, err = s.lines(r.Context(), id, whole(lines[len(lines)-1]["number"]))
 	}

@@ -2,7 +2,7 @@ package exports
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/google/uuid"
@@ -52,7 +52,7 @@ var members = []member{
 		func(m *making, c *contacts.Card) error { return m.add(c.ID, c) })},
 	{"ledger.jsonl", both, newestFirst(
 		func(ctx context.Context, a *API, before page.Param) (*wallet.History, error) {
-			return a.Records.Wallet.WalletHistory(ctx, wallet.HistoryInput{Before: before, Limit: page.Param{fmt.Sprint(pageSize)}})
+			return a.Records.Wallet.WalletHistory(ctx, wallet.HistoryInput{Before: before, Limit: page.Param{strconv.Itoa(pageSize)}})
 		},
 		func(l *wallet.History) ([]*wallet.Entry, *int64) { return l.Entries, l.NextBefore },
 		func(m *making, e *wallet.Entry) error { return m.add(e.ID, e) })},

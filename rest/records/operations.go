@@ -255,11 +255,11 @@ func (w *writer) members(of schema, kept bool) (found []argument, err error) {
 
 // body returns what a method sends: nothing, up to two members of its arguments, or its input.
 func (w *writer) body(m method) (before, body string, arguments []string, err error) {
-	sent := m.RequestBody.json()
-	if sent.Ref == "" {
+	content := m.RequestBody.json()
+	if content.Ref == "" {
 		return "", "nil", nil, nil
 	}
-	name := schemaName(sent)
+	name := schemaName(content)
 	of := w.schemas[name]
 	members, err := w.members(of, m.kept)
 	if err != nil {
@@ -269,18 +269,19 @@ func (w *writer) body(m method) (before, body string, arguments []string, err er
 	if m.verb == "patch" || len(members) > 2 || slices.ContainsFunc(members, structured) {
 		return "", "input", []string{"input " + name}, w.input(name, m.name, of, m.verb == "patch")
 	}
-	body = "Fields{"
+	var set strings.Builder
+	var sent []string
 	for _, a := range members {
 		arguments = append(arguments, a.local()+" "+a.kind)
 		if a.required || a.kind == "bool" {
-			body += fmt.Sprintf("%q: %s,", a.key, a.local())
+			sent = append(sent, fmt.Sprintf("%q: %s", a.key, a.local()))
 		} else {
-			before += fmt.Sprintf("if %s != %s {\nbody[%q] = %[1]s\n}\n", a.local(), a.zero(), a.key)
+			fmt.Fprintf(&set, "if %s != %s {\nbody[%q] = %[1]s\n}\n", a.local(), a.zero(), a.key)
 		}
 	}
-	body = strings.TrimSuffix(body, ",") + "}"
-	if before != "" {
-		return "body := " + body + "\n" + before, "body", arguments, nil
+	body = "Fields{" + strings.Join(sent, ",") + "}"
+	if set.Len() > 0 {
+		return "body := " + body + "\n" + set.String(), "body", arguments, nil
 	}
 	return "", body, arguments, nil
 }
@@ -316,14 +317,14 @@ func (w *writer) input(name, sender string, of schema, change bool) error {
 // query writes the struct of the parameters of a list.
 func (w *writer) query(m method, query []argument) {
 	fmt.Fprintf(w, "\n// %sQuery asks for some of a list. What is empty asks for nothing.\ntype %[1]sQuery struct {\n", m.name)
-	values := ""
+	var values strings.Builder
 	for _, a := range query {
 		fmt.Fprintf(w, "// %s\n%s %s\n", a.doc, a.name, a.kind)
 		text := map[string]string{"string": "q." + a.name, "bool": `"true"`, "int": "strconv.Itoa(q." + a.name + ")"}[a.kind]
 		is := map[bool]string{false: " != " + a.zero()}[a.kind == "bool"]
-		values += fmt.Sprintf("if q.%s%s {\nvalues.Set(%q, %s)\n}\n", a.name, is, a.key, text)
+		fmt.Fprintf(&values, "if q.%s%s {\nvalues.Set(%q, %s)\n}\n", a.name, is, a.key, text)
 	}
-	fmt.Fprintf(w, "}\n\nfunc (q %sQuery) values() url.Values {\nvalues := make(url.Values)\n%sreturn values\n}\n", m.name, values)
+	fmt.Fprintf(w, "}\n\nfunc (q %sQuery) values() url.Values {\nvalues := make(url.Values)\n%sreturn values\n}\n", m.name, values.String())
 }
 
 // comment writes the comment of a method: what the description says of it, and which codes it adds to those that any request may have.
@@ -342,12 +343,12 @@ func (w *writer) comment(m method) {
 	line := "\n//"
 	for word := range strings.FieldsSeq(text) {
 		if len(line)+len(word) > 125 {
-			w.WriteString(line + "\n")
+			fmt.Fprintln(w, line)
 			line = "//"
 		}
 		line += " " + word
 	}
-	w.WriteString(line + "\n")
+	fmt.Fprintln(w, line)
 }
 
 // codesOf returns the codes that the schema of a refusal names.

@@ -43,7 +43,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 				io.Reader
 				io.Closer
 			}{io.MultiReader(bytes.NewReader(raw), iotest.ErrReader(err)), answer.Body}
-			return answer, nil //nolint:nilerr // the reader of the body gets the error
+			return answer, nil // the reader of the body gets the error
 		}
 		_ = answer.Body.Close() // it was read to its end
 		e.Body, answer.Body = raw, io.NopCloser(bytes.NewReader(raw))

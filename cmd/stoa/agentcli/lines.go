@@ -94,7 +94,7 @@ func (m meaning) line(event Handed) string {
 
 // printLine returns the function that prints a line for each event.
 func (c ListenCommand) printLine(out io.Writer) func(context.Context, Handed) error {
-	return func(ctx context.Context, event Handed) error {
+	return func(_ context.Context, event Handed) error {
 		if event.Kind == client.ProfileRecommendations && !c.Own { // a change of the agent's own brings them
 			return nil
 		}

@@ -47,7 +47,7 @@ func (s *Server) trade(ctx context.Context, o Order) (client.Order, error) {
 		return client.Order{}, fmt.Errorf("the order %q: %w", o.Title, err)
 	}
 	order, err := s.take(ctx, o, "offer", step)
-	for _, action := range strings.Fields(o.Actions) {
+	for action := range strings.FieldsSeq(o.Actions) {
 		if err == nil && (action != "accept" || !o.FromTask) {
 			order, err = s.take(ctx, o, action, s.step(o, action, order))
 		}
