@@ -20,7 +20,6 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/operator"
 	"stoa/graph/platform/db"
-	"stoa/graph/platform/metrics"
 	"stoa/graph/platform/slack"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/wire"
@@ -115,6 +114,7 @@ func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
 	h.Befriend(connected, absent)
 	h.Sent(connected, absent)
 	h.Sent(absent, connected)
+	// Two processes: each job runs on one of them, and only notices announce it.
 	h.start("deliver")
 	h.start("deliver")
 	h.mu.Lock()
@@ -124,34 +124,26 @@ func TestWhoIsConnectedAndHasEventsIsWokenEverySecond(t *testing.T) {
 	for _, id := range h.wokenSince() {
 		require.Equal(t, connected.ID, id)
 	}
-	require.Zero(t, h.Count("SELECT count(*) FROM river_job WHERE kind = 'deliver'"), "looking for work leaves no rows")
+	const perSecond = "SELECT coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM river_job WHERE kind = 'deliver' GROUP BY date_trunc('second', scheduled_at)) s"
+	require.LessOrEqual(t, h.Count(perSecond), int64(2), "one a second, of any length of second")
 }
 
 func TestJobsOutliveALostDatabase(t *testing.T) {
 	t.Parallel()
 	h := newWorld(t)
-	config := h.config()
-	config.Metrics = metrics.New("test")
-	running, err := jobs.StartPolling(t.Context(), config, never, "deliver")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
-	require.Eventually(t, func() bool { return delivered(config.Metrics) > 0 }, slack.TestWait, 10*time.Millisecond)
+	running := h.start("deliver")
+	done := func() int64 {
+		return h.Count("SELECT count(*) FROM river_job WHERE kind = 'deliver' AND state = 'completed'")
+	}
+	require.Eventually(t, func() bool { return done() > 0 }, slack.TestWait, 10*time.Millisecond)
 	restore := h.Outage()
 	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) != nil }, slack.TestWait, 10*time.Millisecond)
 	require.NoError(t, running.Healthy(context.Background()))
 	require.Eventually(t, func() bool { return h.logged("level=ERROR") }, slack.TestWait, 10*time.Millisecond, "a job is looked for in vain")
 	restore()
 	require.Eventually(t, func() bool { return h.DB.Ping(context.Background()) == nil }, slack.TestWait, 10*time.Millisecond)
-	before := delivered(config.Metrics)
-	require.Eventually(t, func() bool { return delivered(config.Metrics) > before+1 }, slack.TestWait, 10*time.Millisecond)
-	enqueue, err := jobs.NewEnqueue(h.DB, h.clock, config.Logger)
-	require.NoError(t, err)
-	require.Eventually(t, func() bool { // a notice that comes before River listens again is lost
-		require.NoError(t, h.DB.Tx(t.Context(), func(ctx context.Context, tx *db.Tx) error {
-			return enqueue(ctx, tx, attachments.InspectJob{AttachmentID: uuid.New()})
-		}))
-		return h.Count("SELECT count(*) FROM river_job WHERE state = 'completed'") > 0
-	}, slack.TestWait, 100*time.Millisecond)
+	before := done()
+	require.Eventually(t, func() bool { return done() > before+1 }, slack.TestWait, 10*time.Millisecond)
 }
 
 func TestStopIsFinal(t *testing.T) {

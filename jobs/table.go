@@ -43,11 +43,12 @@ const (
 // slowQueues are the queues whose statements may take longer than a request's.
 var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true, exportQueue: true}
 
-// table is every kind of job, those of each process (tick), of the cluster (every), and those that mutations ask for (job): its queue, its time limit, and what it does.
+// table is every kind of job, those of each process (tick), of the cluster (every), and those that mutations ask for (job): its queue,
+// its time limit, and what it does.
 var table = []row{
 	// Wakes the agents that are connected and have unacknowledged events, in case that a wake-up was lost, and starts the webhook
-	// deliveries that are due.
-	tick(time.Second, "deliver", 5*time.Second, func(ctx context.Context, c Config) error {
+	// deliveries that are due. It runs by River, so that the alert StoaDeliverNotRunning notices if no process works jobs.
+	every(time.Second, "deliver", promptQueue, 5*time.Second, func(ctx context.Context, c Config) error {
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
 	}),
@@ -156,7 +157,7 @@ var table = []row{
 }
 
 // ended are kinds of jobs that a process of an earlier version inserts: ticks do their work, and a kind without a worker would fail.
-var ended = []string{"cosign", "deliver", "feed", "log", "receipts", "recover"}
+var ended = []string{"cosign", "feed", "log", "receipts", "recover"}
 
 // logCount logs how much a job did, unless that is nothing.
 func (c Config) logCount(ctx context.Context, done string, n int64) {
