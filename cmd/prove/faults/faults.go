@@ -36,10 +36,10 @@ type Fault struct {
 	Length time.Duration
 	// Database is the kind of database that it needs.
 	Database Database
-	// AsRoot says that only root can strike it, Versions that it needs a second version of the server, Clock that it needs servers
-	// whose clocks can be set.
+	// AsRoot: only root can strike it. Versions: it needs a second version of the server. Clock: it needs servers whose clocks can
+	// be set.
 	AsRoot, Versions, Clock bool
-	// Single says that it strikes alone, on servers of one version.
+	// Single: it strikes alone, on servers of one version.
 	Single bool
 	// Prepare, unless it is nil, does beside the load what must come before the fault, and excuses nothing.
 	Prepare func(ctx context.Context, s *Scene) error

@@ -59,7 +59,7 @@ type Delivery struct {
 	ConnectedAt time.Duration `json:"connected_at"` // when the handshake was answered or the poll was asked for
 	At          time.Duration `json:"at"`
 	Process     string        `json:"process,omitempty"` // server of a socket, as the load balancer names it
-	// Answer is what the receiver of a webhook answered, at Answered; Wrong what it objects to.
+	// Answer is the status of a webhook's receiver, sent at Answered. Wrong is its reason to refuse.
 	Webhook  bool            `json:"webhook,omitempty"`
 	Answer   int             `json:"answer,omitempty"`
 	Answered time.Duration   `json:"answered,omitempty"`
@@ -114,7 +114,7 @@ type Mail struct {
 	Answered  bool          `json:"answered"`  // the mail server has confirmed the mail to its sender
 }
 
-// Sent is a message that an agent tried to send. Nonce and Ciphertext are in base64, Text is what the recipient must read.
+// Sent is a message that an agent tried to send. Nonce and Ciphertext are in base64, Text is the text that the recipient must read.
 type Sent struct {
 	ClientMessageID string `json:"client_message_id"`
 	Sender          string `json:"sender"`

@@ -132,13 +132,13 @@ func contactCall(a *history.Attempt, answer contactCard) call[relation] {
 	return c
 }
 
-// mayBeBlocked says that one of two agents may have blocked the other before a moment.
+// mayBeBlocked reports whether one of two agents may have blocked the other before a moment.
 func (r *run) mayBeBlocked(one, other string, before time.Duration) bool {
 	pair := pairOf(one, other)
 	return may(r.by[history.ContactBlock], before, func(b *history.Attempt) bool { return pairOf(b.Agent, b.Subject) == pair })
 }
 
-// mayBeNoFriends says that at the moment of a message its two agents may not be friends: the sequence of their contact says more.
+// mayBeNoFriends reports whether at the moment of a message its two agents may not be friends: the sequence of their contact says more.
 func (r *run) mayBeNoFriends(a *history.Attempt) bool {
 	pair := pairOf(a.Agent, a.Subject)
 	friends := did(r.by[history.ContactAccept], a.Start, func(b *history.Attempt) bool { return pairOf(b.Agent, b.Subject) == pair })
@@ -162,13 +162,13 @@ func checkNonces(r *run, f *Finding) {
 	}
 }
 
-// clashes says that two messages may not have one nonce.
+// clashes reports whether two messages may not have one nonce.
 func clashes(one, other *history.Sent) bool {
 	return one.ClientMessageID != other.ClientMessageID && one.Nonce != "" &&
 		(one.Sender == other.Sender || pairOf(one.Sender, one.Recipient) == pairOf(other.Sender, other.Recipient))
 }
 
-// nonceMayBeUsed says that another message may have taken the nonce of a message by the end of an attempt to send it.
+// nonceMayBeUsed reports whether another message may have taken the nonce of a message by the end of an attempt to send it.
 func (r *run) nonceMayBeUsed(a *history.Attempt) bool {
 	s := r.sending(a.Agent, a.ID)
 	return s != nil && slices.ContainsFunc(r.nonces[s.Nonce], func(other *sending) bool {

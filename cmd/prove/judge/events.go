@@ -133,7 +133,7 @@ type notice struct {
 	content
 	// agent gets it; empty if that is not known.
 	agent string
-	// at is when it may come first, why describes the attempt. certain says that it must come.
+	// at is when it may come first. why describes the attempt. certain: it must come.
 	at      time.Duration
 	why     string
 	certain bool
@@ -289,7 +289,7 @@ func checkReceived(r *run, f *Finding) {
 	}
 }
 
-// checkContents judges what each event says.
+// checkContents judges the payload of each event.
 func checkContents(r *run, f *Finding) {
 	for i := range r.Deliveries {
 		if _, err := newEvent(&r.Deliveries[i]); err != nil {
@@ -317,7 +317,7 @@ func checkContents(r *run, f *Finding) {
 	}
 }
 
-// unfounded says why an event should not have reached its agent, or nothing.
+// unfounded returns the reason why an event should not have reached its agent, or nothing.
 func (r *run) unfounded(e *event, due []notice) string {
 	isLater := slices.Contains(sinceLatest, e.Kind)
 	switch {
@@ -351,7 +351,7 @@ func (r *run) unfounded(e *event, due []notice) string {
 	return ""
 }
 
-// without says why none of the notices of its kind is that of an event, or nothing if one is.
+// without returns the reason why no notice of its kind fits an event, or nothing if one fits.
 func without(e *event, due []notice) string {
 	why := "nobody has done anything that it may be about"
 	for _, n := range due {

@@ -62,17 +62,17 @@ func starvesMachine(f *history.Fault) bool { return f.Name == history.MachineSta
 // event.
 func (r *run) disturbed(from, to time.Duration) bool { return r.met(from-aftermath, to, delaysEvents) }
 
-// faultWithin says that a fault was in force during an attempt or some time before it.
+// faultWithin reports whether a fault was in force during an attempt or some time before it.
 func (r *run) faultWithin(a *history.Attempt, before time.Duration) bool {
 	return r.met(a.Start-before, a.End, delaysEvents)
 }
 
-// forgotten says that a failover may have made the servers forget what had counted in a span.
+// forgotten reports whether a failover may have made the servers forget what had counted in a span.
 func (r *run) forgotten(from, to time.Duration) bool {
 	return r.met(from-recounted, to+recounted, forgetsLimits)
 }
 
-// isBusy says that the canary had to wait at some moment of a span. It asks no server, so a service that is slow by itself is not
+// isBusy reports whether the canary had to wait at some moment of a span. It asks no server, so a service that is slow by itself is not
 // excused by it.
 func (r *run) isBusy(from, to time.Duration) bool {
 	return r.met(from, to, starvesMachine) ||
@@ -95,7 +95,8 @@ func (r *run) dueAfter(begun, answered, patience time.Duration) time.Duration {
 	return due
 }
 
-// during says that an attempt was under way during a fault, graceful or not, and over soon after it; some names of faults do not count.
+// during reports whether an attempt was under way during a fault, graceful or not, and ended soon after it. Faults with the names of
+// except do not count.
 func (r *run) during(a *history.Attempt, graceful bool, except ...string) bool {
 	later, begins := grace, time.Duration(0)
 	switch a.Operation {
@@ -147,8 +148,8 @@ func unavailable(a *history.Attempt) bool {
 // searches are the requests that search.
 var searches = is("burst.search", history.PublicRead)
 
-// isStarved says that a request failed while the machine had no time for the servers, as the canary saw: it was given up, by the server
-// or by its client, after its whole time for the database, and plain readings, which wait for no lock, took long as well; it was a
+// isStarved reports whether a request failed while the canary saw that the machine had no time for the servers: it was given up, by
+// the server or by its client, after its whole time for the database, and plain readings, which wait for no lock, took long as well; it was a
 // search that took longer than a search may; or the load balancer had found no server ready.
 func (r *run) isStarved(a *history.Attempt) bool {
 	from, to, took := a.Start-checked, a.End+checked, a.End-a.Start
@@ -168,17 +169,17 @@ func (r *run) isStarved(a *history.Attempt) bool {
 	return false
 }
 
-// isGivenUp says that an upload was given up by its client while its inspection had time left (§4.8). That it is taken at last
+// isGivenUp reports whether an upload was given up by its client while its inspection had time left (§4.8). That it is taken at last
 // checkSettled sees.
 func isGivenUp(a *history.Attempt) bool {
 	took := a.End - a.Start
 	return is(history.FileUpload, history.FileUnsound)(a) && a.Status == history.Unanswered && took >= clientPatience && took < patience
 }
 
-// isCutOff says that a body was still under way when the server ended that had waited for it.
+// isCutOff reports whether a body was still under way when the server ended that had waited for it.
 func isCutOff(a *history.Attempt) bool { return a.Slow && unavailable(a) && a.End-a.Start >= bodyWait }
 
-// bodyMayBeLate says that a body may have come too slowly although its agent sent it in time: the machine starved, or a fault was in
+// bodyMayBeLate reports whether a body may have come too slowly although its agent sent it in time: the machine starved, or a fault was in
 // force.
 func (r *run) bodyMayBeLate(a *history.Attempt) bool {
 	return a.Slow && a.Status == http.StatusRequestTimeout && r.disturbed(a.Start, a.End)

@@ -99,7 +99,7 @@ func checkKeyLog(r *run, f *Finding) {
 	}
 }
 
-// checkHeads says that all heads are beginnings of the log, and that it never shrank from one answer to a later request.
+// checkHeads judges that all heads are beginnings of the log, and that it never shrank between an answer and a later request.
 func (l *keyLog) checkHeads(r *run, f *Finding) {
 	type head struct {
 		a      *history.Attempt

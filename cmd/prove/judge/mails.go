@@ -53,7 +53,7 @@ func (r *run) due(asked *history.Attempt) time.Duration {
 	return due
 }
 
-// mayBeTooMany says that an address may have been asked for too often to be mailed.
+// mayBeTooMany reports whether an address may have been asked for too often to be mailed.
 func (r *run) mayBeTooMany(asked *history.Attempt) bool {
 	before := 0
 	for _, a := range r.by[history.OwnerRequest] {
@@ -64,7 +64,7 @@ func (r *run) mayBeTooMany(asked *history.Attempt) bool {
 	return before >= mailsOfAddress
 }
 
-// mayHaveAsked says that an address may have been named in a request without an answer.
+// mayHaveAsked reports whether an address may have been named in a request without an answer.
 func (r *run) mayHaveAsked(address string, before time.Duration) bool {
 	return slices.ContainsFunc(r.by[history.OwnerRequest], func(a *history.Attempt) bool {
 		return a.Subject == address && unknown(a) && a.Start <= before

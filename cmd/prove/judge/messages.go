@@ -15,9 +15,9 @@ type sending struct {
 	sealed []string
 	// start is when the first attempt began that may have had an effect.
 	start time.Duration
-	// tried says that an attempt may have had an effect.
+	// tried: an attempt may have had an effect.
 	tried bool
-	// success says that an attempt succeeded: answered is when the first success was, id what it calls the message.
+	// success: an attempt succeeded: answered is when the first success was, id what it calls the message.
 	success  bool
 	answered time.Duration
 	id       string

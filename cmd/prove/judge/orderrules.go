@@ -64,7 +64,7 @@ var rules = map[string]rule{
 	history.OrderApproveRefund: {from: underWay, who: notProposer, to: closed, outcome: "refunded"},
 }
 
-// makesOrder says that an operation makes a new order.
+// makesOrder reports whether an operation makes a new order.
 func makesOrder(operation string) bool {
 	return operation == history.OrderCreate || operation == history.TaskSelect
 }

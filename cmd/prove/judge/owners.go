@@ -41,7 +41,7 @@ func hintOf(address string) string {
 	return address[:min(1, len(address))] + "***@" + domain
 }
 
-// isOwned says that an agent had an owner at a moment, mayBeOwned that it may have had one.
+// isOwned reports whether an agent had an owner at a moment, mayBeOwned whether it may have had one.
 func (r *run) isOwned(agent string, at time.Duration) bool {
 	return did(r.by[history.OwnerVerify], at, by(agent))
 }
@@ -50,7 +50,7 @@ func (r *run) mayBeOwned(agent string, at time.Duration) bool {
 	return may(r.by[history.OwnerVerify], at, by(agent))
 }
 
-// mayBeFull says that other agents than this one may have taken all places of an address by a moment.
+// mayBeFull reports whether other agents than this one may have taken all places of an address by a moment.
 func (r *run) mayBeFull(address, agent string, at time.Duration) bool {
 	holder := func(a *history.Attempt) string { return a.Agent }
 	others := func(a *history.Attempt) bool { return a.Subject == address && a.Agent != agent }
@@ -68,14 +68,14 @@ func (r *run) mayHaveReplaced(asked *history.Attempt, before time.Duration) bool
 	})
 }
 
-// mayBeOver says that a challenge may have ended by a moment: it was replaced, came too late, or wrong codes were entered.
+// mayBeOver reports whether a challenge may have ended by a moment: it was replaced, came too late, or wrong codes were entered.
 func (r *run) mayBeOver(challenge string, at time.Duration) bool {
 	asked := r.challenges[challenge]
 	return asked == nil || at > asked.Start+challengeLife || r.mayHaveReplaced(asked, at) ||
 		r.guesses(challenge, func(a *history.Attempt) bool { return a.Start < at && a.Status != http.StatusTooManyRequests }) >= wrongCodes
 }
 
-// isEnded says that as many wrong codes were refused before a moment as end a challenge.
+// isEnded reports whether as many wrong codes were refused before a moment as end a challenge.
 func (r *run) isEnded(challenge string, at time.Duration) bool {
 	return r.guesses(challenge, func(a *history.Attempt) bool { return a.End < at && a.Code == "invalid_input" }) >= wrongCodes
 }

@@ -21,7 +21,7 @@ const (
 // write is a value that a request has given something, or may have given it.
 type write struct {
 	start, end time.Duration
-	// certain says that the request was answered with success.
+	// certain: the request was answered with success.
 	certain bool
 	value   string
 }
@@ -58,12 +58,12 @@ func (g register) possible(start, end time.Duration) (values []string) {
 	return values
 }
 
-// may says that a reading may show a value.
+// may reports whether a reading may show a value.
 func (g register) may(a *history.Attempt, value string) bool {
 	return slices.Contains(g.possible(a.Start, a.End), value)
 }
 
-// always says that a thing never had another value.
+// always reports whether a thing never had another value.
 func (g register) always(value string) bool {
 	return len(g) > 0 && !slices.ContainsFunc(g, func(w write) bool { return w.value != value })
 }
@@ -142,19 +142,19 @@ func (p *product) author(post string) string {
 	return ""
 }
 
-// maySee says that the agent of a reading may see a post.
+// maySee reports whether the agent of a reading may see a post.
 func (p *product) maySee(a *history.Attempt, post string) bool {
 	visibility, author := p.visibility[post], p.author(post)
 	return visibility.may(a, public) && (author == a.Agent || p.openness[author].may(a, open)) || author == a.Agent && visibility.may(a, private)
 }
 
-// mayMiss says that a post may be hidden from the agent of a reading.
+// mayMiss reports whether a post may be hidden from the agent of a reading.
 func (p *product) mayMiss(a *history.Attempt, post string) bool {
 	visibility, author := p.visibility[post], p.author(post)
 	return visibility.may(a, deleted) || author != a.Agent && (visibility.may(a, private) || p.openness[author].may(a, closed))
 }
 
-// isLasting says that a post was public from its beginning on, and its author's profile open all the time.
+// isLasting reports whether a post was public from its beginning on, and its author's profile open all the time.
 func (p *product) isLasting(post string) bool {
 	return p.visibility[post].always(public) && p.openness[p.author(post)].always(open)
 }

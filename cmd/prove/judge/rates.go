@@ -13,7 +13,7 @@ import (
 type rate struct {
 	name, code string
 	quota      int
-	// counts says that an attempt counts towards it unless it is refused for it; new that only the first success under an id counts.
+	// counts: an attempt counts towards it unless it is refused for it; new that only the first success under an id counts.
 	counts fits
 	new    bool
 }
@@ -28,7 +28,7 @@ var rates = []rate{
 	{name: "searches", code: "rate_limited", quota: 300, counts: is("burst.search")},
 }
 
-// limits says that an attempt was refused by a rate.
+// limits reports whether an attempt was refused by a rate.
 func (l *rate) limits(a *history.Attempt) bool {
 	return a.Status == http.StatusTooManyRequests && a.Code == l.code && l.counts(a)
 }

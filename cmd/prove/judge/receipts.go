@@ -132,7 +132,7 @@ func (r *run) ratingsOf(order string) (ids []string, unsure int) {
 	return ids, unsure
 }
 
-// takesPart says that an agent is a side of an order.
+// takesPart reports whether an agent is a side of an order.
 func (r *run) takesPart(agent string, o *answer) bool {
 	return slices.Contains(o.Order.sides(), r.ids[agent])
 }

@@ -10,7 +10,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// allowance says whether a refusal is one that the contract allows at that moment.
+// allowance reports whether a refusal is one that the contract allows at that moment.
 type allowance func(r *run, a *history.Attempt) bool
 
 // elsewhere allows what another check judges.
@@ -185,7 +185,7 @@ func beside(all []*history.Attempt, a *history.Attempt, lingers fits, later time
 	return found
 }
 
-// uploadsMayBeBusy says that as many uploads may have been under way as there may be, or that the inspection took its whole time.
+// uploadsMayBeBusy reports whether as many uploads may have been under way as there may be, or that the inspection took its whole time.
 func (r *run) uploadsMayBeBusy(a *history.Attempt) bool {
 	isUndecided := func(b *history.Attempt) bool { return unknown(b) || b.Code == "upload_busy" }
 	all := beside(r.of(history.FileUpload, history.FileUnsound), a, isUndecided, abandoned)
@@ -193,14 +193,14 @@ func (r *run) uploadsMayBeBusy(a *history.Attempt) bool {
 	return len(own) >= uploadsOfAgent || len(all) >= uploadsWaiting || a.End-a.Start >= patience || r.faultWithin(a, abandoned)
 }
 
-// uploadMayBeUnfinished says that another attempt at the same upload may have been under way.
+// uploadMayBeUnfinished reports whether another attempt at the same upload may have been under way.
 func (r *run) uploadMayBeUnfinished(a *history.Attempt) bool {
 	return slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
 		return b != a && b.Agent == a.Agent && b.ID == a.ID && b.Start < a.End && (unknown(b) || b.Code == "upload_busy" || b.End > a.Start)
 	})
 }
 
-// callsMayBeBusy says that as many calls of the agent's tools may have been under way as there may be.
+// callsMayBeBusy reports whether as many calls of the agent's tools may have been under way as there may be.
 func (r *run) callsMayBeBusy(a *history.Attempt) bool {
 	isCall := func(b *history.Attempt) bool { return b.Tool || b.Operation == history.ToolCall }
 	if !isCall(a) || a.Code != "rate_limited" {
@@ -215,20 +215,20 @@ func (r *run) callsMayBeBusy(a *history.Attempt) bool {
 	return len(beside(calls, a, unknown, straggling)) >= callsOfAgent
 }
 
-// placesMayBeTaken says that earlier connections of the agent may hold its places on the event channel.
+// placesMayBeTaken reports whether earlier connections of the agent may hold its places on the event channel.
 func (r *run) placesMayBeTaken(a *history.Attempt) bool {
 	always := func(*history.Attempt) bool { return true }
 	return r.faultWithin(a, abandoned) || slices.ContainsFunc(beside(r.of(history.EventPoll, history.EventStream), a, always, givenBack), by(a.Agent))
 }
 
-// otherContentMayBeFirst says that other content may have taken the id before.
+// otherContentMayBeFirst reports whether other content may have taken the id before.
 func (r *run) otherContentMayBeFirst(a *history.Attempt) bool {
 	return slices.ContainsFunc(r.Attempts, func(b history.Attempt) bool {
 		return b.Agent == a.Agent && b.ID == a.ID && b.Changed != a.Changed && mayHaveActed(&b) && b.Start < a.End
 	})
 }
 
-// filesMayBeFull says that an agent may have as many files as it may.
+// filesMayBeFull reports whether an agent may have as many files as it may.
 func (r *run) filesMayBeFull(a *history.Attempt) bool {
 	others := func(b *history.Attempt) bool { return b.Agent == a.Agent && b.ID != a.ID }
 	return distinct(r.by[history.FileUpload], a.End, idOf, others) >= history.FilesOfAgent
@@ -256,13 +256,13 @@ func (r *run) selectedMayBeBlocked(a *history.Attempt) bool {
 	return made != nil && r.mayBeBlocked(made.Agent, a.Agent, a.End)
 }
 
-// customerMayBlock says that the agent may be blocked by the customer of a task, or block it.
+// customerMayBlock reports whether the agent may be blocked by the customer of a task, or block it.
 func (r *run) customerMayBlock(a *history.Attempt) bool {
 	customer := r.customers[taskOf(a)]
 	return customer != "" && r.mayBeBlocked(a.Agent, customer, a.End)
 }
 
-// mayBeClosed says that an order may have been closed before a moment, notYetClosed that it may not have been.
+// mayBeClosed reports whether an order may have been closed before a moment, notYetClosed whether it may still have been open.
 func (r *run) mayBeClosed(order string, before time.Duration) bool {
 	return may(r.closings(order), before, about(order))
 }
@@ -281,7 +281,7 @@ func (r *run) closings(order string) (all []*history.Attempt) {
 	return all
 }
 
-// mayNotBeInProgress says that an order may have left its state in which there are drafts, or have all drafts that it may.
+// mayNotBeInProgress reports whether an order may have left its state in which there are drafts, or have all drafts that it may.
 func (r *run) mayNotBeInProgress(a *history.Attempt) bool {
 	const drafts = 20
 	for operation, rule := range rules {
@@ -304,7 +304,7 @@ func (r *run) newerDraft(a *history.Attempt) bool {
 	return may(r.by[history.DraftSend], a.End, func(b *history.Attempt) bool { return b.Subject == a.Subject && b.End > seen })
 }
 
-// profileMayBeClosed says that a public post may have been refused because its author's profile may have been closed.
+// profileMayBeClosed reports whether a public post may have been refused because its author's profile may have been closed.
 func (r *run) profileMayBeClosed(a *history.Attempt) bool {
 	s := sent(a)
 	becomes := r.lost.gone[a.Subject] || s.Visibility != nil && *s.Visibility == public ||
@@ -312,7 +312,7 @@ func (r *run) profileMayBeClosed(a *history.Attempt) bool {
 	return becomes && r.product.openness[a.Agent].may(a, closed)
 }
 
-// askedOfLate says that the agent may have asked for a code of the same address within a minute.
+// askedOfLate reports whether the agent may have asked for a code of the same address within a minute.
 func (r *run) askedOfLate(a *history.Attempt) bool {
 	return may(r.by[history.OwnerRequest], a.End, func(b *history.Attempt) bool {
 		return b != a && b.Agent == a.Agent && b.End > a.Start-span-straggling

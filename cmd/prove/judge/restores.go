@@ -175,12 +175,12 @@ func namedIn(body json.RawMessage, into map[string]bool) {
 	}
 }
 
-// isGone says that an attempt was about something that a restore may have undone.
+// isGone reports whether an attempt was about something that a restore may have undone.
 func (r *run) isGone(a *history.Attempt) bool {
 	return r.lost.gone[a.Subject] || r.lost.gone[a.Of] || r.lost.gone[sent(a).ResponseID]
 }
 
-// isUndone says that an attempt at a request may have been undone, which asks for no further one.
+// isUndone reports whether an attempt at a request may have been undone, which asks for no further one.
 func (q *request) isUndone() bool {
 	return slices.ContainsFunc(q.attempts, func(a *history.Attempt) bool { return a.Lost })
 }

@@ -91,19 +91,19 @@ func (r *run) grounds(agent string) (may int) {
 	return may
 }
 
-// hasSent says that an agent may have set a member of its profile.
+// hasSent reports whether an agent may have set a member of its profile.
 func (r *run) hasSent(agent, member string) bool {
 	return may(r.by[history.ProfileUpdate], r.end(), func(a *history.Attempt) bool {
 		return a.Agent == agent && strings.Contains(string(a.Sent), member)
 	})
 }
 
-// mayBeProven says that an owner may have verified an agent by a moment, before its registration or after it.
+// mayBeProven reports whether an owner may have verified an agent by a moment, before its registration or after it.
 func (r *run) mayBeProven(agent string, at time.Duration) bool {
 	return r.mayBeOwned(agent, at) || may(r.by[history.RegistrationVerify], r.end(), by(agent))
 }
 
-// mayBeComplete says that an agent may have named its specialty, which a complete profile has.
+// mayBeComplete reports whether an agent may have named its specialty, which a complete profile has.
 func (r *run) mayBeComplete(agent string) bool {
 	return may(r.by[history.ProfileUpdate], r.end(), func(a *history.Attempt) bool {
 		s := sent(a)

@@ -218,18 +218,18 @@ func (q *request) unknown() (count int) {
 	return count
 }
 
-// keyed says that a request has an idempotency key. The id of a post is its title only.
+// keyed reports whether a request has an idempotency key. The id of a post is its title only.
 func (q *request) keyed() bool { return q.operation() != history.PostCreate }
 
 func (q *request) String() string { return fmt.Sprintf("%s %s of %s", q.operation(), q.id, q.agent) }
 
-// unknown says that an attempt may have had its effect or not: its answer never came, or says only that something failed.
+// unknown reports whether an attempt may have had its effect or not: its answer never came, or says only that something failed.
 func unknown(a *history.Attempt) bool { return a.Status == history.Unanswered || a.Status >= 500 }
 
-// mayHaveActed says that an attempt has had its effect, or may have.
+// mayHaveActed reports whether an attempt has had its effect, or may have.
 func mayHaveActed(a *history.Attempt) bool { return a.Succeeded() || unknown(a) }
 
-// settled says that the request itself was answered. A token that was just rotated, a body that came too slowly and a limit are
+// settled reports whether the request itself was answered. A token that was just rotated, a body that came too slowly and a limit are
 // found before the request is looked at (§1.6), and an upload under the same id may be unfinished (§4.8): it may be repeated.
 func settled(a *history.Attempt) bool {
 	switch a.Status {
@@ -249,7 +249,7 @@ func is(operations ...string) fits {
 	return func(a *history.Attempt) bool { return slices.Contains(operations, a.Operation) }
 }
 
-// did says that one of some attempts had certainly acted before a moment, may that it may have.
+// did reports whether one of some attempts had certainly acted before a moment, may whether one may have.
 func did(all []*history.Attempt, before time.Duration, which fits) bool {
 	return slices.ContainsFunc(all, func(a *history.Attempt) bool { return a.Succeeded() && a.End < before && which(a) })
 }

@@ -47,7 +47,7 @@ func brokenResponse(r *run, a *history.Attempt) string {
 	return ""
 }
 
-// stateOf says that a task was certainly over when an attempt began, and that it may have been before its end.
+// stateOf reports whether a task was certainly over when an attempt began, and whether it may have been over before the attempt ended.
 func (r *run) stateOf(a *history.Attempt) (isOver, mayBeOver bool) {
 	endings := r.endings(a.Subject)
 	return did(endings, a.Start, anything), may(endings, a.End, anything)

@@ -230,7 +230,7 @@ func (l *ledger) balances(w history.Wallet, c call[int]) call[int] {
 	return c
 }
 
-// moneyMayBeShort says that at some moment of an attempt the customer's balance may have been below what it reserves.
+// moneyMayBeShort reports whether at some moment of an attempt the customer's balance may have been below what it reserves.
 func (r *run) moneyMayBeShort(a *history.Attempt) bool {
 	needed, payer := sent(a).ConfirmedTotalMinor, a.Agent // of a selected response
 	if o := r.orders[a.Subject]; o != nil {

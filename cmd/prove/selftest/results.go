@@ -21,9 +21,9 @@ type Result struct {
 	By string `json:"by,omitempty"`
 	// After is the time from the servers' start until then.
 	After time.Duration `json:"after,omitempty"`
-	// Load is that of the machine in the last minute of the proof; 0 if it is not known.
+	// Load is the load of the machine in the last minute of the proof; 0 if it is not known.
 	Load float64 `json:"load,omitempty"`
-	// Version is that of the server in which the bug was planted, as its program names it; empty if it is not known.
+	// Version is the version of the server in which the bug was planted, as its program names it; empty if it is not known.
 	Version string `json:"version,omitempty"`
 	// Violation is the first one; NotTried is why there is no result: no proof could run, or a fault could not be injected.
 	Violation string `json:"violation,omitempty"`

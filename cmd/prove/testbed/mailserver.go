@@ -36,7 +36,7 @@ type Mail struct {
 	letter.Letter
 
 	To string
-	// Answered says that the mail was confirmed to the sender; otherwise the connection was cut before.
+	// Answered: the mail was confirmed to the sender; otherwise the connection was cut before.
 	Answered bool
 }
 

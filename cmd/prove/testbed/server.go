@@ -44,7 +44,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	process *child.Process
-	// older says that it runs the older version.
+	// older: it runs the older version.
 	older bool
 }
 

@@ -24,7 +24,7 @@ import (
 type Config struct {
 	// Program is the server, such as bin/stoa. Older is another version of it, or empty: all servers begin with that.
 	Program, Older string
-	// Clocks says that the clocks of the servers can be set (.ci/clocks).
+	// Clocks: the clocks of the servers can be set (.ci/clocks).
 	Clocks bool
 	// Processes is the number of servers.
 	Processes int

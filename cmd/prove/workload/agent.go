@@ -33,7 +33,7 @@ type Agent struct {
 	owner           owner
 	// tokens counts the tokens that the agent has had before the present one.
 	tokens int
-	// tools says that the agent calls tools in the place of half of its requests, closes that it closes and opens its profile.
+	// tools: the agent calls tools instead of half of its requests. closes: it closes and opens its profile.
 	tools, closes bool
 	// mu guards what follows, which all three use.
 	mu    sync.Mutex

@@ -36,7 +36,7 @@ type burst struct {
 	attempts int
 	// make returns the request of that number.
 	make func(a *Agent, number int) request
-	// friend says that the agent has the first agent of the run as a friend.
+	// friend: the agent has the first agent of the run as a friend.
 	friend bool
 }
 

@@ -11,22 +11,22 @@ type operation struct {
 	// call is the method and the path. In the path $s is the subject of the request, $o what that is of, and $x a part that the history
 	// does not name.
 	call string
-	// kept says that the history keeps the answers, noted that it keeps what was sent.
+	// kept: the history keeps the answers. noted: it keeps what was sent.
 	kept, noted bool
-	// page says that the path is outside the API; the agent's token is not sent there.
+	// page: the path is outside the API; the agent's token is not sent there.
 	page bool
 	// again is of how many answered requests one is made again, 0 for none. member differs in repeats with a change; it is empty if a
-	// change would be another request. present says that the answer shows the present state: repeats come at once and not later.
+	// change would be another request. present: the answer shows the present state, so repeats come at once and not later.
 	again   int
 	member  string
 	present bool
-	// tool is the tool that does the same (§4.11), with its arguments besides the members of the body. created says that it answers with
+	// tool is the tool that does the same (§4.11), with its arguments besides the members of the body. created: it answers with
 	// something new, unless the answer was stored.
 	tool    string
 	created bool
 }
 
-// oneOfMany is again of operations that a run has many of, oneOfFew that of others.
+// oneOfMany is the value of again for operations that a run has many of, oneOfFew for the others.
 const oneOfMany, oneOfFew = 10, 3
 
 // operations are all operations of the agents.

@@ -52,7 +52,7 @@ type request struct {
 	changed string
 	// variant returns the request with one member changed, if the body is a form.
 	variant func() request
-	// pace is how long the body is under way, 0 for no longer than it takes; announced says that its size is sent before it.
+	// pace is how long the body takes on purpose, 0 for no longer than it must. announced: its size is sent before it.
 	pace      time.Duration
 	announced bool
 }

@@ -25,7 +25,7 @@ const (
 	// then, and the receiver is still one that answers in time (§4.12).
 	tardyOneOf = 6
 	tardiness  = 1500 * time.Millisecond
-	// signedWithin is how far the time of an attempt may be from that of the receiver, whose clock is the database's.
+	// signedWithin is how far the time of an attempt may be from the time of the receiver, whose clock is the database's.
 	signedWithin = 2 * time.Minute
 )
 
@@ -148,7 +148,7 @@ func keyOf(text, prefix string, length int) ([]byte, error) {
 	return key, nil
 }
 
-// secretSeal is that of a webhook with a secret.
+// secretSeal checks the signatures of a webhook with a secret.
 func secretSeal(secret string) (seal, error) {
 	key, err := keyOf(secret, "whsec_", 0)
 	return seal{"v1", func(signature, text []byte) bool {
@@ -158,7 +158,7 @@ func secretSeal(secret string) (seal, error) {
 	}}, err
 }
 
-// publicSeal is that of the server's own key, of /.well-known/stoa-keys.json.
+// publicSeal checks the signatures by the server's own key, of /.well-known/stoa-keys.json.
 func publicSeal(published []byte) (seal, error) {
 	var set struct {
 		Keys []struct {
