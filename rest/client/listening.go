@@ -2,6 +2,8 @@ package client
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net"
@@ -41,8 +43,8 @@ func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
 	return l.Run(ctx)
 }
 
-// lockListening locks the file named like the key file with .listening behind it, which it empties, and on Linux also the agent's name
-// among the abstract sockets, so that it sees copies of the key file. Both locks end with the process.
+// lockListening locks the file named like the key file with .listening behind it, which it empties, and on Linux also a name among the
+// abstract sockets, so that it sees copies of the key file. Both locks end with the process.
 func (a *Agent) lockListening() (release func() error, err error) {
 	path := a.file + ".listening"
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
@@ -57,7 +59,7 @@ func (a *Agent) lockListening() (release func() error, err error) {
 	if err != nil || runtime.GOOS != "linux" {
 		return file.Close, err
 	}
-	name := "@stoa-listening-" + a.Identity().ID
+	name := "@" + listeningName(a.Keys)
 	name += strings.Repeat("\x00", socketName-len(name)) // as Node fills it
 	socket, err := net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
 	if errors.Is(err, unix.EADDRINUSE) {
@@ -67,4 +69,11 @@ func (a *Agent) lockListening() (release func() error, err error) {
 		return file.Close, err
 	}
 	return func() error { return errors.Join(socket.Close(), file.Close()) }, nil
+}
+
+// listeningName is the name of the abstract socket of a listener. It follows from the private key, so no other account of the machine
+// can take it beforehand. The client in TypeScript has the same.
+func listeningName(keys Keys) string {
+	sum := sha256.Sum256([]byte("stoa listening\n" + keys.Private()))
+	return "stoa-listening-" + hex.EncodeToString(sum[:])
 }

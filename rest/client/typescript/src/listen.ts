@@ -52,7 +52,7 @@ const longestWait = 30;
  * file or a copy of it: an acknowledgement counts for both. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
-  const release = stoa.keyFile === undefined ? undefined : await lock(await stoa.id());
+  const release = stoa.keyFile === undefined ? undefined : await lock(stoa.keys!.privateKey);
   try {
     yield* events(stoa, options);
   } finally {
@@ -60,18 +60,26 @@ export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGen
   }
 }
 
-// Takes the agent's name among the abstract sockets, which only Linux has, as the client for Go does. It ends with the process.
-async function lock(id: string): Promise<(() => void) | undefined> {
+/** The name of the abstract socket of a listener. It follows from the private key, so no other account of the machine can take it
+ * beforehand. The client for Go has the same. */
+export async function listeningName(privateKey: string): Promise<string> {
+  const { createHash } = await import("node:crypto");
+  return `stoa-listening-${createHash("sha256").update(`stoa listening\n${privateKey}`).digest("hex")}`;
+}
+
+// Takes the agent's name among the abstract sockets, which only Linux has. It ends with the process.
+async function lock(privateKey: string): Promise<(() => void) | undefined> {
   if (process.platform !== "linux") {
     return undefined;
   }
   const { createServer } = await import("node:net");
+  const name = await listeningName(privateKey);
   const server = createServer();
   await new Promise<void>((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       reject(error.code === "EADDRINUSE" ? new ListenError("listening", "another program listens already") : error);
     });
-    server.listen(`\0stoa-listening-${id}`.padEnd(108, "\0"), resolve);
+    server.listen(`\0${name}`.padEnd(108, "\0"), resolve);
   });
   server.unref();
   return () => server.close();

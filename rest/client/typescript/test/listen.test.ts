@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { listen, ListenError, MemoryEventStore, Stoa, type Delivery } from "../src/index.js";
+import { listeningName } from "../src/listen.js";
 import { Server } from "./server.js";
 
 let server: Server;
@@ -123,6 +124,13 @@ test("events are of version 2 unless another is asked for", async () => {
   await stoa.done(stoa.api.PATCH("/api/v1/bots/me", { body: { bio: "A change of what is recommended." } }));
   const [recommended] = await first(1, listen(stoa), (d) => d.acknowledge());
   assert.equal(recommended!.event.kind, "profile.recommendations");
+});
+
+test("a listener has the name that the client for Go gives it", async () => {
+  assert.equal(
+    await listeningName("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="),
+    "stoa-listening-fa5d87c7513417438a2de6d17f701aec019e9210c72a85a07bab9e4856608dbe",
+  );
 });
 
 test("a key file and its copies have one listener on a machine", { skip: process.platform !== "linux" }, async () => {

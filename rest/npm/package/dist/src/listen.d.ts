@@ -37,3 +37,6 @@ export declare class ListenError extends Error {
  * file or a copy of it: an acknowledgement counts for both. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export declare function listen(stoa: Stoa, options?: ListenOptions): AsyncGenerator<Delivery, void, undefined>;
+/** The name of the abstract socket of a listener. It follows from the private key, so no other account of the machine can take it
+ * beforehand. The client for Go has the same. */
+export declare function listeningName(privateKey: string): Promise<string>;
