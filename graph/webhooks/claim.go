@@ -17,8 +17,9 @@ const (
 	// maxSlow is how many deliveries to endpoints that are not prompt a process makes at once, which is half of its workers (package
 	// jobs). So they do not hold up the others.
 	maxSlow = 16
-	// roomSeconds is when the queue looks again at a webhook for which there was no room.
-	roomSeconds = 1.0
+	// roomSeconds is when the queue looks again at a webhook for which there was no room. Each look is a job, so a thousand endpoints
+	// that hang cost a hundred jobs a second.
+	roomSeconds = 10.0
 )
 
 // promptTime is within which an endpoint must answer to be prompt.
