@@ -50,15 +50,6 @@ func Refusal(err error) string {
 	return ""
 }
 
-// Refusals are the words of Refusal.
-func Refusals() []string {
-	words := make([]string, len(refusals))
-	for i, row := range refusals {
-		words[i] = row.word
-	}
-	return words
-}
-
 // staleAfter is how old a bound message may be. An outbox forgets an envelope after that time, and a server keeps a message for 90
 // days (§2.4).
 const staleAfter = keptFor
