@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/riverdriver/riverdatabasesql"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"go.opentelemetry.io/otel/trace"
 
@@ -83,7 +84,7 @@ func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*
 	if c.Inspector == nil {
 		c.Inspector = new(inspection.Inspector)
 	}
-	driver, listener, err := newDriver(c.DB.Direct, c.Clock, c.URL)
+	driver, listener, err := newDriver(c.DB.Direct, c.URL)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +93,7 @@ func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*
 		// With River's own cooldown notifications are dropped, and a job waits for the next poll.
 		FetchCooldown:        river.FetchCooldownMin,
 		FetchPollInterval:    poll,
+		Hooks:                byDatabase(c.Clock),
 		JobTimeout:           jobTimeout,
 		Logger:               slog.New(riverLog{c.Logger.Handler()}),
 		Queues:               make(map[string]river.QueueConfig, len(queues)),
@@ -158,7 +160,7 @@ func (j *Jobs) Healthy(context.Context) error {
 // driver is River's driver over database/sql, which cannot listen, with the listener of its driver for pgx. So jobs are inserted
 // in the transactions of everything else and still begin at once.
 type driver struct {
-	inserter
+	*riverdatabasesql.Driver
 	listening *riverpgxv5.Driver
 }
 
@@ -171,7 +173,7 @@ func (d driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver
 }
 
 // newDriver also returns the pool that the listener takes its one connection from; nothing is connected yet.
-func newDriver(database *sql.DB, clock *Clock, url string) (driver, *pgxpool.Pool, error) {
+func newDriver(database *sql.DB, url string) (driver, *pgxpool.Pool, error) {
 	url, err := db.ConnectionURL(url)
 	if err != nil {
 		return driver{}, nil, fmt.Errorf("jobs: %w", err)
@@ -186,34 +188,13 @@ func newDriver(database *sql.DB, clock *Clock, url string) (driver, *pgxpool.Poo
 	if err != nil {
 		return driver{}, nil, fmt.Errorf("jobs: %w", err)
 	}
-	return driver{newInserter(database, clock), riverpgxv5.New(pool)}, pool, nil
+	return driver{riverdatabasesql.New(database), riverpgxv5.New(pool)}, pool, nil
 }
 
-// riverLog logs River's information as debugging messages: it counts jobs every few seconds.
+// riverLog leaves out River's information: it counts jobs every few seconds. River derives no other handler from it.
 type riverLog struct{ slog.Handler }
-
-func lower(level slog.Level) slog.Level {
-	if level == slog.LevelInfo {
-		return slog.LevelDebug
-	}
-	return level
-}
 
 // Enabled implements slog.Handler.
 func (l riverLog) Enabled(ctx context.Context, level slog.Level) bool {
-	return l.Handler.Enabled(ctx, lower(level))
+	return level != slog.LevelInfo && l.Handler.Enabled(ctx, level)
 }
-
-// Handle implements slog.Handler.
-func (l riverLog) Handle(ctx context.Context, record slog.Record) error {
-	record.Level = lower(record.Level)
-	return l.Handler.Handle(ctx, record)
-}
-
-// WithAttrs implements slog.Handler.
-func (l riverLog) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return riverLog{l.Handler.WithAttrs(attributes)}
-}
-
-// WithGroup implements slog.Handler.
-func (l riverLog) WithGroup(name string) slog.Handler { return riverLog{l.Handler.WithGroup(name)} }
