@@ -128,6 +128,9 @@ func title(name string) string {
 // Contract returns the contract as it is written, in Markdown.
 func Contract() []byte { return read("contract.md") }
 
+// Metrics returns the table of all metrics as it is written, in Markdown.
+func Metrics() string { return string(read("metrics.md")) }
+
 func read(name string) []byte {
 	text, err := files.ReadFile(name)
 	if err != nil {

@@ -74,14 +74,10 @@ type Config struct {
 	ShutdownSoon <-chan struct{}
 	// Sockets is called about connections on the event channel; nil: it is not called.
 	Sockets Sockets
-	// ReadMetrics counts searches and anonymous reads; nil counts nothing.
-	ReadMetrics *metrics.Reads
-	// MailMetrics counts attempts to send a mail; nil counts nothing.
-	MailMetrics *metrics.Mails
+	// Metrics are the process's; nil counts nothing.
+	Metrics *metrics.Metrics
 	// Webhooks delivers to webhooks; nil: they are switched off.
 	Webhooks *webhooks.Sender
-	// WebhookMetrics counts attempts to deliver to a webhook; nil counts nothing.
-	WebhookMetrics *metrics.Webhooks
 	// RecordErased writes down an erasure outside the database (lifecycle.API); nil: nothing does.
 	RecordErased func(lifecycle.Erased) error
 	// Backup makes a backup; nil if the process keeps none.
@@ -148,12 +144,15 @@ func New(c Config) *Graph {
 	if c.Sockets == nil {
 		c.Sockets = noSockets{}
 	}
+	if c.Metrics == nil {
+		c.Metrics = new(metrics.Metrics)
+	}
 	if c.Backup == nil {
 		c.Backup = func(context.Context) (*operator.Backup, error) {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
 	}
-	hooks := &webhooks.API{DB: c.DB, Sender: c.Webhooks, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.WebhookMetrics}
+	hooks := &webhooks.API{DB: c.DB, Sender: c.Webhooks, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.Metrics.Webhooks}
 	wake := func(recipients []uuid.UUID) {
 		c.Sockets.Wake(recipients)
 		hooks.Wake(recipients)
@@ -163,11 +162,11 @@ func New(c Config) *Graph {
 	tokens := &auth.API{
 		DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.Sockets.TokensEnded, PauseWebhooks: webhooks.Pause,
 	}
-	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.ReadMetrics})
+	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.Metrics})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
 	mails := &email.API{
 		DB: c.DB, Quotas: c.Quotas, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue,
-		Attempts: c.MailMetrics,
+		Attempts: c.Metrics.Mails,
 	}
 	files := &attachments.API{
 		DB: c.DB, Quotas: c.Quotas, Store: c.Files, Enqueue: c.Enqueue, DrawPage: c.DrawPage, ShutdownSoon: c.ShutdownSoon,

@@ -106,7 +106,9 @@ func start(ctx context.Context, c Config, poll time.Duration, repeated []row) (*
 		config.Queues[name] = river.QueueConfig{MaxWorkers: workers}
 	}
 	for _, row := range table {
-		c.Metrics.Jobs.Expect(row.kind)
+		for _, outcome := range []string{metrics.Completed, metrics.Failed, metrics.Discarded} {
+			c.Metrics.Jobs.Expect(row.kind, outcome)
+		}
 		if row.register != nil {
 			row.register(config.Workers, c)
 		}

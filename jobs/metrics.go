@@ -45,10 +45,10 @@ func Metrics(database db.Querier) metrics.Reader {
 		}
 		var all []metrics.Value
 		for _, r := range waiting {
-			all = append(all, metrics.Value{Row: metrics.JobsWaiting, Labels: []string{r.Queue, r.State}, Value: r.Jobs})
+			all = append(all, metrics.Value{Name: "stoa_jobs", Labels: []string{r.Queue, r.State}, Value: r.Jobs})
 		}
 		for _, r := range late {
-			all = append(all, metrics.Value{Row: metrics.JobsLag, Labels: []string{r.Queue}, Value: max(r.Seconds, 0)})
+			all = append(all, metrics.Value{Name: "stoa_jobs_oldest_available_seconds", Labels: []string{r.Queue}, Value: max(r.Seconds, 0)})
 		}
 		return all, nil
 	}

@@ -30,7 +30,7 @@ func (c Config) inspect(ctx context.Context, original *os.File, purpose attachme
 	case made.Accepted:
 		verdict = metrics.Accepted
 	}
-	c.Metrics.Inspections.Done(verdict, time.Since(began))
+	c.Metrics.Inspections.Done(time.Since(began), verdict)
 	end(err)
 	return made, err
 }

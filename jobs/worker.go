@@ -101,9 +101,9 @@ func (c Config) run(ctx context.Context, r row) (err error) {
 		}
 		switch {
 		case err == nil:
-			c.Metrics.Jobs.Done(r.kind, metrics.Completed, time.Since(began))
+			c.Metrics.Jobs.Done(time.Since(began), r.kind, metrics.Completed)
 		case fault.From(err).Code != fault.ServiceUnavailable && !errors.Is(ctx.Err(), context.Canceled):
-			c.Metrics.Jobs.Done(r.kind, metrics.Discarded, time.Since(began))
+			c.Metrics.Jobs.Done(time.Since(began), r.kind, metrics.Discarded)
 		}
 		end(err)
 	}()
@@ -139,7 +139,7 @@ func (w *worker[Args]) Work(ctx context.Context, job *river.Job[Args]) (err erro
 		outcome = metrics.Discarded
 	}
 	defer func() {
-		w.config.Metrics.Jobs.Done(job.Kind, outcome, time.Since(began))
+		w.config.Metrics.Jobs.Done(time.Since(began), job.Kind, outcome)
 		end(err)
 	}()
 	if err = w.do(ctx, w.config, job.Args); err == nil {

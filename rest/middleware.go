@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bufio"
+	"cmp"
 	"maps"
 	"net"
 	"net/http"
@@ -30,23 +31,38 @@ const maxHeader = bounds.Header
 
 // instrument counts, times and traces every request under the pattern of its route.
 func (s *server) instrument(next http.Handler) http.Handler {
-	unmatched := s.Metrics.HTTP.Pattern(metrics.Unmatched)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, method := time.Now(), r.Method
-		s.Metrics.HTTP.Began()
+		s.Metrics.InFlight.Add(1)
 		r, finish := tracing.Request(s.Tracer, r)
 		recorder := &statusRecorder{ResponseWriter: w}
 		defer func() {
-			route, pattern := "", unmatched
+			route := ""
 			if found := chi.RouteContext(r.Context()).RoutePatterns; len(found) > 0 {
-				route, pattern = found[0], s.patterns[found[0]]
+				route = found[0]
 			}
 			finish(route, recorder.status, w.Header().Get(web.RequestIDHeader))
-			pattern.Done(method, recorder.status, time.Since(began))
-			s.Metrics.HTTP.Ended()
+			s.Metrics.HTTP.Done(time.Since(began), cmp.Or(route, metrics.Unmatched), methodLabel(method), strconv.Itoa(recorder.status))
+			s.Metrics.InFlight.Add(-1)
 		}()
 		next.ServeHTTP(recorder, r)
 	})
+}
+
+// methodLabel is the method if it is one that routes have: others are the client's words.
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
+		return method
+	}
+	return "other"
+}
+
+// expect makes the counts of requests to a route be there before the first request.
+func (s *server) expect(route, method string, status int) {
+	for _, status := range []int{status, http.StatusServiceUnavailable} {
+		s.Metrics.HTTP.Expect(route, method, strconv.Itoa(status))
+	}
 }
 
 // statusRecorder remembers the status of an answer.

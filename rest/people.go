@@ -19,7 +19,7 @@ func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) 
 		asked := requestOf(r.Context())
 		asked.caller = viewer.Viewer{Address: asked.address}
 		err := handler(w, r)
-		s.Metrics.Limits.Refused(asked.limits.Refused()...)
+		s.Metrics.Limits.CountEach(asked.limits.Refused())
 		if err != nil {
 			s.fail(w, r, err)
 		}
@@ -32,8 +32,7 @@ func (s *server) addPage(paths map[string]map[string]http.Handler, path, method 
 		paths[path] = make(map[string]http.Handler)
 	}
 	paths[path][method] = s.anonymous(handler)
-	s.Metrics.HTTP.Pattern(path).Expect(method, http.StatusOK)
-	s.Metrics.HTTP.Pattern(path).Expect(method, http.StatusServiceUnavailable)
+	s.expect(path, method, http.StatusOK)
 }
 
 // ownerPages adds the pages of the people behind agents. Only the token of the link counts.

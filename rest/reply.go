@@ -97,7 +97,7 @@ func putBuffer(buffer *bytes.Buffer) {
 // fail writes the fault of err, for people as a page, and logs it where an operator must know of it.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
-	s.Metrics.HTTP.Fault(known.Code)
+	s.Metrics.Faults.Count(string(known.Code))
 	ctx, id := r.Context(), requestOf(r.Context()).id
 	web.LogFault(ctx, s.Logger, known, err, "request_id", id, "method", r.Method, "path", loggedPath(r))
 	web.RefusalHeaders(w.Header(), r, known, requestOf(r.Context()).accepted)

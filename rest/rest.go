@@ -69,8 +69,6 @@ const SocketPath = "/ws/v1/events/"
 
 type server struct {
 	Config
-	// patterns count the requests of each route.
-	patterns map[string]*metrics.Pattern
 	// began is when this server was made, and with it the texts that do not change while it lives.
 	began time.Time
 }
@@ -80,7 +78,7 @@ func New(c Config) http.Handler {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
-	s := &server{c, make(map[string]*metrics.Pattern), time.Now()}
+	s := &server{c, time.Now()}
 	mux := chi.NewMux()
 	mux.Use(s.instrument, s.headers, s.recover, s.limitHeaderSize, s.clientAddress, normalizePath, ignoreMethod)
 	crossOrigin, preflight := c.crossOrigin()
@@ -89,7 +87,7 @@ func New(c Config) http.Handler {
 		mux.Use(httprate.LimitBy(c.RequestsPerAddressPerSecond, time.Second, addressKey,
 			httprate.WithResponseHeaders(httprate.ResponseHeaders{}),
 			httprate.WithLimitHandler(func(w http.ResponseWriter, r *http.Request) {
-				s.Metrics.Limits.Refused(metrics.RequestsPerAddress)
+				s.Metrics.Limits.Count(metrics.RequestsPerAddress)
 				s.fail(w, r, fault.New(fault.RateLimited).After(time.Second))
 			})))
 	}
@@ -100,7 +98,6 @@ func New(c Config) http.Handler {
 	mux.NotFound(func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, fault.New(missing)) })
 	handlers, descriptions := s.handlers()
 	for path, byMethod := range handlers {
-		s.patterns[path] = s.Metrics.HTTP.Pattern(path)
 		from := preflight
 		if descriptions[path] != nil {
 			from = fromAnywhere
@@ -149,8 +146,7 @@ func (s *server) handlers() (paths map[string]map[string]http.Handler, descripti
 			paths[path] = make(map[string]http.Handler)
 		}
 		paths[path][row.method] = s.serve(row)
-		s.Metrics.HTTP.Pattern(path).Expect(row.method, row.status)
-		s.Metrics.HTTP.Pattern(path).Expect(row.method, http.StatusServiceUnavailable)
+		s.expect(path, row.method, row.status)
 	}
 	paths[toolsPath] = map[string]http.Handler{http.MethodPost: s.toolCalls(s.routesAlone(paths))}
 	return paths, descriptions

@@ -33,7 +33,7 @@ func (s *server) serve(row route) http.Handler {
 		met := &requestOf(r.Context()).limits
 		met.Headers(w.Header())
 		if err != nil {
-			s.Metrics.Limits.Refused(met.Refused()...)
+			s.Metrics.Limits.CountEach(met.Refused())
 			s.fail(w, r, err)
 			return
 		}

@@ -63,7 +63,7 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 	if err != nil {
 		return err
 	}
-	unlimited.Quotas, unlimited.ReadMetrics = limits.Quotas{}, nil // the process's own domains count
+	unlimited.Quotas, unlimited.Metrics = limits.Quotas{}, nil // the process's own domains count
 	config := p.restConfig()
 	config.Graph, config.Events, config.RequestsPerAddressPerSecond = graph.New(unlimited), p.sockets, 0
 	listener, err := p.listen(ctx, "seed", "127.0.0.1:0", operatorShare, rest.New(config))

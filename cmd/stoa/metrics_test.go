@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/agent"
+	"stoa/docs"
 	"stoa/graph/graphtest"
-	"stoa/graph/platform/metrics"
 )
 
 // metricTypes returns the types of all metrics of a server by name.
@@ -78,13 +78,11 @@ func TestMetricsAlertsAndDashboardAgree(t *testing.T) {
 	database := graphtest.NewDatabase(t)
 	// Metrics of a replica are there where one is named; that this is none does not matter.
 	s := startServer(t, "STOA_DATABASE_URL="+database, "STOA_DATABASE_REPLICA_URL="+database)
-	eventually(t, func() bool { return s.metricTypes()[metrics.LedgerReconciled.Name] != "" }, "the ledger was not reconciled")
+	eventually(t, func() bool { return s.metricTypes()["stoa_ledger_reconciled_timestamp_seconds"] != "" }, "the ledger was not reconciled")
 	types := s.metricTypes()
 	rows := make(map[string]string)
-	for _, domain := range metrics.Domains() {
-		for _, row := range domain.Rows {
-			rows[row.Name] = string(row.Kind)
-		}
+	for _, found := range regexp.MustCompile("(?m)^\\| `(stoa_\\w+)` \\| (\\w+) \\|").FindAllStringSubmatch(docs.Metrics(), -1) {
+		rows[found[1]] = found[2]
 	}
 	ours := maps.Clone(types)
 	maps.DeleteFunc(ours, func(name, _ string) bool { return !strings.HasPrefix(name, "stoa_") })

@@ -182,7 +182,7 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		return graph.Config{}, err
 	}
 	config := graph.Config{
-		DB: p.db, Reads: p.reads, Replica: p.readReplica(), ReadMetrics: p.metrics.Reads,
+		DB: p.db, Reads: p.reads, Replica: p.readReplica(), Metrics: p.metrics,
 		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		RecordErased: p.settings.recordErased,
 		DrawPage:     jobs.DrawPage,
@@ -190,8 +190,8 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		Sockets:      hub,
 		Origin:       p.origin(),
 		LogHead:      p.settings.logHead(),
-		SecretKey:    p.secretKey, MailMetrics: p.metrics.Mails,
-		Webhooks: p.settings.sender(), WebhookMetrics: p.metrics.Webhooks,
+		SecretKey:    p.secretKey,
+		Webhooks:     p.settings.sender(),
 	}
 	if targets := p.settings.targets(); len(targets) > 0 {
 		config.Witnesses = logWitnesses{witness.NewSubmitter(targets)}

@@ -41,7 +41,7 @@ func (p *process) openReplica(options db.Options) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	p.replica = &replica{cancel: cancel, watched: make(chan struct{}), Replica: &readpool.Replica{
-		DB: pool, MaxLag: p.settings.DatabaseReplicaMaxLag, Metrics: p.metrics.Reads, Logger: p.log,
+		DB: pool, MaxLag: p.settings.DatabaseReplicaMaxLag, Metrics: p.metrics, Logger: p.log,
 	}}
 	go func() {
 		p.replica.Watch(ctx, p.db)

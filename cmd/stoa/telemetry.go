@@ -27,8 +27,10 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 	p.metrics.Probe(domains.Events.Metrics, domains.Attachments.Metrics, jobs.Metrics(p.db.SQL),
 		domains.Email.Metrics, domains.Webhooks.Metrics, domains.Wallet.Metrics, domains.KeyLog.Metrics,
 		p.backupMetrics)
-	p.metrics.Sockets(p.sockets.Stats)
-	p.metrics.PrivateCluster(p.private != nil)
+	p.metrics.Show(p.sockets.Figures)
+	p.metrics.Show(func() []metrics.Value {
+		return []metrics.Value{{Name: "stoa_private_cluster", Value: metrics.Flag(p.private != nil)}}
+	})
 	for _, limit := range []limits.Limit{
 		limits.Mutations, limits.ContactRequests, limits.Messages, limits.RegistrationsPerAddress, limits.Registrations,
 		limits.Searches,
@@ -44,7 +46,7 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 }
 
 func (p *process) backupMetrics(context.Context) ([]metrics.Value, error) {
-	made, damaged := metrics.Value{Row: metrics.BackupMade}, metrics.Value{Row: metrics.BackupDamagedFiles}
+	made, damaged := metrics.Value{Name: "stoa_backup_timestamp_seconds"}, metrics.Value{Name: "stoa_backup_damaged_files"}
 	all, err := p.backups().List()
 	if err == nil && len(all) > 0 {
 		last := all[len(all)-1]

@@ -197,9 +197,9 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		return nil, err
 	}
 	return []metrics.Value{
-		{Row: metrics.InspectionsWaiting, Value: counted.Waiting},
-		{Row: metrics.InspectionsRunning, Value: counted.Running},
-		{Row: metrics.InspectionsOldest, Value: max(counted.Oldest, 0)},
-		{Row: metrics.UploadsUnderWay, Value: counted.UnderWay},
+		{Name: "stoa_inspections_waiting", Value: counted.Waiting},
+		{Name: "stoa_inspections_running", Value: counted.Running},
+		{Name: "stoa_inspections_oldest_seconds", Value: max(counted.Oldest, 0)},
+		{Name: "stoa_uploads_under_way", Value: counted.UnderWay},
 	}, nil
 }

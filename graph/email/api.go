@@ -46,7 +46,7 @@ type API struct {
 	// InsertJob asks for the sending of a mail.
 	InsertJob db.Enqueue
 	// Attempts counts how attempts end; nil counts nothing.
-	Attempts *metrics.Mails
+	Attempts *metrics.Series
 }
 
 // SendJob asks for the sending of one mail.
@@ -103,7 +103,7 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		return nil, err
 	}
 	return []metrics.Value{
-		{Row: metrics.MailsWaiting, Value: counted.Waiting},
-		{Row: metrics.MailsOldest, Value: max(counted.OldestSeconds, 0)},
+		{Name: "stoa_mails_waiting", Value: counted.Waiting},
+		{Name: "stoa_mails_oldest_seconds", Value: max(counted.OldestSeconds, 0)},
 	}, nil
 }

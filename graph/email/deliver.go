@@ -120,10 +120,10 @@ func (a *API) send(ctx context.Context, m *claimed) error {
 
 // end stores how an attempt ended, even if ctx is cancelled. It retries for a while if the database is away, because an accepted
 // mail that is not stored as such would be sent again.
-func (a *API) end(ctx context.Context, m *claimed, outcome metrics.MailOutcome, failed error) error {
+func (a *API) end(ctx context.Context, m *claimed, outcome string, failed error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	a.Attempts.Done(outcome)
+	a.Attempts.Count(outcome)
 	for {
 		_, err := a.DB.SQL.ExecContext(ctx, endAttempt.Text, m.ID, string(outcome), describe(failed, m.Address))
 		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {

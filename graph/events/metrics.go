@@ -23,8 +23,8 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		return nil, err
 	}
 	return []metrics.Value{
-		{Row: metrics.OutboxDepth, Value: o.Depth},
-		{Row: metrics.OutboxOldest, Value: max(o.OldestSeconds, 0)},
-		{Row: metrics.OutboxConnectedOldest, Value: max(o.ConnectedOldestSeconds, 0)},
+		{Name: "stoa_outbox_events", Value: o.Depth},
+		{Name: "stoa_outbox_oldest_seconds", Value: max(o.OldestSeconds, 0)},
+		{Name: "stoa_outbox_connected_oldest_seconds", Value: max(o.ConnectedOldestSeconds, 0)},
 	}, nil
 }

@@ -112,8 +112,8 @@ func present(ctx context.Context, q db.Querier) (Head, error) {
 
 // Metrics are figures about the log, and whether this process refuses to sign its head.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	behind, forked := metrics.Value{Row: metrics.LogBehind}, metrics.Value{Row: metrics.LogForked}
-	size, waiting := metrics.Value{Row: metrics.LogEntries}, metrics.Value{Row: metrics.LogWaiting}
+	behind, forked := metrics.Value{Name: "stoa_log_behind"}, metrics.Value{Name: "stoa_log_forked"}
+	size, waiting := metrics.Value{Name: "stoa_log_entries"}, metrics.Value{Name: "stoa_log_waiting"}
 	counted, err := db.Column[int64](ctx, a.DB.SQL, countsWaiting)
 	if err != nil {
 		return nil, err

@@ -41,6 +41,6 @@ func (s *server) ask(ctx context.Context, query string, variables map[string]any
 	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
 	defer cancel()
 	_, answer := s.run(ctx, viewer.From(ctx), params)
-	s.Metrics.GraphQL.Done(operationOf(info.mutating), codeOf(answer), time.Since(began))
+	s.count(began, operationOf(info.mutating), codeOf(answer))
 	return answer
 }

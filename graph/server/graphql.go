@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -153,7 +154,7 @@ func countValues(v any) int {
 
 // outcome holds the values of an answered request for metrics and traces.
 type outcome struct {
-	operation metrics.Operation
+	operation string
 	status    int
 	// code of the first error; empty for none.
 	code fault.Code
@@ -182,17 +183,22 @@ func (s *server) instrument(w http.ResponseWriter, r *http.Request) {
 	done := outcome{metrics.NoOperation, http.StatusInternalServerError, fault.InternalError} // the outcome of a panic
 	defer func() {
 		finish(Path, done.status, requestID(ctx))
-		s.Metrics.GraphQL.Done(done.operation, done.code, time.Since(began))
-		s.Metrics.Limits.Refused(record.Refused()...)
+		s.count(began, done.operation, done.code)
+		s.Metrics.Limits.CountEach(record.Refused())
 	}()
 	done = s.serve(w, r.WithContext(ctx), record)
 }
 
-func operationOf(mutating bool) metrics.Operation {
+// count counts a request by the code of its first error.
+func (s *server) count(began time.Time, operation string, code fault.Code) {
+	s.Metrics.GraphQL.Done(time.Since(began), operation, cmp.Or(string(code), metrics.OK))
+}
+
+func operationOf(mutating bool) string {
 	if mutating {
-		return metrics.Mutation
+		return "mutation"
 	}
-	return metrics.Query
+	return "query"
 }
 
 // codeOf is the code of the first error of an answer.

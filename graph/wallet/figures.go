@@ -42,14 +42,14 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		}
 		looked = looked || r.Running || r.Ended.Valid
 		if r.Ended.Valid {
-			all = append(all, metrics.Value{Row: metrics.LedgerReconciled, Value: r.Ended.V, Labels: []string{string(r.Scope)}})
+			all = append(all, metrics.Value{Name: "stoa_ledger_reconciled_timestamp_seconds", Value: r.Ended.V, Labels: []string{string(r.Scope)}})
 		}
 	}
 	if !looked {
 		return nil, nil
 	}
 	for _, check := range Checks() {
-		found := metrics.Value{Row: metrics.LedgerDiscrepancies, Value: float64(counted[check]), Labels: []string{string(check)}}
+		found := metrics.Value{Name: "stoa_ledger_discrepancies", Value: float64(counted[check]), Labels: []string{string(check)}}
 		all = append(all, found)
 	}
 	return all, nil

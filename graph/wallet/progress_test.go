@@ -102,7 +102,7 @@ func TestCheckGoesOnAfterACrash(t *testing.T) {
 		require.Empty(t, checked(t, w, scope), "the slice is not looked at again")
 	}
 	values := graphtest.Got(w.Wallet.Metrics(t.Context()))(t)
-	require.Contains(t, values, metrics.Value{Row: metrics.LedgerDiscrepancies, Value: 1, Labels: []string{"available_balance"}})
+	require.Contains(t, values, metrics.Value{Name: "stoa_ledger_discrepancies", Value: 1, Labels: []string{"available_balance"}})
 	require.Len(t, values, len(wallet.Checks())+len(wallet.Scopes()))
 }
 

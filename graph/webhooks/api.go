@@ -90,7 +90,7 @@ type API struct {
 	// InsertJob asks for a DeliverJob.
 	InsertJob db.Enqueue
 	// Attempts counts how attempts end; nil counts nothing.
-	Attempts *metrics.Webhooks
+	Attempts *metrics.Series
 
 	woken wakeups
 	// slow counts the deliveries of this process to endpoints that are not prompt.
@@ -137,8 +137,8 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		return nil, err
 	}
 	return []metrics.Value{
-		{Row: metrics.WebhooksWaiting, Value: counted.Waiting},
-		{Row: metrics.WebhooksLate, Value: max(counted.LateSeconds, 0)},
-		{Row: metrics.WebhooksFailing, Value: counted.Failing},
+		{Name: "stoa_webhook_deliveries_waiting", Value: counted.Waiting},
+		{Name: "stoa_webhook_deliveries_late_seconds", Value: max(counted.LateSeconds, 0)},
+		{Name: "stoa_webhooks_failing", Value: counted.Failing},
 	}, nil
 }

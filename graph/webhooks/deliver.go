@@ -182,7 +182,7 @@ func (a *API) undo(ctx context.Context, d *attempt) error {
 
 // verdict holds the consequences of an answer.
 type verdict struct {
-	outcome metrics.WebhookOutcome
+	outcome string
 	// next is when it is tried again; nil for never.
 	next *time.Time
 	// state is that of the webhook from now on; empty: it stays.

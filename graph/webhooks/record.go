@@ -20,7 +20,7 @@ func (a *API) record(ctx context.Context, d *attempt, got answer) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	v := judge(d, got)
-	a.Attempts.Done(v.outcome, got.took)
+	a.Attempts.Done(got.took, v.outcome)
 	for {
 		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error { return a.settle(ctx, tx, d, got, v) })
 		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {

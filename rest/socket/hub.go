@@ -26,6 +26,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -308,10 +309,19 @@ type counts struct {
 // closed counts an end; a code that is not in the list counts as one that broke off.
 func (c *counts) closed(code int) { c.byCode[max(0, slices.Index(codes[:], code))].Add(1) }
 
-// Stats reads the figures for /metrics. They are not of one moment.
-func (h *Hub) Stats() metrics.Sockets {
-	s := metrics.Sockets{
-		Open: len(h.all()), Limit: h.Quotas.Sockets, Processes: int(h.counts.processes.Load()), Opened: h.counts.opened.Load(),
+// Stats are the figures of a Hub since it began.
+type Stats struct {
+	Open, Processes                        int
+	Opened, Delivered, Acknowledged, Heard int64
+	// Closed counts by close code.
+	Closed map[int]int64
+	Linked bool
+}
+
+// Stats reads the figures. They are not of one moment.
+func (h *Hub) Stats() Stats {
+	s := Stats{
+		Open: len(h.all()), Processes: int(h.counts.processes.Load()), Opened: h.counts.opened.Load(),
 		Delivered: h.counts.delivered.Load(), Acknowledged: h.counts.acknowledged.Load(), Heard: h.counts.wakeups.Load(),
 		Closed: make(map[int]int64, len(codes)),
 	}
@@ -322,4 +332,23 @@ func (h *Hub) Stats() metrics.Sockets {
 	defer h.mu.RUnlock()
 	s.Linked = h.process != 0
 	return s
+}
+
+// Figures are the Stats for /metrics.
+func (h *Hub) Figures() []metrics.Value {
+	s := h.Stats()
+	figures := []metrics.Value{
+		{Name: "stoa_sockets_open", Value: float64(s.Open)},
+		{Name: "stoa_sockets_limit", Value: float64(h.Quotas.Sockets)},
+		{Name: "stoa_sockets_opened_total", Value: float64(s.Opened)},
+		{Name: "stoa_events_delivered_total", Value: float64(s.Delivered)},
+		{Name: "stoa_events_acknowledged_total", Value: float64(s.Acknowledged)},
+		{Name: "stoa_wakeups_heard_total", Value: float64(s.Heard)},
+		{Name: "stoa_processes", Value: float64(s.Processes)},
+		{Name: "stoa_sockets_linked", Value: metrics.Flag(s.Linked)},
+	}
+	for code, n := range s.Closed {
+		figures = append(figures, metrics.Value{Name: "stoa_sockets_closed_total", Value: float64(n), Labels: []string{strconv.Itoa(code)}})
+	}
+	return figures
 }

@@ -33,7 +33,6 @@ type listener struct {
 const everyone = ""
 
 func newListener(inner net.Listener, s *Server) *listener {
-	s.Metrics.Limits.Expect(metrics.Connections, metrics.ConnectionsPerAddress)
 	return &listener{Listener: inner, server: s, close: sync.OnceValue(inner.Close), open: make(map[string]int), refused: make(chan struct{}, 64)}
 }
 
@@ -54,7 +53,7 @@ func (l *listener) Accept() (net.Conn, error) {
 			release := sync.OnceFunc(func() { l.add(client, -1) })
 			return &conn{TCPConn: tcp, server: l.server, release: release}, nil
 		}
-		l.server.Metrics.Limits.Refused(limit)
+		l.server.Metrics.Limits.Count(limit)
 		_ = write(tcp, refused) // it fits into the buffer of a new connection, so it does not wait
 		select {
 		case l.refused <- struct{}{}:

@@ -1,64 +1,117 @@
 // Package metrics serves Stoa's metrics to Prometheus.
 //
-// Every metric is a Row of one Domain, and docs/metrics.md is written from those rows. rows.go is the table of them,
-// counts.go and probe.go move them. Labels are of known sets (route patterns, fault codes, kinds of jobs), never what a client sent, so the
-// number of series is bounded; and series that an alert counts on are there, at zero, from the start.
+// docs/metrics.md is the table of all metrics: their names, types, labels and meanings. Code names a metric by its name there; a test of
+// cmd/stoa compares a running server with the table. Labels are of known sets (route patterns, fault codes, kinds of jobs), never what a
+// client sent, so the number of series is bounded; and series that an alert counts on are there, at zero, from the start.
 //
 // Counters and histograms are of one process since it began: sum over the processes. Figures that come from the database
 // (Probe) are of the whole cluster and the same on every process: take their maximum.
 //
-// All types are safe for concurrent use. The nil value of each counts nothing, so that what is counted need not ask whether
-// anybody looks.
+// All types are safe for concurrent use. A nil Series and the zero value of Metrics count nothing, so that what is counted need not ask
+// whether anybody looks.
 package metrics
 
 import (
 	"database/sql"
 	"net/http"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"stoa/graph/platform/fault"
+)
+
+// The upper ends of the buckets, in seconds.
+var (
+	latencies = []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+	jobTimes  = []float64{.005, .025, .1, .5, 1, 5, 15, 60, 300, 1800}
+)
+
+// Labels that several packages use.
+const (
+	// Unmatched is the route of requests to none, NoOperation the operation of a GraphQL request refused before it was known.
+	Unmatched   = "unmatched"
+	NoOperation = "none"
+	// OK is the code of a GraphQL request without an error.
+	OK = "ok"
+
+	// RequestsPerAddress is the coarse limit on all requests, Connections the limit on open connections, ConnectionsPerAddress that on
+	// those of one client address.
+	RequestsPerAddress    = "requests_per_address"
+	Connections           = "connections"
+	ConnectionsPerAddress = "connections_per_address"
+
+	// The outcomes of runs of jobs.
+	Completed, Failed, Discarded = "completed", "failed", "discarded"
+	// The verdicts of inspections; Undecided is that of a machine that could not judge.
+	Accepted, Refused, Undecided = "accepted", "refused", "failed"
+	// The outcomes of attempts to send a mail.
+	MailSent, MailRefused, MailFailed, MailHeld, MailExpired = "sent", "refused", "failed", "held", "expired"
+	// The outcomes of attempts to deliver to a webhook.
+	WebhookAcknowledged, WebhookFailed, WebhookGivenUp, WebhookGone = "acknowledged", "failed", "given_up", "gone"
+	// The reasons for which a search or an anonymous read is refused.
+	CallerFull, QueueFull, WaitedTooLong = "caller_full", "queue_full", "waited_too_long"
+	// Who answers a read that was sent to the replica.
+	Replica, Primary = "replica", "primary"
 )
 
 // Metrics are those of one process. The zero value counts nothing.
 type Metrics struct {
-	HTTP        *HTTP
-	GraphQL     *GraphQL
-	Limits      *Limits
-	Reads       *Reads
-	Jobs        *Jobs
-	Inspections *Inspections
-	Mails       *Mails
-	Webhooks    *Webhooks
+	// HTTP counts requests of the public listener, InFlight those that are being answered, Faults error answers.
+	HTTP, Faults *Series
+	InFlight     atomic.Int64
+	// GraphQL counts requests of the operator listener.
+	GraphQL *Series
+	// Limits counts refusals by the limits that refused.
+	Limits *Series
+	// Reads counts searches and anonymous reads that were refused, ReadTimeouts those that were cut off, ReplicaReads those that were
+	// sent to the replica.
+	Reads, ReadTimeouts, ReplicaReads  *Series
+	Jobs, Inspections, Mails, Webhooks *Series
 
+	table    map[string]row
 	registry *prometheus.Registry
 }
 
 // New makes the metrics of a process; version is the program's.
 func New(version string) *Metrics {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(
+	m := &Metrics{table: readTable(), registry: prometheus.NewRegistry()}
+	m.registry.MustRegister(
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	buildInfo.gauges(registry).WithLabelValues(version, runtime.Version()).Set(1)
-	mails := &Mails{mailAttempts.counters(registry)}
-	expect(mails.attempts, MailSent, MailRefused, MailFailed, MailHeld, MailExpired)
-	return &Metrics{
-		HTTP: newHTTP(registry), GraphQL: newGraphQL(registry), Limits: newLimits(registry), Reads: newReads(registry),
-		Jobs:        &Jobs{jobRuns.counters(registry), jobDuration.histograms(registry, jobTimes)},
-		Inspections: newTimed(registry, inspectionVerdicts, inspectionDuration, Accepted, Refused, Undecided),
-		Mails:       mails,
-		Webhooks: newTimed(registry, webhookAttempts, webhookSeconds,
-			WebhookAcknowledged, WebhookFailed, WebhookGivenUp, WebhookGone),
-		registry: registry,
+	m.HTTP = m.timed("stoa_http_requests_total", "stoa_http_request_duration_seconds", latencies)
+	m.Faults = m.series("stoa_http_faults_total")
+	for _, code := range fault.Codes() {
+		m.Faults.Expect(string(code))
 	}
-}
-
-// PrivateCluster says whether this process keeps its own database alive.
-func (m *Metrics) PrivateCluster(is bool) {
-	clusterPrivate.gauges(m.registry).WithLabelValues().Set(flag(is))
+	m.GraphQL = m.timed("stoa_graphql_requests_total", "stoa_graphql_request_duration_seconds", latencies)
+	for _, operation := range []string{NoOperation, "query", "mutation"} {
+		for _, code := range []string{OK, string(fault.InternalError), string(fault.LedgerConflict), string(fault.ServiceUnavailable)} {
+			m.GraphQL.Expect(operation, code)
+		}
+	}
+	m.Limits = m.series("stoa_limit_refusals_total").expectEach(RequestsPerAddress, Connections, ConnectionsPerAddress)
+	m.Reads = m.series("stoa_read_refusals_total").expectEach(CallerFull, QueueFull, WaitedTooLong)
+	m.ReadTimeouts = m.series("stoa_read_timeouts_total")
+	m.ReadTimeouts.Expect()
+	m.ReplicaReads = m.series("stoa_read_replica_reads_total") // missing without a replica
+	m.Jobs = m.timed("stoa_job_runs_total", "stoa_job_duration_seconds", jobTimes)
+	m.Inspections = m.timed("stoa_inspection_verdicts_total", "stoa_inspection_duration_seconds", latencies).
+		expectEach(Accepted, Refused, Undecided)
+	m.Mails = m.series("stoa_mail_attempts_total").expectEach(MailSent, MailRefused, MailFailed, MailHeld, MailExpired)
+	m.Webhooks = m.timed("stoa_webhook_attempts_total", "stoa_webhook_attempt_seconds", latencies).
+		expectEach(WebhookAcknowledged, WebhookFailed, WebhookGivenUp, WebhookGone)
+	m.Show(func() []Value {
+		return []Value{
+			{"stoa_build_info", 1, []string{version, runtime.Version()}},
+			{Name: "stoa_http_requests_in_flight", Value: float64(m.InFlight.Load())},
+		}
+	})
+	return m
 }
 
 // Pool adds the figures of a pool of database connections.

@@ -6,15 +6,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"stoa/graph/platform/slack"
 )
 
-const (
-	// probePeriod is how long a reading is good for: however often the metrics are asked for, the database is not asked more often.
-	probePeriod = 5 * time.Second
-)
+// probePeriod is how long a reading is good for: however often the metrics are asked for, the database is not asked more often.
+const probePeriod = 5 * time.Second
 
 // probeTimeout bounds one reading.
 var probeTimeout = slack.Of(2 * time.Second)
@@ -26,7 +22,6 @@ type Reader func(ctx context.Context) ([]Value, error)
 // timeout, and while a reading hangs no other one begins: a driver may not heed its context. Figures of a reading that failed
 // are left out, because old ones would look like new ones.
 type probe struct {
-	rows    []Row
 	readers []Reader
 
 	// turn is held while a goroutine reads or looks.
@@ -44,28 +39,16 @@ type reading struct {
 	failed bool
 }
 
-// Probe adds the figures of readers, which together show the given domains' rows that are read from the database.
+// Probe adds the figures of readers.
 func (m *Metrics) Probe(readers ...Reader) {
-	m.registry.MustRegister(newProbe(readers))
-}
-
-func newProbe(readers []Reader) *probe {
-	rows := []Row{
-		probeFailed, probeSeconds, OutboxDepth, OutboxOldest, OutboxConnectedOldest, JobsWaiting, JobsLag, InspectionsWaiting,
-		InspectionsRunning, InspectionsOldest, UploadsUnderWay, MailsWaiting, MailsOldest,
-		WebhooksWaiting, WebhooksLate, WebhooksFailing, LedgerDiscrepancies, LedgerReconciled,
-		LogBehind, LogForked, LogEntries, LogWaiting, BackupMade, BackupDamagedFiles,
-	}
-	return &probe{rows: rows, readers: readers}
-}
-
-// Describe implements prometheus.Collector.
-func (p *probe) Describe(to chan<- *prometheus.Desc) { describe(to, p.rows) }
-
-// Collect implements prometheus.Collector.
-func (p *probe) Collect(to chan<- prometheus.Metric) {
-	seen := p.look()
-	send(to, append(seen.values, Value{Row: probeFailed, Value: flag(seen.failed)}, Value{Row: probeSeconds, Value: seen.took.Seconds()}))
+	p := &probe{readers: readers}
+	m.Show(func() []Value {
+		seen := p.look()
+		own := []Value{
+			{Name: "stoa_database_probe_failed", Value: Flag(seen.failed)}, {Name: "stoa_database_probe_seconds", Value: seen.took.Seconds()},
+		}
+		return append(own, seen.values...)
+	})
 }
 
 // look returns a reading that is fresh enough, or one that failed.
@@ -114,26 +97,10 @@ func (p *probe) read(over chan struct{}) {
 // Check returns an error that explains what is wrong, or nil.
 type Check func(context.Context) error
 
-// checks shows what /readyz would say.
-type checks map[string]*probe
-
-// Checks adds the findings of checks, by name. One that takes longer than 2 s has failed.
+// Checks adds the findings of checks, by name: what /readyz would say. One that takes longer than 2 s has failed.
 func (m *Metrics) Checks(byName map[string]Check) {
-	all := make(checks, len(byName))
 	for name, check := range byName {
-		all[name] = newProbe([]Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }})
+		p := &probe{readers: []Reader{func(ctx context.Context) ([]Value, error) { return nil, check(ctx) }}}
+		m.Show(func() []Value { return []Value{{"stoa_check_passing", Flag(!p.look().failed), []string{name}}} })
 	}
-	m.registry.MustRegister(all)
-}
-
-// Describe implements prometheus.Collector.
-func (c checks) Describe(to chan<- *prometheus.Desc) { describe(to, []Row{checkPassing}) }
-
-// Collect implements prometheus.Collector.
-func (c checks) Collect(to chan<- prometheus.Metric) {
-	var all sync.WaitGroup
-	for name, check := range c {
-		all.Go(func() { send(to, []Value{{checkPassing, flag(!check.look().failed), []string{name}}}) })
-	}
-	all.Wait()
 }

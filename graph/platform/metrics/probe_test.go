@@ -11,10 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// value finds a row's value in a reading.
-func (r reading) value(row Row) (float64, bool) {
+// value finds the value of a metric in a reading.
+func (r reading) value(name string) (float64, bool) {
 	for _, v := range r.values {
-		if v.Row.Name == row.Name {
+		if v.Name == name {
 			return v.Value, true
 		}
 	}
@@ -25,16 +25,16 @@ func TestAProbeReadsOnceAPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int64
-		p := newProbe([]Reader{func(context.Context) ([]Value, error) {
-			return []Value{{Row: OutboxDepth, Value: float64(asked.Add(1))}}, nil
-		}})
+		p := &probe{readers: []Reader{func(context.Context) ([]Value, error) {
+			return []Value{{Name: "stoa_outbox_events", Value: float64(asked.Add(1))}}, nil
+		}}}
 		for range 3 {
-			depth, ok := p.look().value(OutboxDepth)
+			depth, ok := p.look().value("stoa_outbox_events")
 			require.True(t, ok)
 			require.InDelta(t, 1, depth, 0)
 		}
 		time.Sleep(probePeriod)
-		depth, _ := p.look().value(OutboxDepth)
+		depth, _ := p.look().value("stoa_outbox_events")
 		require.InDelta(t, 2, depth, 0)
 	})
 }
@@ -43,15 +43,15 @@ func TestAProbeThatFailsShowsNothingOld(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var away atomic.Bool
-		p := newProbe([]Reader{
-			func(context.Context) ([]Value, error) { return []Value{{Row: OutboxDepth, Value: 7}}, nil },
+		p := &probe{readers: []Reader{
+			func(context.Context) ([]Value, error) { return []Value{{Name: "stoa_outbox_events", Value: 7}}, nil },
 			func(context.Context) ([]Value, error) {
 				if away.Load() {
 					return nil, errors.New("away")
 				}
 				return nil, nil
 			},
-		})
+		}}
 		require.False(t, p.look().failed)
 		away.Store(true)
 		time.Sleep(probePeriod)
@@ -70,11 +70,11 @@ func TestAProbeThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hung := make(chan struct{})
 		var asked atomic.Int64
-		p := newProbe([]Reader{func(context.Context) ([]Value, error) {
+		p := &probe{readers: []Reader{func(context.Context) ([]Value, error) {
 			asked.Add(1)
 			<-hung
-			return []Value{{Row: OutboxDepth, Value: 1}}, nil
-		}})
+			return []Value{{Name: "stoa_outbox_events", Value: 1}}, nil
+		}}}
 		for range 4 {
 			began := time.Now()
 			require.True(t, p.look().failed)

@@ -49,7 +49,7 @@ type Config struct {
 	Replica *Replica
 	Quotas  limits.Quotas
 	// Metrics may be nil.
-	Metrics *metrics.Reads
+	Metrics *metrics.Metrics
 }
 
 // Pool runs searches and anonymous reads. It is safe for concurrent use.
@@ -75,11 +75,14 @@ func New(c Config) *Pool {
 	if c.Reads == nil {
 		c.Reads = c.Main
 	}
+	if c.Metrics == nil {
+		c.Metrics = new(metrics.Metrics)
+	}
 	p := &Pool{Config: c, slots: semaphore.NewWeighted(Connections), callers: make(map[string]*caller)}
-	c.Metrics.Waiting(func() int {
+	c.Metrics.Show(func() []metrics.Value {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		return p.waiting
+		return []metrics.Value{{Name: "stoa_reads_waiting", Value: float64(p.waiting)}}
 	})
 	return p
 }
@@ -145,7 +148,7 @@ func (p *Pool) run(
 	}
 	err = read(ctx, p.Reads.SQL)
 	if timedOut(err) && ctx.Err() == nil {
-		p.Metrics.TimedOut()
+		p.Metrics.ReadTimeouts.Count()
 		return fault.Wrap(fault.ServiceUnavailable, err).Say("This took too long; ask for something rarer, or for an earlier page.")
 	}
 	return err
@@ -180,7 +183,7 @@ func (p *Pool) enter(ctx context.Context, name string) (leave func(), err error)
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
 	default:
-		p.Metrics.Refused(metrics.WaitedTooLong)
+		p.Metrics.Reads.Count(metrics.WaitedTooLong)
 		err = fault.Wrap(fault.ServiceUnavailable, errLate).After(retry)
 	}
 	p.part(name, c)
@@ -202,10 +205,10 @@ func (p *Pool) join(name string) (c *caller, served bool, err error) {
 	switch {
 	case served:
 	case c.waiting >= perCaller:
-		p.Metrics.Refused(metrics.CallerFull)
+		p.Metrics.Reads.Count(metrics.CallerFull)
 		return nil, false, fault.New(fault.RateLimited).After(retry).Say("Too many of your searches and reads are waiting.")
 	case p.waiting >= total:
-		p.Metrics.Refused(metrics.QueueFull)
+		p.Metrics.Reads.Count(metrics.QueueFull)
 		return nil, false, fault.Wrap(fault.ServiceUnavailable, errFull).After(retry)
 	default:
 		c.waiting, p.waiting = c.waiting+1, p.waiting+1

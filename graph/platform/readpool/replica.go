@@ -27,8 +27,8 @@ type Replica struct {
 	// DB is opened with ReplicaOptions.
 	DB     *db.DB
 	MaxLag time.Duration
-	// Metrics may be nil.
-	Metrics *metrics.Reads
+	// Metrics may not be nil.
+	Metrics *metrics.Metrics
 	Logger  *slog.Logger
 
 	mu     sync.Mutex
@@ -69,6 +69,15 @@ func ReplicaOptions(main db.Options) db.Options {
 // Watch measures the lag until ctx ends. Before its first measurement the replica is not used.
 func (r *Replica) Watch(ctx context.Context, primary *db.DB) {
 	r.set(replicaDown, 0)
+	r.Metrics.ReplicaReads.Expect(metrics.Replica)
+	r.Metrics.ReplicaReads.Expect(metrics.Primary)
+	r.Metrics.Show(func() []metrics.Value {
+		now := r.Status()
+		return []metrics.Value{
+			{Name: "stoa_read_replica_usable", Value: metrics.Flag(now.Status == replicaOK)},
+			{Name: "stoa_read_replica_lag_seconds", Value: now.LagSeconds},
+		}
+	})
 	for tick := time.NewTicker(replicaCheck); ctx.Err() == nil; {
 		before := r.Status().Status
 		r.measure(ctx, primary)
@@ -128,7 +137,6 @@ func (r *Replica) set(status string, lag time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.status = ReplicaStatus{status, lag.Round(time.Millisecond).Seconds()}
-	r.Metrics.Replica(status == replicaOK, r.status.LagSeconds)
 }
 
 // Status returns the result of the last measurement.
@@ -149,6 +157,10 @@ func (r *Replica) answers(ctx context.Context, read func(ctx context.Context, on
 	err := read(bounded, r.DB.SQL)
 	failed := fault.From(err)
 	answered := err == nil || ctx.Err() != nil || (failed.Code != fault.ServiceUnavailable && failed.Code != fault.InternalError)
-	r.Metrics.ReplicaAnswered(answered)
+	by := metrics.Replica
+	if !answered {
+		by = metrics.Primary
+	}
+	r.Metrics.ReplicaReads.Count(by)
 	return answered, err
 }
