@@ -28,6 +28,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"stoa/docs"
 	"stoa/graph/attachments"
@@ -56,8 +57,8 @@ var tables = map[string]any{
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
-// templates are the pages by name; each defines the content of the layout.
-var templates = readTemplates()
+// templates returns the pages by name; each defines the content of the layout. Commands that show no page do not read them.
+var templates = sync.OnceValue(readTemplates)
 
 func readTemplates() map[string]*template.Template {
 	functions := template.FuncMap{
@@ -183,7 +184,7 @@ type view struct {
 func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	v.User, v.Tools, v.Sent, v.Origin, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), s.Public(), cmp.Or(v.Status, http.StatusOK)
 	var body bytes.Buffer
-	if err := templates[v.template].Execute(&body, v); err != nil {
+	if err := templates()[v.template].Execute(&body, v); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", pages.HTML+"; charset=utf-8")

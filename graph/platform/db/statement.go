@@ -106,7 +106,7 @@ type part struct {
 }
 
 var (
-	heading   = regexp.MustCompile(`(?m)^-- (name|text): (\w+)(?:\(([^)]*)\))?[ \t]*$`)
+	heading   = regexp.MustCompile(`^-- (name|text): (\w+)(?:\(([^)]*)\))?\s*$`)
 	parameter = regexp.MustCompile(`^(\w+) ([\w \[\]]+)$`)
 	word      = regexp.MustCompile(`\w+`)
 )
@@ -118,11 +118,17 @@ func read(files fs.FS) (parts []part) {
 	for _, path := range paths {
 		raw, err := fs.ReadFile(files, path)
 		checkf(err == nil, "%v", err)
-		file := string(raw)
-		bodies := heading.Split(file, -1)[1:] // nothing belongs to what stands before the first heading
-		for i, found := range heading.FindAllStringSubmatch(file, -1) {
-			parts = append(parts, part{found[1] == "text", found[2], list(found[3]), strings.TrimSuffix(strings.TrimSpace(bodies[i]), ";")})
+		first := len(parts)
+		for line := range strings.Lines(string(raw)) {
+			if found := heading.FindStringSubmatch(line); found != nil {
+				parts = append(parts, part{found[1] == "text", found[2], list(found[3]), ""})
+			} else if len(parts) > first { // nothing belongs to a line before the first heading
+				parts[len(parts)-1].body += line
+			}
 		}
+	}
+	for i := range parts {
+		parts[i].body = strings.TrimSuffix(strings.TrimSpace(parts[i].body), ";")
 	}
 	return parts
 }
