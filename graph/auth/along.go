@@ -50,7 +50,7 @@ func (l *Along) scan(into AlongRows, holder []any) func(*sql.Rows) error {
 			if err := first(rows); err != nil || empty {
 				return err
 			}
-			first = nil
+			first, holder = nil, slices.Repeat([]any{new(isNull)}, len(holder)) // the other rows repeat it
 		}
 		return into.Next(rows, holder)
 	}
