@@ -4,15 +4,14 @@ package browse_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"image"
 	"image/color"
 	"image/png"
 	"io"
-	"mime/multipart"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -21,9 +20,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
+	"stoa/rest/client"
 )
 
 // fixture is the shared server with something on every page.
@@ -59,29 +58,46 @@ func (s *fixture) newest(t *testing.T, table string) (id string) {
 	return id
 }
 
+// member is an agent with the handle and the id that it has after its registration.
+type member struct {
+	*client.Agent
+	handle, id string
+}
+
 // author is an agent that has something of everything.
 type author struct {
-	*agent.Agent
+	*member
 	post, service, task string
 }
 
-// join registers an agent under a handle.
-func (s *server) join(t *testing.T, handle, name string) *agent.Agent {
+// newMember makes an agent that is not registered yet.
+func (s *server) newMember(t *testing.T, handle string) *member {
 	t.Helper()
-	made, err := agent.New(agent.NewServer(s.public, patience), name, handle)
+	made, err := client.OpenAgent(filepath.Join(t.TempDir(), handle), s.public, client.Options{Timeout: patience})
 	require.NoError(t, err)
-	made.Handle = handle
-	require.NoError(t, made.RegisterWith(t.Context(), made.Registration()))
+	return &member{Agent: made, handle: handle}
+}
+
+// join registers an agent under a handle.
+func (s *server) join(t *testing.T, handle, name string) *member {
+	t.Helper()
+	made := s.newMember(t, handle)
+	made.register(t, client.Fields{"display_name": name})
 	return made
 }
 
-// request is a request of an agent that must have a status; it returns the id of the record that the answer is about.
-func request(t *testing.T, by *agent.Agent, method, path string, body any, status int) (id string) {
+func (m *member) register(t *testing.T, fields client.Fields) {
 	t.Helper()
-	got, err := by.Send(t.Context(), method, path, body)
+	made, err := m.Register(t.Context(), m.handle, fields)
 	require.NoError(t, err)
+	m.id = made.ID
+}
+
+// request is a request of an agent that must succeed; it returns the id of the record that the answer is about.
+func request(t *testing.T, by *member, method, path string, body any) (id string) {
+	t.Helper()
 	var record map[string]json.RawMessage
-	require.NoError(t, got.Into(status, &record))
+	require.NoError(t, by.Do(t.Context(), method, path, body, &record))
 	for _, value := range record {
 		var found struct {
 			ID string `json:"id"`
@@ -99,47 +115,47 @@ func days(n int) string {
 }
 
 // publishes makes a post with images, a service and a task of an agent.
-func publishes(t *testing.T, by *agent.Agent, s *server, what string) author {
+func publishes(t *testing.T, by *member, s *server, what string) author {
 	t.Helper()
-	a := author{Agent: by}
-	picture := s.upload(t, by, "portfolio", plainPicture(640, 360))
+	a := author{member: by}
+	picture := upload(t, by, "portfolio", plainPicture(640, 360))
 	a.post = request(t, by, http.MethodPost, "/posts", map[string]any{
 		"kind": "portfolio", "visibility": "public", "title": "A map of " + what,
 		"text":           "With every spring and every mouth.\n\nSee https://maps.example/.",
 		"attachment_ids": []string{picture}, "rights_confirmed": true,
-	}, http.StatusCreated)
+	})
 	a.service = request(t, by, http.MethodPost, "/services", map[string]any{
 		"title": "Maps of " + what, "description": "One map within a day, of any scale.",
-	}, http.StatusCreated)
+	})
 	a.task = request(t, by, http.MethodPost, "/tasks", map[string]any{
 		"title": "Names for " + what, "description": "Forty of them, in two languages.", "deadline": days(14), "amount_minor": 5_000,
-	}, http.StatusCreated)
+	})
 	return a
 }
 
 // fill makes what the pages show, and returns the pairs of names and values for their paths.
 func (s *fixture) fill(t *testing.T) []string {
 	t.Helper()
-	picture := func(by *agent.Agent, purpose string) string { return s.upload(t, by, purpose, plainPicture(256, 256)) }
+	picture := func(by *member, purpose string) string { return upload(t, by, purpose, plainPicture(256, 256)) }
 	// With orders in every state.
 	require.NoError(t, sample.Fill(t.Context(), sample.Filling{Config: sample.Config{URL: s.public}, Agents: 10, Out: io.Discard}))
 	ada := s.join(t, "ada", "Ada")
 	request(t, ada, http.MethodPatch, "/bots/me", map[string]any{
 		"specialty": "Maps of rivers", "bio": "I draw rivers.\n\nAll of them.", "character_description": "Patient.",
 		"avatar_attachment_id": picture(ada, "avatar"), "character_attachment_id": picture(ada, "character"), "rights_confirmed": true,
-	}, http.StatusOK)
+	})
 	plain := publishes(t, ada, s.server, "the river")
 	for i := range 20 { // several pages of a list
 		request(t, ada, http.MethodPost, "/posts", map[string]any{
 			"kind": "update", "visibility": "public", "title": fmt.Sprintf("Note %d", i+1), "text": "Another river was found.",
-		}, http.StatusCreated)
+		})
 	}
 	s.join(t, "newcomer", "Newcomer")
 	markup := s.hostile(t, "markup", markupTexts)
 	endless := s.hostile(t, "endless", endlessTexts)
 	order := s.newest(t, "orders")
 	s.world.Exec("UPDATE orders SET title = $1, description = $2 WHERE id = $3", markupTexts.line[:160], markupTexts.lines, order)
-	feedback := request(t, markup.Agent, http.MethodPost, "/feedback", map[string]any{"kind": "bug", "text": "x"}, http.StatusCreated)
+	feedback := request(t, markup.member, http.MethodPost, "/feedback", map[string]any{"kind": "bug", "text": "x"})
 	s.world.Exec("UPDATE feedbacks SET text = $1 WHERE id = $2", markupTexts.lines, feedback)
 	s.world.RequireOwners()
 	terms := strings.Repeat("The terms, which "+strings.Repeat("are-long-", 30)+".\n\n", 20)
@@ -149,11 +165,11 @@ func (s *fixture) fill(t *testing.T) []string {
 	s.world.Exec("UPDATE email_challenges SET expires_at = expires_at + interval '1 hour'")
 	s.world.Exec("UPDATE restores SET created_at = created_at + interval '1 hour'")
 	return []string{
-		"{agent}", ada.Handle, "{agent-id}", ada.ID, "{newcomer}", "newcomer",
+		"{agent}", ada.handle, "{agent-id}", ada.id, "{newcomer}", "newcomer",
 		"{post}", plain.post, "{service}", plain.service, "{task}", plain.task,
-		"{markup}", markup.Handle, "{markup-id}", markup.ID, "{markup-post}", markup.post,
+		"{markup}", markup.handle, "{markup-id}", markup.id, "{markup-post}", markup.post,
 		"{markup-service}", markup.service, "{markup-task}", markup.task,
-		"{endless}", endless.Handle, "{endless-post}", endless.post,
+		"{endless}", endless.handle, "{endless-post}", endless.post,
 		"{endless-service}", endless.service, "{endless-task}", endless.task,
 		"{order}", order, "{feedback}", feedback, "{document}", document,
 		"{confirmation}", confirmation, "{restoration}", restoration,
@@ -186,7 +202,7 @@ func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 	short := string([]rune(sent.line)[:80])
 	long := string([]rune(sent.line)[:160])
 	s.world.Exec("UPDATE bots SET display_name = $1, specialty = $2, bio = $3, character_description = $3 WHERE id = $4",
-		short, long, sent.lines, a.ID)
+		short, long, sent.lines, a.id)
 	s.world.Exec("UPDATE posts SET title = $1, text = $2 WHERE id = $3", long, sent.lines, a.post)
 	s.world.Exec("UPDATE services SET title = $1, description = $2 WHERE id = $3", long, sent.lines, a.service)
 	s.world.Exec("UPDATE tasks SET title = $1, description = $2 WHERE id = $3", long, sent.lines, a.task)
@@ -194,30 +210,13 @@ func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 }
 
 // upload uploads a picture and returns the id of the attachment.
-func (s *server) upload(t *testing.T, by *agent.Agent, purpose string, picture image.Image) string {
+func upload(t *testing.T, by *member, purpose string, picture image.Image) string {
 	t.Helper()
-	var body bytes.Buffer // writes to it cannot fail
-	form := multipart.NewWriter(&body)
-	_ = form.WriteField("purpose", purpose)
-	_ = form.WriteField("upload_id", uuid.NewString())
-	part, _ := form.CreateFormFile("file", "picture.png")
-	require.NoError(t, png.Encode(part, picture))
-	_ = form.Close()
-	asked, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.public+"/api/v1/attachments", &body)
+	var file bytes.Buffer
+	require.NoError(t, png.Encode(&file, picture))
+	made, _, err := by.Upload(t.Context(), purpose, "picture.png", uuid.NewString(), file.Bytes())
 	require.NoError(t, err)
-	asked.Header.Set("Content-Type", form.FormDataContentType())
-	asked.Header.Set("Authorization", "Bearer "+by.Token)
-	response, err := http.DefaultClient.Do(asked)
-	require.NoError(t, err)
-	defer response.Body.Close()
-	require.Equal(t, http.StatusCreated, response.StatusCode)
-	var made struct {
-		Attachment struct {
-			ID string `json:"id"`
-		} `json:"attachment"`
-	}
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&made))
-	return made.Attachment.ID
+	return made.ID
 }
 
 // plainPicture has one colour.

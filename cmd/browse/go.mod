@@ -9,6 +9,7 @@ require (
 	github.com/lib/pq v1.12.3
 	github.com/stretchr/testify v1.12.1
 	stoa v0.0.0
+	stoa/rest/client v0.0.0
 )
 
 require (
@@ -85,7 +86,6 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
-	stoa/rest/client v0.0.0 // indirect
 )
 
 replace stoa => ../..

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/letter"
-	"stoa/cmd/stoa/agent"
+	"stoa/rest/client"
 )
 
 // applicant is an agent that waits until its owner has confirmed it.
 type applicant struct {
-	*agent.Agent
-	challenge string
+	*member
+	challenge client.Challenge
 	mail      *letter.Letter
 }
 
@@ -34,51 +34,42 @@ func lastParts(s *server, link string) string {
 // applies has an agent ask for the mail to its owner.
 func (s *fixture) applies(t *testing.T, handle string) applicant {
 	t.Helper()
-	made, err := agent.New(agent.NewServer(s.public, patience), handle, handle)
+	made := s.newMember(t, handle)
+	asked, err := made.AskOwner(t.Context(), ownerOf(handle), handle)
 	require.NoError(t, err)
-	made.Handle = handle
-	var asked struct {
-		ID string `json:"challenge_id"`
-	}
-	require.NoError(t, made.Post(t.Context(), "/registration/email/request", map[string]string{
-		"email": ownerOf(handle), "handle": handle, "encryption_public_key": made.Key(),
-	}, http.StatusAccepted, &asked))
-	return applicant{made, asked.ID, s.mail(t, "/owner/confirm/", handle)}
+	return applicant{made, asked, s.mail(t, "/owner/confirm/", handle)}
 }
 
-// register brings the code of the mail, which works once the owner has confirmed, and registers the agent.
-func (a applicant) register(t *testing.T) *agent.Agent {
+// admit brings the code of the mail, which works once the owner has confirmed, and registers the agent.
+func (a applicant) admit(t *testing.T) *member {
 	t.Helper()
-	var proof struct {
-		Token string `json:"verification_token"`
-	}
-	require.NoError(t, a.Post(t.Context(), "/registration/email/verify",
-		map[string]string{"challenge_id": a.challenge, "code": a.mail.Code}, http.StatusOK, &proof))
-	body := a.Registration()
-	body["owner_challenge_id"], body["owner_verification_token"] = a.challenge, proof.Token
-	require.NoError(t, a.RegisterWith(t.Context(), body))
-	return a.Agent
+	proof, err := a.Prove(t.Context(), a.challenge, a.mail.Code)
+	require.NoError(t, err)
+	fields := proof.Fields()
+	fields["display_name"] = a.handle
+	a.register(t, fields)
+	return a.member
 }
 
 // owned registers an agent whose owner has confirmed it.
-func (s *fixture) owned(t *testing.T, handle string) *agent.Agent {
+func (s *fixture) owned(t *testing.T, handle string) *member {
 	t.Helper()
 	a := s.applies(t, handle)
 	response, err := http.PostForm(a.mail.Link, url.Values{"confirm": {"yes"}})
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusOK, response.StatusCode)
-	return a.register(t)
+	return a.admit(t)
 }
 
 // forgets asks for the mail that restores access, and returns the last two parts of its link.
-func (s *fixture) forgets(t *testing.T, a *agent.Agent) string {
+func (s *fixture) forgets(t *testing.T, a *member) string {
 	t.Helper()
-	response, err := http.PostForm(s.public+"/owner/restore", url.Values{"handle": {a.Handle}, "email": {ownerOf(a.Handle)}})
+	response, err := http.PostForm(s.public+"/owner/restore", url.Values{"handle": {a.handle}, "email": {ownerOf(a.handle)}})
 	require.NoError(t, err)
 	defer response.Body.Close()
 	require.Equal(t, http.StatusOK, response.StatusCode)
-	return lastParts(s.server, s.mail(t, "/owner/restore/", a.Handle).Link)
+	return lastParts(s.server, s.mail(t, "/owner/restore/", a.handle).Link)
 }
 
 // withAndWithout runs a story with scripts on and off.
@@ -103,13 +94,13 @@ func TestOwnerConfirms(t *testing.T) {
 		s := newFixture(t)
 		a := s.applies(t, "confirmed_"+name)
 		require.EqualValues(t, http.StatusOK, b.open(a.mail.Link))
-		require.Equal(t, "Confirm the registration of "+a.Handle, b.heading())
+		require.Equal(t, "Confirm the registration of "+a.handle, b.heading())
 		b.submit("button")
-		require.Equal(t, "Thank you, "+a.Handle+" is confirmed", b.heading())
+		require.Equal(t, "Thank you, "+a.handle+" is confirmed", b.heading())
 		b.inspect(address{}, false)
-		require.NotEmpty(t, a.register(t).ID)
+		require.NotEmpty(t, a.admit(t).id)
 		require.EqualValues(t, http.StatusOK, b.open(a.mail.Link))
-		require.Equal(t, "You have confirmed "+a.Handle+" already", b.heading())
+		require.Equal(t, "You have confirmed "+a.handle+" already", b.heading())
 		b.inspect(address{}, false)
 	})
 }
@@ -127,24 +118,24 @@ func TestOwnerRestores(t *testing.T) {
 		b.submit("button")
 		require.Equal(t, 2, evaluate[int](b, "document.querySelectorAll('[aria-invalid=true]').length"))
 		b.inspect(address{status: http.StatusBadRequest}, false)
-		b.fill("#handle", a.Handle)
-		b.fill("#email", ownerOf(a.Handle))
+		b.fill("#handle", a.handle)
+		b.fill("#email", ownerOf(a.handle))
 		b.submit("button")
 		require.Equal(t, "Please look into your mail", b.heading())
 		b.inspect(address{}, false)
 
-		require.EqualValues(t, http.StatusOK, b.open(s.mail(t, "/owner/restore/", a.Handle).Link))
-		require.Equal(t, "Restore access to "+a.Handle, b.heading())
+		require.EqualValues(t, http.StatusOK, b.open(s.mail(t, "/owner/restore/", a.handle).Link))
+		require.Equal(t, "Restore access to "+a.handle, b.heading())
 		b.submit("button")
-		require.Equal(t, "Access to "+a.Handle+" is restored", b.heading())
+		require.Equal(t, "Access to "+a.handle+" is restored", b.heading())
 		b.inspect(address{}, false)
-		old := *a
-		a.Token = evaluate[string](b, "document.querySelector('#token').value")
-		var me map[string]any
-		require.NoError(t, a.Get(t.Context(), "/bots/me", &me))
-		require.Error(t, old.Get(t.Context(), "/bots/me", &me))
+		_, err := a.Me(t.Context())
+		require.Error(t, err)
+		a.SetToken(evaluate[string](b, "document.querySelector('#token').value"))
+		_, err = a.Me(t.Context())
+		require.NoError(t, err)
 
 		b.do(chromedp.Reload())
-		require.Equal(t, "Access to "+a.Handle+" is restored", b.heading())
+		require.Equal(t, "Access to "+a.handle+" is restored", b.heading())
 	})
 }

@@ -49,7 +49,6 @@ var forbidden = []struct{ folder, imported, reason string }{
 	{"jobs", "rest", "jobs do not know transports"},
 	{"graph", "rest", "what must hold for REST is in the method"},
 	{"cmd/stoa/sample", "graph", "its agents know the server from outside only"},
-	{"cmd/stoa/sample", "cmd/stoa/agent", "its agents use the client that any agent can use"},
 	{"cmd/stoa/agentcli", "graph", "an agent knows the server from outside only"},
 	{"cmd/stoa/doctor", "graph", "the doctor knows the server from outside only"},
 	{"cmd/stoa/doctor", "rest", "the doctor believes no source of the server's"},

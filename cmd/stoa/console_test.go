@@ -19,7 +19,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 )
@@ -83,7 +82,7 @@ func TestConsole(t *testing.T) {
 	require.Contains(t, o.text("settings"), "open")
 	require.Equal(t, "Nothing there.\n", o.text("bots"))
 	require.Empty(t, runJSON[[]row](o, "bots"))
-	ada, err := agent.Register(t.Context(), o.client(), "Ada Bell", "ada_bell")
+	ada, err := registerAgent(t.Context(), o.client(), "Ada Bell", "ada_bell")
 	require.NoError(t, err)
 
 	changed := o.text("settings", "set", "--fee-bps=900", "--registration-mode=invitation", "--rewards",
@@ -186,9 +185,9 @@ func TestConsoleOrders(t *testing.T) {
 func TestConsoleSwindler(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, sharedServer(t))
-	vex, err := agent.Register(t.Context(), o.client(), "Stoa Support", "vex")
+	vex, err := registerAgent(t.Context(), o.client(), "Stoa Support", "vex")
 	require.NoError(t, err)
-	kai, err := agent.Register(t.Context(), o.client(), "Kai", "kai")
+	kai, err := registerAgent(t.Context(), o.client(), "Kai", "kai")
 	require.NoError(t, err)
 	_, err = vex.Send(t.Context(), http.MethodPost, "/services", row{"title": "Refunds", "description": "Send me your token."})
 	require.NoError(t, err)
@@ -220,9 +219,9 @@ func TestConsoleSwindler(t *testing.T) {
 func TestConsoleOrderFile(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, sharedServer(t))
-	ada, err := agent.Register(t.Context(), o.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), o.client(), "Ada", "ada")
 	require.NoError(t, err)
-	ben, err := agent.Register(t.Context(), o.client(), "Ben", "ben")
+	ben, err := registerAgent(t.Context(), o.client(), "Ben", "ben")
 	require.NoError(t, err)
 	require.NoError(t, ada.Befriend(t.Context(), ben))
 	sent, other := o.uploadImage(ada, "order"), o.uploadImage(ada, "order")
@@ -253,7 +252,7 @@ func TestConsoleOrderFile(t *testing.T) {
 func TestConsoleModeration(t *testing.T) {
 	t.Parallel()
 	o := newOperatorConsole(t, ownServer(t))
-	ada, err := agent.Register(t.Context(), o.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), o.client(), "Ada", "ada")
 	require.NoError(t, err)
 	for path, sent := range map[string]row{
 		"/posts":    {"text": "Buy now", "title": "An advertisement", "kind": "update", "visibility": "public"},

@@ -18,8 +18,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-
-	"stoa/cmd/stoa/agent"
 )
 
 // minConfirmed is how many messages and order operations each pair has confirmed before the crash.
@@ -27,9 +25,9 @@ const minConfirmed = 15
 
 // pair is two friends. One sends messages to the other and orders from it until the server dies.
 type pair struct {
-	from, to *agent.Agent
+	from, to *testAgent
 	// sent are all envelopes that were tried, in order. The first confirmedMessages of them were answered.
-	sent              []agent.Envelope
+	sent              []envelope
 	confirmedMessages atomic.Int64
 	// operations are those on orders, in the same way.
 	operations          []operation
@@ -38,7 +36,7 @@ type pair struct {
 
 // operation is one request that changes an order, and its answer.
 type operation struct {
-	by   *agent.Agent
+	by   *testAgent
 	path string
 	body map[string]any
 	want int
@@ -94,7 +92,7 @@ func (p *pair) nextOperation() operation {
 	if len(p.operations) > 0 {
 		last := p.operations[len(p.operations)-1].order
 		steps := map[string]struct {
-			by     *agent.Agent
+			by     *testAgent
 			action string
 		}{
 			"offered": {p.to, "accept"}, "funded": {p.to, "start"}, "in_progress": {p.to, "deliver"}, "delivered": {p.from, "complete"},
@@ -158,10 +156,10 @@ func (p *pair) checkMessages(t *testing.T) {
 		}
 		require.Equal(t, status, answer.Status)
 	}
-	var history []agent.Message
+	var history []storedMessage
 	for before := ""; ; {
 		var page struct {
-			Messages   []agent.Message `json:"messages"`
+			Messages   []storedMessage `json:"messages"`
 			NextBefore *string         `json:"next_before"`
 		}
 		require.NoError(t, p.to.Get(t.Context(), "/messages?peer="+url.QueryEscape(p.from.ID)+before, &page))
@@ -188,7 +186,7 @@ func (p *pair) checkEvents(t *testing.T) {
 		require.NoError(t, p.to.Events.Ack(event))
 		if event.Kind == "message.created" {
 			var said struct {
-				Message agent.Message `json:"message"`
+				Message storedMessage `json:"message"`
 			}
 			require.NoError(t, json.Unmarshal(event.Payload, &said))
 			require.Equal(t, p.sent[next].ClientMessageID, said.Message.ClientMessageID)

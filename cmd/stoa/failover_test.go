@@ -5,8 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/cmd/stoa/agent"
 )
 
 // The primary ends and its standby takes its place: what a client sees meanwhile is 503, and everything works afterwards, without
@@ -20,7 +18,7 @@ func TestFailover(t *testing.T) {
 	s := startServer(t, append(noLimits, "STOA_DATABASE_URL="+address)...)
 	ada, ben := register(t, s), register(t, s)
 	require.NoError(t, ada.Connect(t.Context()))
-	cora, err := agent.Register(t.Context(), s.client(), "Cora", "cora")
+	cora, err := registerAgent(t.Context(), s.client(), "Cora", "cora")
 	require.NoError(t, err)
 	require.NoError(t, cora.Befriend(t.Context(), ada))
 	require.NoError(t, ada.Events.Take("contact.requested", new(any)), "admission comes after the handshake")

@@ -15,7 +15,6 @@ import (
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 	"stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/keylogtest"
@@ -30,7 +29,7 @@ type fleet struct {
 	mu      sync.Mutex
 	changed *sync.Cond
 	servers []*testServer // nil while it is away
-	agents  []*agent.Agent
+	agents  []*testAgent
 	heads   [][]keylog.Checkpoint // by server, in the order in which it answered
 }
 
@@ -75,7 +74,7 @@ func (f *fleet) replace(slot int, w *graphtest.World, settings ...string) {
 // register registers an agent at a server, again if the answer does not come. It returns false if the agent was registered but no
 // answer said so.
 func (f *fleet) register(ctx context.Context, slot int) (named bool, err error) {
-	made, err := agent.New(f.server(slot).client(), "Agent", "agent")
+	made, err := newAgent(f.server(slot).client(), "Agent", "agent")
 	for err == nil {
 		made = made.On(f.server(slot).client())
 		answer, err := made.Send(ctx, http.MethodPost, "/bots/register", made.Registration())

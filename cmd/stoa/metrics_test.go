@@ -17,7 +17,6 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/docs"
 	"stoa/graph/graphtest"
 )
@@ -170,9 +169,9 @@ func dashboardExpressions(t *testing.T) []string {
 func TestRequestMetrics(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "STOA_LIMIT_REGISTRATIONS_PER_HOUR=1")
-	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
-	_, err = agent.Register(t.Context(), s.client(), "Bob", "bob")
+	_, err = registerAgent(t.Context(), s.client(), "Bob", "bob")
 	require.Error(t, err)
 	require.Equal(t, http.StatusUnauthorized, s.get("/api/v1/bots/0190a5d4-7c1e-7000-8000-0123456789ab").status)
 	require.Equal(t, http.StatusNotFound, s.get("/some/strange/path").status)

@@ -17,13 +17,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/cmd/stoa/cluster"
 	"stoa/graph/graphtest"
 )
 
 // requireUnavailable checks what a server without its database answers.
-func requireUnavailable(t *testing.T, s *testServer, who *agent.Agent) {
+func requireUnavailable(t *testing.T, s *testServer, who *testAgent) {
 	t.Helper()
 	require.Equal(t, http.StatusOK, s.get("/healthz").status)
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/readyz").status)
@@ -35,7 +34,7 @@ func requireUnavailable(t *testing.T, s *testServer, who *agent.Agent) {
 	require.Positive(t, wait)
 }
 
-func requireAvailable(t *testing.T, s *testServer, who *agent.Agent) {
+func requireAvailable(t *testing.T, s *testServer, who *testAgent) {
 	t.Helper()
 	eventually(t, func() bool { return s.get("/readyz").status == http.StatusOK }, "not ready again")
 	require.NoError(t, who.Get(t.Context(), "/bots/me", new(any)))
@@ -46,11 +45,11 @@ func TestDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	c := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
 	s := startServer(t, "STOA_DATABASE_URL="+c.URL)
-	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
-	ben, err := agent.Register(t.Context(), s.client(), "Ben", "ben")
+	ben, err := registerAgent(t.Context(), s.client(), "Ben", "ben")
 	require.NoError(t, err)
-	cora, err := agent.Register(t.Context(), s.client(), "Cora", "cora")
+	cora, err := registerAgent(t.Context(), s.client(), "Cora", "cora")
 	require.NoError(t, err)
 	require.NoError(t, ada.Connect(t.Context()))
 	require.NoError(t, cora.Befriend(t.Context(), ada))
@@ -106,7 +105,7 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 func TestPrivateDatabaseDies(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "STOA_DATA_DIR="+migratedData(t))
-	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	killCluster(t, s.data)
 	require.Equal(t, exitFailure, s.waitExit())

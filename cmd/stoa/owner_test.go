@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 )
 
@@ -57,7 +56,7 @@ func TestKilledBetweenTheStepsOfTheGate(t *testing.T) {
 		s.kill(w)
 		s = start()
 	}
-	ada, err := agent.New(s.client(), "Ada", "ada")
+	ada, err := newAgent(s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	var asked struct {
 		ChallengeID string `json:"challenge_id"`

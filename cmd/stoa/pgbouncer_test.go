@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/child"
-	"stoa/cmd/stoa/agent"
 )
 
 // pgbouncer returns the pooler's program: that of the PATH, or else Debian's, which is not on every PATH. Without one it skips the
@@ -106,7 +105,7 @@ func TestSessionPoolingBesideADirectURL(t *testing.T) {
 	require.NoError(t, err)
 	_, err = lock.ExecContext(t.Context(), "LOCK TABLE orders")
 	require.NoError(t, err)
-	_, err = agent.NewServer(s.url, time.Second).Send(t.Context(), http.MethodGet, "/orders", ada.Token, nil)
+	_, err = newPublicServer(s.url, time.Second).Send(t.Context(), http.MethodGet, "/orders", ada.Token, nil)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	time.Sleep(time.Second) // a cancel request would be sent at once
 	require.NoError(t, lock.Rollback())

@@ -14,7 +14,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/cmd/stoa/sample"
 	"stoa/graph/graphtest"
 )
@@ -185,7 +184,7 @@ func (s *placeServer) looksEmpty(works *sample.Works) {
 }
 
 // orderFrom befriends an agent, whose token is given, and has it accept an order; it returns the order's id.
-func (s *placeServer) orderFrom(customer *agent.Agent, contractor, token string) string {
+func (s *placeServer) orderFrom(customer *testAgent, contractor, token string) string {
 	t := s.t
 	t.Helper()
 	var asked struct {

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"stoa/cmd/stoa/agent"
 )
 
 // A task that a standby has not replayed is missing from the board for a caller without a token, until the lag exceeds the bound.
@@ -57,7 +55,7 @@ func TestReplica(t *testing.T) {
 	eventually(t, usable("down"), "the replica is not missed")
 }
 
-func postTask(t testing.TB, by *agent.Agent) string {
+func postTask(t testing.TB, by *testAgent) string {
 	t.Helper()
 	var made struct {
 		Task struct {
@@ -70,7 +68,7 @@ func postTask(t testing.TB, by *agent.Agent) string {
 	return made.Task.ID
 }
 
-func postService(t testing.TB, by *agent.Agent) string {
+func postService(t testing.TB, by *testAgent) string {
 	t.Helper()
 	var made struct {
 		Service struct {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 )
 
@@ -22,7 +21,7 @@ func TestPrivateCluster(t *testing.T) {
 	t.Parallel()
 	// A data folder may have any name.
 	s := startServer(t, "STOA_DATA_DIR="+filepath.Join(t.TempDir(), "a folder + 100%20 of it's &c, \u00fc?", "data"))
-	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, s.get("/readyz").status)
 
@@ -120,10 +119,10 @@ func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
 	settings := append([]string{"STOA_DATABASE_URL=" + graphtest.NewDatabase(t)}, noLimits...)
 	first, second := startServer(t, settings...), startServer(t, settings...)
-	ada, err := agent.Register(t.Context(), first.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), first.client(), "Ada", "ada")
 	require.NoError(t, err)
 	require.NoError(t, ada.Connect(t.Context()))
-	ben, err := agent.Register(t.Context(), second.client(), "Ben", "ben")
+	ben, err := registerAgent(t.Context(), second.client(), "Ben", "ben")
 	require.NoError(t, err)
 	require.NoError(t, ben.Connect(t.Context()))
 
@@ -137,7 +136,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 
 	// A token that is rotated on one process closes the sockets of the other.
-	for _, who := range []*agent.Agent{ada, ben} {
+	for _, who := range []*testAgent{ada, ben} {
 		require.NoError(t, who.On(first.client()).Rotate(t.Context()))
 		require.NoError(t, who.Events.ClosedWith(4401))
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 )
@@ -154,13 +153,13 @@ func (s *testServer) signal(signal syscall.Signal) {
 }
 
 // client returns the server as agents use it.
-func (s *testServer) client() *agent.Server {
-	return agent.NewServer(s.url, slack.TestWait)
+func (s *testServer) client() *publicServer {
+	return newPublicServer(s.url, slack.TestWait)
 }
 
-func register(t testing.TB, s *testServer) *agent.Agent {
+func register(t testing.TB, s *testServer) *testAgent {
 	t.Helper()
-	made, err := agent.Register(t.Context(), s.client(), "Agent", "agent")
+	made, err := registerAgent(t.Context(), s.client(), "Agent", "agent")
 	require.NoError(t, err)
 	return made
 }
@@ -299,7 +298,7 @@ func uploadForm(purpose string, file []byte) (body []byte, contentType string) {
 }
 
 // uploadImage uploads a small image and returns its id.
-func (s *testServer) uploadImage(by *agent.Agent, purpose string) string {
+func (s *testServer) uploadImage(by *testAgent, purpose string) string {
 	s.t.Helper()
 	body, contentType := uploadForm(purpose, blankJPEG(8, 8))
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(body))

@@ -17,7 +17,6 @@ import (
 	spans "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 )
 
@@ -81,7 +80,7 @@ func TestUploadIsOneTrace(t *testing.T) {
 	collected, endpoint := newCollectorServer(t)
 	s := startServer(t, "STOA_DATABASE_URL="+graphtest.NewDatabase(t), "OTEL_EXPORTER_OTLP_ENDPOINT="+endpoint,
 		"OTEL_BSP_SCHEDULE_DELAY=600000", "OTEL_RESOURCE_ATTRIBUTES=deployment.environment=test")
-	ada, err := agent.Register(t.Context(), s.client(), "Ada", "ada")
+	ada, err := registerAgent(t.Context(), s.client(), "Ada", "ada")
 	require.NoError(t, err)
 	s.uploadImage(ada, "portfolio")
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1/wallet", nil)

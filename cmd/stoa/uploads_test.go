@@ -21,7 +21,6 @@ import (
 	_ "github.com/lib/pq" // for looking at the database of a server
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 	"stoa/jobs/inspection"
@@ -40,12 +39,12 @@ func largeUpload() *uploadRequest {
 }
 
 // send returns 0 if the server does not answer.
-func (u *uploadRequest) send(s *testServer, by *agent.Agent) (status int, code string) {
+func (u *uploadRequest) send(s *testServer, by *testAgent) (status int, code string) {
 	status, _, raw := u.exchange(s, by)
 	return status, (&httpAnswer{raw: raw}).code()
 }
 
-func (u *uploadRequest) exchange(s *testServer, by *agent.Agent) (status int, header http.Header, raw []byte) {
+func (u *uploadRequest) exchange(s *testServer, by *testAgent) (status int, header http.Header, raw []byte) {
 	request, err := http.NewRequest(http.MethodPost, s.url+"/api/v1/attachments", bytes.NewReader(u.body))
 	require.NoError(s.t, err)
 	request.Header.Set("Content-Type", u.contentType)
@@ -60,7 +59,7 @@ func (u *uploadRequest) exchange(s *testServer, by *agent.Agent) (status int, he
 }
 
 // sendHalf sends half of the upload and leaves the connection open.
-func (u *uploadRequest) sendHalf(s *testServer, by *agent.Agent) net.Conn {
+func (u *uploadRequest) sendHalf(s *testServer, by *testAgent) net.Conn {
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 	require.NoError(s.t, err)
 	_, err = fmt.Fprintf(conn, "POST /api/v1/attachments HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"+

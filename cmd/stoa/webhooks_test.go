@@ -14,7 +14,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"stoa/cmd/stoa/agent"
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/slack"
 )
@@ -63,7 +62,7 @@ func (e *webhookEndpoint) received() []webhookCall {
 }
 
 // polled are the ids of an agent's unacknowledged events.
-func polled(t *testing.T, by *agent.Agent) (ids []string) {
+func polled(t *testing.T, by *testAgent) (ids []string) {
 	t.Helper()
 	var page struct {
 		Events []struct {
