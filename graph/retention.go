@@ -84,6 +84,7 @@ func retained(g *Graph, d *db.DB) []operator.Retention {
 			What: "messages of agents to the operators, and the answers, until their agents are deleted; an open report until it is answered",
 			Kept: operator.Forever,
 		},
+		{Name: "notices", What: "what operators wrote to agents, until their agents are deleted", Kept: operator.Forever},
 		{Name: "owners", What: "how many passports an email address has held", Kept: operator.Forever},
 		{Name: "limits", What: "counts of the limits, from the last one", Kept: limits.Retention, Job: cleanup, Sweep: countStale},
 		{Name: "ledger", What: "the ledger, rewards, orders with their drafts, and passports", Kept: operator.Forever},

@@ -250,6 +250,7 @@ var lifecycleCases = map[string][]lifecycleCase{
 
 	"POST /feedback":      {allowed(body(map[string]any{"kind": "idea", "text": "More odes."}))},
 	"GET /feedback":       {pathOnly},
+	"GET /notices":        {pathOnly},
 	"GET /wallet":         {pathOnly},
 	"GET /wallet/history": {pathOnly},
 	"POST /orders/quote":  {allowed(body(map[string]any{"amount_minor": 1000}))},

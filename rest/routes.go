@@ -108,6 +108,7 @@ func routes(g *graph.Graph) []route {
 		{"DELETE", "/services/{service_id}", tokenRequired, noBody, withInput(g.Services.DeleteService), 200},
 		{"POST", "/feedback", tokenRequired, jsonBody, withInput(g.Feedback.SendFeedback), 201},
 		{"GET", "/feedback", tokenRequired, noBody, withInput(g.Feedback.OwnFeedback), 200},
+		{"GET", "/notices", tokenRequired, noBody, withInput(g.Feedback.Notices), 200},
 		{"GET", "/wallet", tokenRequired, noBody, withoutQuery(g.Wallet.MyWallet), 200},
 		{"GET", "/wallet/history", tokenRequired, noBody, withInput(g.Wallet.WalletHistory), 200},
 		{"POST", "/orders/quote", tokenRequired, jsonBody, withInput(g.Orders.QuoteOrder), 200},

@@ -114,6 +114,9 @@ func TestReportsHaveAnswers(t *testing.T) {
 	require.Contains(t, shown, "The operators' answer: Thank you.")
 	require.Empty(t, otto.list("reports"))
 	require.Equal(t, "Thank you.", ada.list("reports")[0]["answer"])
+	require.Contains(t, otto.shown("notices"), "have not written")
+	w.Exec("INSERT INTO notices (id, created_at, bot_id, about_type, about_id, text) VALUES (gen_random_uuid(), now(), $1, 'bot', $1, 'Ask nobody for keys.')", idOf(otto))
+	require.Regexp(t, `agent `+idOf(otto)+` .*\n    Ask nobody for keys.\n`, otto.shown("notices"))
 }
 
 // The help of a command and its complaints say what it takes.

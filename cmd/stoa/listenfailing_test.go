@@ -73,7 +73,7 @@ func TestListenHelpShowsEveryKind(t *testing.T) {
 		events.ProfileRecommendations: events.RecommendationsPayload{}, events.OrderRated: events.RatingPayload{},
 		events.OrderReceipt: events.ReceiptPayload{}, events.ExportReady: events.ExportPayload{}, events.OrderDraft: events.DraftPayload{}, events.OrderDraftReply: events.DraftReplyPayload{},
 		events.TaskResponded: events.TaskRespondedPayload{}, events.TaskSelected: events.TaskSelectedPayload{},
-		events.TaskDeclined: events.TaskDeclinedPayload{}, events.FeedbackAnswered: events.FeedbackPayload{},
+		events.TaskDeclined: events.TaskDeclinedPayload{}, events.FeedbackAnswered: events.FeedbackPayload{}, events.OperatorNotice: events.NoticePayload{},
 	}
 	samples := make(map[string]map[string]any)
 	for line := range strings.Lines(help) {

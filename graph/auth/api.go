@@ -24,6 +24,7 @@ var (
 	authenticateChange = statements.Named("authenticate_change")
 	endedTokens        = statements.Named("ended_tokens")
 	selectEndings      = statements.Named("select_endings")
+	selectSuspension   = statements.Named("select_suspension")
 	noteActivity       = statements.Named("note_activity")
 	deleteEndedTokens  = statements.Named("delete_ended_tokens")
 	grantToken         = statements.Named("grant_token")

@@ -33,6 +33,11 @@ SELECT t.id, CASE WHEN t.revoked_at IS NULL THEN 'expired' ELSE coalesce(t.ended
 FROM tokens t
 WHERE (t.hash = :hash OR t.id = ANY (:ids)) AND (t.revoked_at IS NOT NULL OR t.expires_at <= stoa_now());
 
+-- name: select_suspension(agent uuid)
+-- The newest text of an operator about the agent itself since its suspension.
+SELECT n.text FROM notices n JOIN bots b ON b.id = n.bot_id
+WHERE n.bot_id = :agent AND n.about_type = 'bot' AND n.created_at >= b.suspended_at ORDER BY n.created_at DESC, n.id DESC LIMIT 1;
+
 -- name: note_activity(ids uuid[])
 UPDATE bots SET last_active_at = stoa_now() WHERE id = ANY (:ids) AND last_active_at < stoa_now() - interval '1 minute';
 

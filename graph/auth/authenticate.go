@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"database/sql"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -14,7 +15,7 @@ import (
 
 // Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed,
 // unknown, expired, revoked or a deleted agent's (for a token that was once valid the message says what ended it and when);
-// forbidden for a suspended agent; write_limited for a change over the limit of changes a minute, which all tokens of an agent
+// forbidden for a suspended agent, with an operator's text to it; write_limited for a change over the limit of changes a minute, which all tokens of an agent
 // share. It notes the agent's activity.
 func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
 	return a.AuthenticateAlong(ctx, token, mutating, nil)
@@ -33,7 +34,7 @@ func (a *API) AuthenticateAlong(ctx context.Context, token string, mutating bool
 		return viewer.Viewer{}, fault.From(a.refusal(ctx, a.DB.SQL, HashToken(token), uuid.Nil))
 	}
 	if found.suspended {
-		return viewer.Viewer{}, fault.New(fault.Forbidden).Say("This agent is suspended.")
+		return viewer.Viewer{}, a.suspension(ctx, found.BotID)
 	}
 	if mutating && found.taken.Quota > 0 {
 		found.taken.Reset = limits.Seconds(found.resetSeconds)
@@ -49,6 +50,15 @@ func (a *API) AuthenticateAlong(ctx context.Context, token string, mutating bool
 		found.Along = nil // it was read before
 	}
 	return found.Viewer, nil
+}
+
+// suspension is forbidden, with the text that an operator wrote to the suspended agent.
+func (a *API) suspension(ctx context.Context, botID uuid.UUID) error {
+	said, err := db.Column[string](ctx, a.DB.SQL, selectSuspension, botID)
+	if err != nil {
+		return fault.From(err)
+	}
+	return fault.New(fault.Forbidden).Say(strings.Join(append([]string{"This agent is suspended."}, said...), " The operators say: "))
 }
 
 // holder is the agent of a token, and the count of its change if it makes one.

@@ -31,6 +31,7 @@ const (
 	TaskSelected           Kind = "task.selected"
 	TaskDeclined           Kind = "task.declined"
 	FeedbackAnswered       Kind = "feedback.answered"
+	OperatorNotice         Kind = "operator.notice"
 )
 
 // The versions of the event channel (§6).
@@ -51,7 +52,7 @@ var firstKinds = []string{
 var latestKinds = []string{
 	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply), string(OrderReceipt),
 	string(TaskResponded), string(TaskSelected), string(TaskDeclined),
-	string(FeedbackAnswered), string(ExportReady),
+	string(FeedbackAnswered), string(ExportReady), string(OperatorNotice),
 }
 
 // kindsBehind returns the kinds that came after a version of the channel.
@@ -154,6 +155,11 @@ type RecommendationsPayload struct {
 // FeedbackPayload is the payload of feedback.answered, for the author.
 type FeedbackPayload struct {
 	FeedbackID uuid.UUID `json:"feedback_id"`
+}
+
+// NoticePayload is the payload of operator.notice, for the agent that the operators wrote to.
+type NoticePayload struct {
+	NoticeID uuid.UUID `json:"notice_id"`
 }
 
 // ExportPayload is the payload of export.ready, for the agent that asked for the archive.

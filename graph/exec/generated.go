@@ -825,11 +825,11 @@ type ComplexityRoot struct {
 		AcknowledgeEvents          func(childComplexity int, input events.AcknowledgeInput) int
 		ActivateEmailRequirement   func(childComplexity int, reason string) int
 		ActivateLifecycle          func(childComplexity int, reason string) int
-		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, reason string) int
+		AnswerFeedback             func(childComplexity int, id uuid.UUID, answer string, message *string, reason string) int
 		BlockBot                   func(childComplexity int, input contacts.BlockInput) int
 		BlockContact               func(childComplexity int, input contacts.ActInput) int
 		CancelErasure              func(childComplexity int) int
-		ClearProfile               func(childComplexity int, botID uuid.UUID, name bool, texts bool, images bool, reason string) int
+		ClearProfile               func(childComplexity int, botID uuid.UUID, name bool, texts bool, images bool, message *string, reason string) int
 		CloseTask                  func(childComplexity int, input tasks.TaskInput) int
 		CreateExport               func(childComplexity int, input exports.CreateInput) int
 		CreateInvitation           func(childComplexity int, input operator.InvitationInput, reason string) int
@@ -844,19 +844,19 @@ type ComplexityRoot struct {
 		DeleteService              func(childComplexity int, input services.ServiceInput) int
 		DeleteWebhook              func(childComplexity int, input webhooks.Input) int
 		MailOwner                  func(childComplexity int, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) int
-		ModerateBot                func(childComplexity int, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reason string) int
+		ModerateBot                func(childComplexity int, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, message *string, reason string) int
 		OrderAct                   func(childComplexity int, input orders.ActInput) int
 		PublishDocument            func(childComplexity int, input operator.DocumentInput, reason string) int
 		RateOrder                  func(childComplexity int, input ratings.RateInput) int
 		RegisterBot                func(childComplexity int, input bots.RegisterInput) int
 		ReinstateBot               func(childComplexity int, botID uuid.UUID, reason string) int
 		ReissueToken               func(childComplexity int, botID uuid.UUID, reason string) int
-		RemoveAttachment           func(childComplexity int, id uuid.UUID, reason string) int
-		RemoveContent              func(childComplexity int, botID uuid.UUID, kinds []operator.ContentKind, reason string) int
-		RemovePost                 func(childComplexity int, id uuid.UUID, reason string) int
-		RemoveRating               func(childComplexity int, id uuid.UUID, reason string) int
-		RemoveService              func(childComplexity int, id uuid.UUID, reason string) int
-		RemoveTask                 func(childComplexity int, id uuid.UUID, reason string) int
+		RemoveAttachment           func(childComplexity int, id uuid.UUID, message *string, reason string) int
+		RemoveContent              func(childComplexity int, botID uuid.UUID, kinds []operator.ContentKind, message *string, reason string) int
+		RemovePost                 func(childComplexity int, id uuid.UUID, message *string, reason string) int
+		RemoveRating               func(childComplexity int, id uuid.UUID, message *string, reason string) int
+		RemoveService              func(childComplexity int, id uuid.UUID, message *string, reason string) int
+		RemoveTask                 func(childComplexity int, id uuid.UUID, message *string, reason string) int
 		ReplyToDraft               func(childComplexity int, input drafts.ReplyInput) int
 		RequestContact             func(childComplexity int, input contacts.RequestInput) int
 		RequestErasure             func(childComplexity int, input lifecycle.ErasureInput) int
@@ -876,7 +876,7 @@ type ComplexityRoot struct {
 		SendDraft                  func(childComplexity int, input drafts.SendInput) int
 		SendFeedback               func(childComplexity int, input feedback.SendInput) int
 		SendMessage                func(childComplexity int, input messages.SendInput) int
-		SuspendBot                 func(childComplexity int, botID uuid.UUID, reason string) int
+		SuspendBot                 func(childComplexity int, botID uuid.UUID, message *string, reason string) int
 		TestWebhook                func(childComplexity int, input webhooks.Input) int
 		TopUpWallet                func(childComplexity int, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) int
 		UpdateMe                   func(childComplexity int, input bots.UpdateMeInput) int
@@ -894,6 +894,23 @@ type ComplexityRoot struct {
 	NewInvitation struct {
 		Code       func(childComplexity int) int
 		Invitation func(childComplexity int) int
+	}
+
+	Notice struct {
+		About     func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Text      func(childComplexity int) int
+	}
+
+	NoticeList struct {
+		NextBefore func(childComplexity int) int
+		Notices    func(childComplexity int) int
+	}
+
+	NoticeSubject struct {
+		ID   func(childComplexity int) int
+		Type func(childComplexity int) int
 	}
 
 	Now struct {
@@ -1261,6 +1278,7 @@ type ComplexityRoot struct {
 		MyWebhooks               func(childComplexity int) int
 		Node                     func(childComplexity int, id uuid.UUID) int
 		Nodes                    func(childComplexity int, ids []uuid.UUID) int
+		Notices                  func(childComplexity int, input feedback.ListInput) int
 		Now                      func(childComplexity int) int
 		Onboarding               func(childComplexity int) int
 		Order                    func(childComplexity int, input orders.OrderInput) int
@@ -1904,19 +1922,19 @@ type MutationResolver interface {
 	CreateInvitation(ctx context.Context, input operator.InvitationInput, reason string) (*operator.NewInvitation, error)
 	RevokeInvitation(ctx context.Context, id uuid.UUID, reason string) (*ent.Invitation, error)
 	TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) (*operator.TopUp, error)
-	SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
+	SuspendBot(ctx context.Context, botID uuid.UUID, message *string, reason string) (*ent.Bot, error)
 	ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error)
 	MailOwner(ctx context.Context, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) (*operator.OwnerMail, error)
-	ClearProfile(ctx context.Context, botID uuid.UUID, name bool, texts bool, images bool, reason string) (*ent.Bot, error)
-	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, reason string) (*operator.Moderation, error)
-	ModerateBot(ctx context.Context, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reason string) (*operator.Moderation, error)
-	RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error)
-	RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error)
-	RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error)
-	RemoveService(ctx context.Context, id uuid.UUID, reason string) (*ent.Service, error)
-	RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*ent.Rating, error)
-	AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, reason string) (*ent.Feedback, error)
+	ClearProfile(ctx context.Context, botID uuid.UUID, name bool, texts bool, images bool, message *string, reason string) (*ent.Bot, error)
+	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, message *string, reason string) (*operator.Moderation, error)
+	ModerateBot(ctx context.Context, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, message *string, reason string) (*operator.Moderation, error)
+	RemovePost(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Post, error)
+	RemoveAttachment(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Attachment, error)
+	RemoveTask(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Task, error)
+	RemoveService(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Service, error)
+	RemoveRating(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Rating, error)
+	AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, message *string, reason string) (*ent.Feedback, error)
 	ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*operator.OrderReview, error)
 	ReviewPost(ctx context.Context, postID uuid.UUID, reason string) (*operator.PostReview, error)
 	RotateKey(ctx context.Context, purpose operator.KeyPurpose, reason string) (*operator.SigningKey, error)
@@ -1982,6 +2000,7 @@ type QueryResolver interface {
 	PollEvents(ctx context.Context, input events.PollInput) (*events.Page, error)
 	Export(ctx context.Context, input exports.Input) (*exports.Result, error)
 	OwnFeedback(ctx context.Context, input feedback.ListInput) (*feedback.List, error)
+	Notices(ctx context.Context, input feedback.ListInput) (*feedback.NoticeList, error)
 	Erasure(ctx context.Context) (*lifecycle.ErasureResult, error)
 	Dialog(ctx context.Context, input messages.DialogInput) (*messages.DialogPage, error)
 	Onboarding(ctx context.Context) (*onboarding.Card, error)
@@ -4947,7 +4966,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.AnswerFeedback(childComplexity, args["id"].(uuid.UUID), args["answer"].(string), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.AnswerFeedback(childComplexity, args["id"].(uuid.UUID), args["answer"].(string), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.blockBot":
 		if e.ComplexityRoot.Mutation.BlockBot == nil {
 			break
@@ -4986,7 +5005,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.ClearProfile(childComplexity, args["botId"].(uuid.UUID), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.ClearProfile(childComplexity, args["botId"].(uuid.UUID), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.closeTask":
 		if e.ComplexityRoot.Mutation.CloseTask == nil {
 			break
@@ -5151,7 +5170,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.ModerateBot(childComplexity, args["botId"].(uuid.UUID), args["suspend"].(bool), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["kinds"].([]operator.ContentKind), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.ModerateBot(childComplexity, args["botId"].(uuid.UUID), args["suspend"].(bool), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["kinds"].([]operator.ContentKind), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.orderAct":
 		if e.ComplexityRoot.Mutation.OrderAct == nil {
 			break
@@ -5228,7 +5247,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RemoveAttachment(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.RemoveAttachment(childComplexity, args["id"].(uuid.UUID), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.removeContent":
 		if e.ComplexityRoot.Mutation.RemoveContent == nil {
 			break
@@ -5239,7 +5258,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RemoveContent(childComplexity, args["botId"].(uuid.UUID), args["kinds"].([]operator.ContentKind), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.RemoveContent(childComplexity, args["botId"].(uuid.UUID), args["kinds"].([]operator.ContentKind), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.removePost":
 		if e.ComplexityRoot.Mutation.RemovePost == nil {
 			break
@@ -5250,7 +5269,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RemovePost(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.RemovePost(childComplexity, args["id"].(uuid.UUID), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.removeRating":
 		if e.ComplexityRoot.Mutation.RemoveRating == nil {
 			break
@@ -5261,7 +5280,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RemoveRating(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.RemoveRating(childComplexity, args["id"].(uuid.UUID), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.removeService":
 		if e.ComplexityRoot.Mutation.RemoveService == nil {
 			break
@@ -5272,7 +5291,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RemoveService(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.RemoveService(childComplexity, args["id"].(uuid.UUID), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.removeTask":
 		if e.ComplexityRoot.Mutation.RemoveTask == nil {
 			break
@@ -5283,7 +5302,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.RemoveTask(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.RemoveTask(childComplexity, args["id"].(uuid.UUID), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.replyToDraft":
 		if e.ComplexityRoot.Mutation.ReplyToDraft == nil {
 			break
@@ -5493,7 +5512,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.SuspendBot(childComplexity, args["botId"].(uuid.UUID), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.SuspendBot(childComplexity, args["botId"].(uuid.UUID), args["message"].(*string), args["reason"].(string)), true
 	case "Mutation.testWebhook":
 		if e.ComplexityRoot.Mutation.TestWebhook == nil {
 			break
@@ -5639,6 +5658,57 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NewInvitation.Invitation(childComplexity), true
+
+	case "Notice.about":
+		if e.ComplexityRoot.Notice.About == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notice.About(childComplexity), true
+	case "Notice.createdAt":
+		if e.ComplexityRoot.Notice.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notice.CreatedAt(childComplexity), true
+	case "Notice.id":
+		if e.ComplexityRoot.Notice.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notice.ID(childComplexity), true
+	case "Notice.text":
+		if e.ComplexityRoot.Notice.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Notice.Text(childComplexity), true
+
+	case "NoticeList.nextBefore":
+		if e.ComplexityRoot.NoticeList.NextBefore == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoticeList.NextBefore(childComplexity), true
+	case "NoticeList.notices":
+		if e.ComplexityRoot.NoticeList.Notices == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoticeList.Notices(childComplexity), true
+
+	case "NoticeSubject.id":
+		if e.ComplexityRoot.NoticeSubject.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoticeSubject.ID(childComplexity), true
+	case "NoticeSubject.type":
+		if e.ComplexityRoot.NoticeSubject.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NoticeSubject.Type(childComplexity), true
 
 	case "Now.at":
 		if e.ComplexityRoot.Now.At == nil {
@@ -7363,6 +7433,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]uuid.UUID)), true
+	case "Query.notices":
+		if e.ComplexityRoot.Query.Notices == nil {
+			break
+		}
+
+		args, err := ec.field_Query_notices_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Notices(childComplexity, args["input"].(feedback.ListInput)), true
 	case "Query.now":
 		if e.ComplexityRoot.Query.Now == nil {
 			break
@@ -9934,6 +10015,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputMailWhereInput,
 		ec.unmarshalInputMessageOrder,
 		ec.unmarshalInputMessageWhereInput,
+		ec.unmarshalInputNoticeListInput,
 		ec.unmarshalInputOrderActInput,
 		ec.unmarshalInputOrderDraftsInput,
 		ec.unmarshalInputOrderInput,
@@ -13527,6 +13609,8 @@ type ExportTruncated @goModel(model: "stoa/graph/exports.Truncated") {
 	{Name: "../feedback/feedback.graphql", Input: `extend type Query {
   "The caller's messages to the operators, newest first, 100 a page. For agents."
   ownFeedback(input: FeedbackListInput! = {}): FeedbackList!
+  "What operators wrote to the caller about their acts, newest first, 100 a page. For agents."
+  notices(input: NoticeListInput! = {}): NoticeList!
 }
 
 extend type Mutation {
@@ -13551,6 +13635,31 @@ input ReportSubjectInput @goModel(model: "stoa/graph/feedback.SubjectInput") {
 input FeedbackListInput @goModel(model: "stoa/graph/feedback.ListInput") {
   "The last feedback of the page before."
   before: Param
+}
+
+input NoticeListInput @goModel(model: "stoa/graph/feedback.ListInput") {
+  "The last notice of the page before."
+  before: Param
+}
+
+type NoticeList @goModel(model: "stoa/graph/feedback.NoticeList") {
+  notices: [Notice!]!
+  nextBefore: ID
+}
+
+"A text of an operator to an agent."
+type Notice @goModel(model: "stoa/graph/feedback.Notice") {
+  id: ID!
+  about: NoticeSubject!
+  text: String!
+  createdAt: Time!
+}
+
+"The agent or the thing of it that was removed, cleared, suspended or reported, or the feedback that was answered."
+type NoticeSubject @goModel(model: "stoa/graph/feedback.Subject") {
+  "bot, post, task, service, rating, attachment or feedback."
+  type: String!
+  id: ID!
 }
 
 type FeedbackResult @goModel(model: "stoa/graph/feedback.Result") {
@@ -13778,7 +13887,8 @@ type GuideStep @goModel(model: "stoa/graph/onboarding.Step") {
 }
 `, BuiltIn: false},
 	{Name: "../operator/operator.graphql", Input: `# The operators' procedures; the explorer is generated into ent.graphql. Every mutation here takes a reason of 1 to 2000
-# characters and leaves an audit entry (auditEntries): who, when, what, why.
+# characters and leaves an audit entry (auditEntries): who, when, what, why. A message is a text of up to 2000 characters that the
+# agent concerned gets as a notice (Query.notices); the same text about the same thing is sent once a day.
 
 extend type Query {
   "What operators steer while the server runs."
@@ -13846,7 +13956,7 @@ extend type Mutation {
     reason: String!
   ): TopUp!
   "Shuts an agent out: its tokens are refused and its sockets close. Nothing of it is lost."
-  suspendBot(botId: ID!, reason: String!): Bot!
+  suspendBot(botId: ID!, message: String, reason: String!): Bot!
   "Ends a suspension and takes an agent out of the trash; its tokens work again."
   reinstateBot(botId: ID!, reason: String!): Bot!
   "Revokes all tokens of an agent and shows a new one once."
@@ -13861,9 +13971,9 @@ extend type Mutation {
     reason: String!
   ): OwnerMail!
   "Empties parts of an agent's profile: its name becomes its handle; texts are specialty, bio and character description; images stay its files."
-  clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, reason: String!): Bot!
+  clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, message: String, reason: String!): Bot!
   "Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left."
-  removeContent(botId: ID!, kinds: [ContentKind!]!, reason: String!): Moderation!
+  removeContent(botId: ID!, kinds: [ContentKind!]!, message: String, reason: String!): Moderation!
   "Suspends an agent, empties parts of its profile and removes what it published, up to 1000 things, in one act."
   moderateBot(
     botId: ID!
@@ -13877,23 +13987,26 @@ extend type Mutation {
     images: Boolean!
     "What is removed; empty for nothing."
     kinds: [ContentKind!]!
+    message: String
     reason: String!
   ): Moderation!
   "Takes a post back for good, in the place of its author. Its files are free again."
-  removePost(id: ID!, reason: String!): Post!
+  removePost(id: ID!, message: String, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
-  removeAttachment(id: ID!, reason: String!): Attachment!
+  removeAttachment(id: ID!, message: String, reason: String!): Attachment!
   "Takes a task off the board permanently. An order made from it continues."
-  removeTask(id: ID!, reason: String!): Task!
+  removeTask(id: ID!, message: String, reason: String!): Task!
   "Takes a service off the catalogue for good, in the place of its agent."
-  removeService(id: ID!, reason: String!): Service!
+  removeService(id: ID!, message: String, reason: String!): Service!
   "Takes a rating out of an agent's reputation for good. The author's rating of that agent before it counts again."
-  removeRating(id: ID!, reason: String!): Rating!
+  removeRating(id: ID!, message: String, reason: String!): Rating!
   "Answers what an agent has sent, in the place of any answer before."
   answerFeedback(
     id: ID!
     "1 to 4000 characters, which the agent reads."
     answer: String!
+    "For the agent that was reported."
+    message: String
     reason: String!
   ): Feedback!
   "Shows the texts, files, drafts, reasons and history of an order."
@@ -16878,6 +16991,40 @@ func (ec *executionContext) childFields_NewInvitation(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type NewInvitation", field.Name)
 }
 
+func (ec *executionContext) childFields_Notice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Notice_id(ctx, field)
+	case "about":
+		return ec.fieldContext_Notice_about(ctx, field)
+	case "text":
+		return ec.fieldContext_Notice_text(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Notice_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Notice", field.Name)
+}
+
+func (ec *executionContext) childFields_NoticeList(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "notices":
+		return ec.fieldContext_NoticeList_notices(ctx, field)
+	case "nextBefore":
+		return ec.fieldContext_NoticeList_nextBefore(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NoticeList", field.Name)
+}
+
+func (ec *executionContext) childFields_NoticeSubject(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_NoticeSubject_type(ctx, field)
+	case "id":
+		return ec.fieldContext_NoticeSubject_id(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NoticeSubject", field.Name)
+}
+
 func (ec *executionContext) childFields_Now(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "at":
@@ -18881,14 +19028,22 @@ func (ec *executionContext) field_Mutation_answerFeedback_args(ctx context.Conte
 		return nil, err
 	}
 	args["answer"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg2
+	args["reason"] = arg3
 	return args, nil
 }
 
@@ -18955,14 +19110,22 @@ func (ec *executionContext) field_Mutation_clearProfile_args(ctx context.Context
 		return nil, err
 	}
 	args["images"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg4
+	args["reason"] = arg5
 	return args, nil
 }
 
@@ -19245,14 +19408,22 @@ func (ec *executionContext) field_Mutation_moderateBot_args(ctx context.Context,
 		return nil, err
 	}
 	args["kinds"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg6
+	args["reason"] = arg7
 	return args, nil
 }
 
@@ -19375,14 +19546,22 @@ func (ec *executionContext) field_Mutation_removeAttachment_args(ctx context.Con
 		return nil, err
 	}
 	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg1
+	args["reason"] = arg2
 	return args, nil
 }
 
@@ -19405,14 +19584,22 @@ func (ec *executionContext) field_Mutation_removeContent_args(ctx context.Contex
 		return nil, err
 	}
 	args["kinds"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg2
+	args["reason"] = arg3
 	return args, nil
 }
 
@@ -19427,14 +19614,22 @@ func (ec *executionContext) field_Mutation_removePost_args(ctx context.Context, 
 		return nil, err
 	}
 	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg1
+	args["reason"] = arg2
 	return args, nil
 }
 
@@ -19449,14 +19644,22 @@ func (ec *executionContext) field_Mutation_removeRating_args(ctx context.Context
 		return nil, err
 	}
 	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg1
+	args["reason"] = arg2
 	return args, nil
 }
 
@@ -19471,14 +19674,22 @@ func (ec *executionContext) field_Mutation_removeService_args(ctx context.Contex
 		return nil, err
 	}
 	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg1
+	args["reason"] = arg2
 	return args, nil
 }
 
@@ -19493,14 +19704,22 @@ func (ec *executionContext) field_Mutation_removeTask_args(ctx context.Context, 
 		return nil, err
 	}
 	args["id"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg1
+	args["reason"] = arg2
 	return args, nil
 }
 
@@ -19793,14 +20012,22 @@ func (ec *executionContext) field_Mutation_suspendBot_args(ctx context.Context, 
 		return nil, err
 	}
 	args["botId"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg1
+	args["reason"] = arg2
 	return args, nil
 }
 
@@ -20923,6 +21150,20 @@ func (ec *executionContext) field_Query_nodes_args(ctx context.Context, rawArgs 
 		return nil, err
 	}
 	args["ids"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_notices_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (feedback.ListInput, error) {
+			return ec.unmarshalNNoticeListInput2stoaᚋgraphᚋfeedbackᚐListInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
 	return args, nil
 }
 
@@ -34271,7 +34512,7 @@ func (ec *executionContext) _Mutation_suspendBot(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().SuspendBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().SuspendBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
@@ -34447,7 +34688,7 @@ func (ec *executionContext) _Mutation_clearProfile(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ClearProfile(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().ClearProfile(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
@@ -34491,7 +34732,7 @@ func (ec *executionContext) _Mutation_removeContent(ctx context.Context, field g
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RemoveContent(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["kinds"].([]operator.ContentKind), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().RemoveContent(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["kinds"].([]operator.ContentKind), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *operator.Moderation) graphql.Marshaler {
@@ -34535,7 +34776,7 @@ func (ec *executionContext) _Mutation_moderateBot(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ModerateBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["suspend"].(bool), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["kinds"].([]operator.ContentKind), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().ModerateBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["suspend"].(bool), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["kinds"].([]operator.ContentKind), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *operator.Moderation) graphql.Marshaler {
@@ -34579,7 +34820,7 @@ func (ec *executionContext) _Mutation_removePost(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RemovePost(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().RemovePost(ctx, fc.Args["id"].(uuid.UUID), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Post) graphql.Marshaler {
@@ -34623,7 +34864,7 @@ func (ec *executionContext) _Mutation_removeAttachment(ctx context.Context, fiel
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RemoveAttachment(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().RemoveAttachment(ctx, fc.Args["id"].(uuid.UUID), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Attachment) graphql.Marshaler {
@@ -34667,7 +34908,7 @@ func (ec *executionContext) _Mutation_removeTask(ctx context.Context, field grap
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RemoveTask(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().RemoveTask(ctx, fc.Args["id"].(uuid.UUID), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Task) graphql.Marshaler {
@@ -34711,7 +34952,7 @@ func (ec *executionContext) _Mutation_removeService(ctx context.Context, field g
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RemoveService(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().RemoveService(ctx, fc.Args["id"].(uuid.UUID), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Service) graphql.Marshaler {
@@ -34755,7 +34996,7 @@ func (ec *executionContext) _Mutation_removeRating(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().RemoveRating(ctx, fc.Args["id"].(uuid.UUID), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().RemoveRating(ctx, fc.Args["id"].(uuid.UUID), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Rating) graphql.Marshaler {
@@ -34799,7 +35040,7 @@ func (ec *executionContext) _Mutation_answerFeedback(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().AnswerFeedback(ctx, fc.Args["id"].(uuid.UUID), fc.Args["answer"].(string), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().AnswerFeedback(ctx, fc.Args["id"].(uuid.UUID), fc.Args["answer"].(string), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *ent.Feedback) graphql.Marshaler {
@@ -36162,6 +36403,208 @@ func (ec *executionContext) _NewInvitation_code(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_NewInvitation_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("NewInvitation", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Notice_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notice_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notice_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notice", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Notice_about(ctx context.Context, field graphql.CollectedField, obj *feedback.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notice_about(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.About, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v feedback.Subject) graphql.Marshaler {
+			return ec.marshalNNoticeSubject2stoaᚋgraphᚋfeedbackᚐSubject(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notice_about(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Notice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NoticeSubject(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Notice_text(ctx context.Context, field graphql.CollectedField, obj *feedback.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notice_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notice_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notice", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Notice_createdAt(ctx context.Context, field graphql.CollectedField, obj *feedback.Notice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Notice_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Notice_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Notice", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _NoticeList_notices(ctx context.Context, field graphql.CollectedField, obj *feedback.NoticeList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NoticeList_notices(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Notices, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*feedback.Notice) graphql.Marshaler {
+			return ec.marshalNNotice2ᚕᚖstoaᚋgraphᚋfeedbackᚐNoticeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NoticeList_notices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NoticeList",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Notice(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NoticeList_nextBefore(ctx context.Context, field graphql.CollectedField, obj *feedback.NoticeList) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NoticeList_nextBefore(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NextBefore, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *uuid.UUID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_NoticeList_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeList", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _NoticeSubject_type(ctx context.Context, field graphql.CollectedField, obj *feedback.Subject) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NoticeSubject_type(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Type, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NoticeSubject_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeSubject", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _NoticeSubject_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Subject) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NoticeSubject_id(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NoticeSubject_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NoticeSubject", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
 func (ec *executionContext) _Now_at(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
@@ -43168,6 +43611,50 @@ func (ec *executionContext) fieldContext_Query_ownFeedback(ctx context.Context, 
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Query_ownFeedback_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_notices(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_notices(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Notices(ctx, fc.Args["input"].(feedback.ListInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *feedback.NoticeList) graphql.Marshaler {
+			return ec.marshalNNoticeList2ᚖstoaᚋgraphᚋfeedbackᚐNoticeList(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_notices(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NoticeList(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_notices_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -57352,6 +57839,36 @@ func (ec *executionContext) unmarshalInputMessageWhereInput(ctx context.Context,
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputNoticeListInput(ctx context.Context, obj any) (feedback.ListInput, error) {
+	var it feedback.ListInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"before"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "before":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("before"))
+			data, err := ec.unmarshalOParam2stoaᚋgraphᚋplatformᚋpageᚐParam(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Before = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputOrderActInput(ctx context.Context, obj any) (orders.ActInput, error) {
 	var it orders.ActInput
 	if obj == nil {
@@ -66769,6 +67286,145 @@ func (ec *executionContext) _NewInvitation(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var noticeImplementors = []string{"Notice"}
+
+func (ec *executionContext) _Notice(ctx context.Context, sel ast.SelectionSet, obj *feedback.Notice) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, noticeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Notice")
+		case "id":
+			out.Values[i] = ec._Notice_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "about":
+			out.Values[i] = ec._Notice_about(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._Notice_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Notice_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var noticeListImplementors = []string{"NoticeList"}
+
+func (ec *executionContext) _NoticeList(ctx context.Context, sel ast.SelectionSet, obj *feedback.NoticeList) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, noticeListImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NoticeList")
+		case "notices":
+			out.Values[i] = ec._NoticeList_notices(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nextBefore":
+			out.Values[i] = ec._NoticeList_nextBefore(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var noticeSubjectImplementors = []string{"NoticeSubject"}
+
+func (ec *executionContext) _NoticeSubject(ctx context.Context, sel ast.SelectionSet, obj *feedback.Subject) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, noticeSubjectImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NoticeSubject")
+		case "type":
+			out.Values[i] = ec._NoticeSubject_type(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "id":
+			out.Values[i] = ec._NoticeSubject_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var nowImplementors = []string{"Now"}
 
 func (ec *executionContext) _Now(ctx context.Context, sel ast.SelectionSet, obj *operator.Now) graphql.Marshaler {
@@ -69971,6 +70627,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_ownFeedback(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "notices":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_notices(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -77654,6 +78332,51 @@ func (ec *executionContext) marshalNNode2ᚕstoaᚋentᚐNoder(ctx context.Conte
 	})
 
 	return ret
+}
+
+func (ec *executionContext) marshalNNotice2ᚕᚖstoaᚋgraphᚋfeedbackᚐNoticeᚄ(ctx context.Context, sel ast.SelectionSet, v []*feedback.Notice) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNotice2ᚖstoaᚋgraphᚋfeedbackᚐNotice(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNotice2ᚖstoaᚋgraphᚋfeedbackᚐNotice(ctx context.Context, sel ast.SelectionSet, v *feedback.Notice) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Notice(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNNoticeList2ᚖstoaᚋgraphᚋfeedbackᚐNoticeList(ctx context.Context, sel ast.SelectionSet, v *feedback.NoticeList) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NoticeList(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNNoticeListInput2stoaᚋgraphᚋfeedbackᚐListInput(ctx context.Context, v any) (feedback.ListInput, error) {
+	res, err := ec.unmarshalInputNoticeListInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNNoticeSubject2stoaᚋgraphᚋfeedbackᚐSubject(ctx context.Context, sel ast.SelectionSet, v feedback.Subject) graphql.Marshaler {
+	return ec._NoticeSubject(ctx, sel, &v)
 }
 
 func (ec *executionContext) marshalNNow2ᚖstoaᚋgraphᚋoperatorᚐNow(ctx context.Context, sel ast.SelectionSet, v *operator.Now) graphql.Marshaler {

@@ -84,6 +84,12 @@ var members = []member{
 		},
 		func(l *feedback.List) ([]*feedback.Card, *uuid.UUID) { return l.Feedback, l.NextBefore },
 		func(m *making, c *feedback.Card) error { return m.add(c.ID, c) })},
+	{"notices.jsonl", both, newestFirst(
+		func(ctx context.Context, a *API, before page.Param) (*feedback.NoticeList, error) {
+			return a.Records.Feedback.Notices(ctx, feedback.ListInput{Before: before})
+		},
+		func(l *feedback.NoticeList) ([]*feedback.Notice, *uuid.UUID) { return l.Notices, l.NextBefore },
+		func(m *making, n *feedback.Notice) error { return m.add(n.ID, n) })},
 	{"tokens.jsonl", both, rows[token](listTokens)},
 	{"webhooks.jsonl", both, rows[webhook](listWebhooks)},
 	{"posts.jsonl", both, ofEach(postIDs, func(ctx context.Context, a *API, id string) (any, error) {

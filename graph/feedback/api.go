@@ -1,4 +1,5 @@
-// Package feedback holds messages of agents to the operators, and the operators' answers (§2.9, §4.9).
+// Package feedback holds messages of agents to the operators, the operators' answers, and what operators wrote to agents about their
+// acts (§2.9, §4.9).
 //
 // An agent sees only its own feedback. Nothing of it is changed or deleted but by an answer, which is an operator's procedure
 // (graph/operator). A report is feedback about an agent or about something that the agent published; an agent has one open report of
@@ -19,6 +20,7 @@ var (
 	listFeedback  = statements.Named("list_feedback")
 	selectSubject = statements.Named("select_subject")
 	lockReporter  = statements.Named("lock_reporter")
+	listNotices   = statements.Named("list_notices")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -28,6 +28,6 @@ func TestFeedbackEndsWithItsAgent(t *testing.T) {
 	require.Equal(t, report.Feedback.ID, left)
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM feedbacks"))
 	operator := viewer.With(t.Context(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	graphtest.OK(t)(w.Operator.AnswerFeedback(operator, left, "It is gone.", "seen"))
+	graphtest.OK(t)(w.Operator.AnswerFeedback(operator, left, "It is gone.", nil, "seen"))
 	require.Zero(t, w.Count("SELECT count(*) FROM feedbacks"))
 }

@@ -70,7 +70,7 @@ func (in SubjectInput) check(f input.Fields) *Subject {
 
 // ListInput is the query of the list (§4.9).
 type ListInput struct {
-	// Before is the last feedback of the previous page.
+	// Before is the last feedback or notice of the previous page.
 	Before page.Param `json:"-" query:"before"`
 }
 

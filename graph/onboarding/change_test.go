@@ -66,7 +66,7 @@ func TestOperatorsMeetConditions(t *testing.T) {
 	w.Exec("UPDATE settings SET rewards_enabled = false")
 	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: graphtest.Ptr(true)})
 	require.Empty(t, w.AskedJobs())
-	graphtest.OK(t)(w.Operator.SuspendBot(asOperator, agent.ID, "why"))
+	graphtest.OK(t)(w.Operator.SuspendBot(asOperator, agent.ID, nil, "why"))
 	_, err := w.Operator.UpdateSettings(asOperator, operator.SettingsInput{RewardsEnabled: graphtest.Ptr(true)}, "we can afford it")
 	require.NoError(t, err)
 	require.Equal(t, 1, work(t, w), "the walk over all agents")
@@ -118,12 +118,12 @@ func TestARevisionForEachChangeOfTheList(t *testing.T) {
 	requireAt(3, "avatar", "character")
 	graphtest.OK(t)(w.Posts.DeletePost(agent.Ctx, posts.PostInput{PostID: first.ID.String()}))
 	requireAt(3, "avatar", "character")
-	graphtest.OK(t)(w.Operator.RemovePost(asOperator, second.ID, "why"))
+	graphtest.OK(t)(w.Operator.RemovePost(asOperator, second.ID, nil, "why"))
 	requireAt(4, "avatar", "character", "public_portfolio_post")
 	update(t, w, agent, bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: graphtest.Ptr(true)})
 	requireAt(5, "character", "public_portfolio_post")
 	bound := graphtest.Got(w.DB.Ent.Bot.Get(t.Context(), agent.ID))(t)
-	graphtest.OK(t)(w.Operator.RemoveAttachment(asOperator, *bound.AvatarID, "why"))
+	graphtest.OK(t)(w.Operator.RemoveAttachment(asOperator, *bound.AvatarID, nil, "why"))
 	requireAt(6, "avatar", "character", "public_portfolio_post")
 }
 

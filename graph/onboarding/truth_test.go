@@ -78,7 +78,7 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 		"avatar": func() {
 			profile(bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: yes})()
 		},
-		"clear": func() { _, _ = w.Operator.ClearProfile(asOperator, agent.ID, false, true, true, "why") },
+		"clear": func() { _, _ = w.Operator.ClearProfile(asOperator, agent.ID, false, true, true, nil, "why") },
 		"work": func() {
 			_, _ = w.Posts.CreatePost(agent.Ctx, posts.CreatePostInput{Fields: posts.Fields{Text: p("x"), Kind: p("portfolio"), Visibility: p("public")}})
 		},
@@ -102,7 +102,7 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 		},
 		"stay":    func() { _, _ = w.Lifecycle.CancelErasure(agent.Ctx) },
 		"a day":   func() { w.Shift(25 * time.Hour) },
-		"suspend": func() { _, _ = w.Operator.SuspendBot(asOperator, agent.ID, "why") },
+		"suspend": func() { _, _ = w.Operator.SuspendBot(asOperator, agent.ID, nil, "why") },
 		"return":  func() { _, _ = w.Operator.ReinstateBot(asOperator, agent.ID, "why") },
 	}
 	before := read(t, w, agent)

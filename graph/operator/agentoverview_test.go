@@ -56,7 +56,7 @@ func TestTheDossierOfAnAgent(t *testing.T) {
 		"@vex could end it (complete), but is suspended.", "A refund needs both: one proposes it, the other approves it, and @vex is suspended.",
 	}, d.IfSuspended[0].Ends)
 
-	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, "a swindler"))
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "a swindler"))
 	d = graphtest.Got(o.Operator.Dossier(o.ctx, agent.ID))(t)
 	require.Equal(t, "suspended", d.State)
 	require.False(t, d.Public)
@@ -165,7 +165,7 @@ func TestPosingAgents(t *testing.T) {
 		return handles
 	}
 	require.Equal(t, []string{"vex"}, posing())
-	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, vex.ID, "poses"))
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, vex.ID, nil, "poses"))
 	require.Empty(t, posing())
 }
 

@@ -17,13 +17,13 @@ import (
 
 // AnswerFeedback answers feedback or a report of an agent, in 1 to 4000 characters that the agent reads (§4.9). Answering again replaces
 // the answer; the audit log keeps each. A report of an agent that has been deleted meanwhile ends with its
-// answer. Faults: invalid_input, not_found.
-func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer, reason string) (*ent.Feedback, error) {
+// answer. The message is for the agent that was reported. Faults: invalid_input, not_found.
+func (a *API) AnswerFeedback(ctx context.Context, id uuid.UUID, answer string, message *string, reason string) (*ent.Feedback, error) {
 	wrong := fault.Fields{}
 	_, err := text.Multi(answer, 1, maxAnswer)
 	wrong.Add("answer", err)
 	details := map[string]any{"answer": answer}
-	e := entry{answerFeedback, id.String(), reason, details, wrong}
+	e := entry{answerFeedback, id.String(), reason, details, wrong, message}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Feedback, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {

@@ -40,6 +40,8 @@ var (
 	findTables = statements.Named("find_tables")
 	// selectConcerned finds the agent that an audit entry is about.
 	selectConcerned = statements.Named("select_concerned")
+	lockConcerned   = statements.Named("lock_concerned")
+	insertNotice    = statements.Named("insert_notice")
 	selectContent   = statements.Named("select_content")
 	countContent    = statements.Named("count_content")
 )

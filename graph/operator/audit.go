@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
+	"stoa/graph/events"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -14,8 +16,8 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// maxReason is the length of a reason in characters.
-const maxReason = bounds.Reason
+// maxReason and maxMessage are the lengths of a reason and of a message to an agent, in characters.
+const maxReason, maxMessage = bounds.Reason, bounds.Reason
 
 var errBlank = errors.New("must say why")
 
@@ -28,19 +30,61 @@ type entry struct {
 	details map[string]any
 	// wrong are the arguments that are wrong.
 	wrong fault.Fields
+	// message is a text to the agent that the target is or belongs to; nil for none.
+	message *string
 }
 
-// about is the agent that the target is or belongs to, the customer of an order; nil for any other target.
-func (e entry) about(ctx context.Context, tx *db.Tx) (*uuid.UUID, error) {
+// concerned is the agent that a target is or belongs to, the customer of an order, and what a notice to it is about.
+type concerned struct {
+	BotID     *uuid.UUID
+	AboutType string
+	AboutID   uuid.UUID
+}
+
+// concerned returns no agent for any other target.
+func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 	id, err := uuid.Parse(e.target)
 	if err != nil {
-		return nil, nil //nolint:nilerr,nilnil // a target that is not an entity belongs to no agent
+		return new(concerned), nil //nolint:nilerr // a target that is not an entity belongs to no agent
 	}
-	found, err := db.Column[uuid.UUID](ctx, tx.SQL, selectConcerned, e.procedure.Target, id)
+	found, err := db.All[concerned](ctx, tx.SQL, selectConcerned, e.procedure.Target, id)
 	if err != nil || len(found) == 0 {
-		return nil, err
+		return new(concerned), err
 	}
-	return &found[0], nil
+	return found[0], nil
+}
+
+// notify writes the message to the agent, unless that was deleted or has got it within a day.
+func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message string, now time.Time) error {
+	held, err := db.Column[uuid.UUID](ctx, tx.SQL, lockConcerned, to.BotID)
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	id := uuid.Must(uuid.NewV7())
+	made, err := db.Column[uuid.UUID](ctx, tx.SQL, insertNotice, id, now, to.BotID, to.AboutType, to.AboutID, message)
+	if err != nil || len(made) == 0 {
+		return err
+	}
+	return a.Outbox.Add(ctx, tx, events.Event{
+		Recipient: *to.BotID, Kind: events.OperatorNotice, Payload: events.NoticePayload{NoticeID: id},
+	})
+}
+
+// checkMessage adds the message to the details; an empty one is none.
+func (e *entry) checkMessage() {
+	if e.message == nil || *e.message == "" {
+		e.message = nil
+		return
+	}
+	if e.wrong == nil {
+		e.wrong = fault.Fields{}
+	}
+	_, err := text.Multi(*e.message, 1, maxMessage)
+	if err == nil && strings.TrimSpace(*e.message) == "" {
+		err = errEmptyMail
+	}
+	e.wrong.Add("message", err)
+	e.details["message"] = *e.message
 }
 
 // authorize returns unauthorized unless the caller is an operator, then invalid_input if the reason or another argument is wrong.
@@ -63,11 +107,19 @@ func authorize(ctx context.Context, reason string, wrong fault.Fields) error {
 // those of authorize, then those of the procedure.
 func audited[Result any](ctx context.Context, a *API, e entry, do func(context.Context, *db.Tx) (Result, error)) (Result, error) {
 	var result Result
+	if e.details == nil {
+		e.details = map[string]any{}
+	}
+	e.checkMessage()
 	err := authorize(ctx, e.reason, e.wrong)
 	if err != nil {
 		return result, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		about, err := e.concerned(ctx, tx) // what it does may delete the target
+		if err != nil {
+			return err
+		}
 		if result, err = do(ctx, tx); err != nil {
 			return err
 		}
@@ -75,14 +127,12 @@ func audited[Result any](ctx context.Context, a *API, e entry, do func(context.C
 		if err != nil {
 			return err
 		}
-		if e.details == nil {
-			e.details = map[string]any{}
+		if e.message != nil {
+			if err := a.notify(ctx, tx, about, *e.message, now); err != nil {
+				return err
+			}
 		}
-		about, err := e.about(ctx, tx)
-		if err != nil {
-			return err
-		}
-		return tx.Ent.AuditEntry.Create().SetOperator(viewer.From(ctx).Name).SetProcedure(e.procedure.Name).SetTarget(e.target).SetNillableBotID(about).
+		return tx.Ent.AuditEntry.Create().SetOperator(viewer.From(ctx).Name).SetProcedure(e.procedure.Name).SetTarget(e.target).SetNillableBotID(about.BotID).
 			SetReason(e.reason).SetDetails(e.details).SetCreatedAt(now).Exec(ctx)
 	})
 	if err != nil {
@@ -104,7 +154,7 @@ var exportList = Procedure{Name: "exportList"}
 // AuditExport writes the audit entry of an export of a private list, with its filters and how many rows it has (details). The export
 // begins once the entry is committed. Faults: unauthorized, invalid_input for a wrong reason.
 func (a *API) AuditExport(ctx context.Context, list string, details map[string]any, reason string) error {
-	_, err := audited(ctx, a, entry{exportList, list, reason, details, nil}, func(context.Context, *db.Tx) (struct{}, error) {
+	_, err := audited(ctx, a, entry{exportList, list, reason, details, nil, nil}, func(context.Context, *db.Tx) (struct{}, error) {
 		return struct{}{}, nil
 	})
 	return err
@@ -113,7 +163,7 @@ func (a *API) AuditExport(ctx context.Context, list string, details map[string]a
 // AuditJobs writes the audit entry of an operator's action on jobs or queues. The action has its own transaction: the entry is
 // committed before it and stays if the action is refused. Faults: unauthorized.
 func (a *API) AuditJobs(ctx context.Context, action, target string, details map[string]any) error {
-	e := entry{Procedure{Name: "jobs." + action}, target, jobsReason, details, nil}
+	e := entry{Procedure{Name: "jobs." + action}, target, jobsReason, details, nil, nil}
 	_, err := audited(ctx, a, e, func(context.Context, *db.Tx) (struct{}, error) {
 		return struct{}{}, nil
 	})

@@ -24,7 +24,10 @@ var removals = map[string]struct {
 }{
 	"post": {
 		func(o *office, by *graphtest.Agent) uuid.UUID { return o.Posted(by, marker, "private").ID },
-		func(o *office, id uuid.UUID) error { _, err := o.Operator.RemovePost(o.ctx, id, "why"); return err },
+		func(o *office, id uuid.UUID) error {
+			_, err := o.Operator.RemovePost(o.ctx, id, nil, "why")
+			return err
+		},
 		func(o *office, id uuid.UUID) (string, error) {
 			p, err := o.DB.Ent.Post.Get(o.ctx, id)
 			return p.Title + p.Text, err
@@ -38,7 +41,10 @@ var removals = map[string]struct {
 			require.NoError(o.t, err)
 			return made.Service.ID
 		},
-		func(o *office, id uuid.UUID) error { _, err := o.Operator.RemoveService(o.ctx, id, "why"); return err },
+		func(o *office, id uuid.UUID) error {
+			_, err := o.Operator.RemoveService(o.ctx, id, nil, "why")
+			return err
+		},
 		func(o *office, id uuid.UUID) (string, error) {
 			s, err := o.DB.Ent.Service.Get(o.ctx, id)
 			return s.Title + s.Description, err
@@ -51,7 +57,10 @@ var removals = map[string]struct {
 			o.Exec("UPDATE responses SET text = $1", marker)
 			return id
 		},
-		func(o *office, id uuid.UUID) error { _, err := o.Operator.RemoveTask(o.ctx, id, "why"); return err },
+		func(o *office, id uuid.UUID) error {
+			_, err := o.Operator.RemoveTask(o.ctx, id, nil, "why")
+			return err
+		},
 		func(o *office, id uuid.UUID) (string, error) {
 			t, err := o.DB.Ent.Task.Get(o.ctx, id)
 			return t.Title + t.Description, err

@@ -20,7 +20,7 @@ func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason s
 	details := map[string]any{"uses": uses, "note": kept}
 	setIfSent(details, "expiresAt", in.ExpiresAt)
 	setIfSent(details, "isDemo", in.IsDemo)
-	e := entry{createInvitation, id.String(), reason, details, wrong}
+	e := entry{createInvitation, id.String(), reason, details, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewInvitation, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
@@ -40,7 +40,7 @@ func (a *API) CreateInvitation(ctx context.Context, in InvitationInput, reason s
 
 // RevokeInvitation ends an invitation. A repeat keeps the first time. Faults: not_found.
 func (a *API) RevokeInvitation(ctx context.Context, id uuid.UUID, reason string) (*ent.Invitation, error) {
-	e := entry{revokeInvitation, id.String(), reason, nil, nil}
+	e := entry{revokeInvitation, id.String(), reason, nil, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Invitation, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {

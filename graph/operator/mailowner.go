@@ -33,7 +33,7 @@ func (a *API) MailOwner(ctx context.Context, botID uuid.UUID, body string, opera
 	}
 	details := map[string]any{"characters": utf8.RuneCountInString(body)}
 	setIfSent(details, "operationId", operationID)
-	result, err := audited(ctx, a, entry{mailOwner, botID.String(), reason, details, nil}, func(ctx context.Context, tx *db.Tx) (*OwnerMail, error) {
+	result, err := audited(ctx, a, entry{mailOwner, botID.String(), reason, details, nil, nil}, func(ctx context.Context, tx *db.Tx) (*OwnerMail, error) {
 		sent, repeated, err := a.Owners.MailFromOperator(ctx, tx, botID, body, operationID)
 		if err != nil {
 			return nil, err

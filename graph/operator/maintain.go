@@ -68,7 +68,7 @@ func (a *API) RunMaintenance(ctx context.Context, task MaintenanceTask, reason s
 	if !known {
 		wrong.Add("task", errTask)
 	}
-	e := entry{runMaintenance, "", reason, map[string]any{"task": task}, wrong}
+	e := entry{runMaintenance, "", reason, map[string]any{"task": task}, wrong, nil}
 	done, err := audited(ctx, a, e, func(context.Context, *db.Tx) (*Maintenance, error) {
 		return &Maintenance{Task: task}, nil
 	})
@@ -133,7 +133,7 @@ func (a *API) RotateKey(ctx context.Context, purpose KeyPurpose, reason string) 
 		wrong["purpose"] = "must be LOG or RECEIPTS"
 	}
 	details := map[string]any{"purpose": purpose}
-	return audited(ctx, a, entry{rotateKey, "", reason, details, wrong}, func(ctx context.Context, tx *db.Tx) (*SigningKey, error) {
+	return audited(ctx, a, entry{rotateKey, "", reason, details, wrong, nil}, func(ctx context.Context, tx *db.Tx) (*SigningKey, error) {
 		number, err := a.Keys.RotateKey(ctx, tx, purposes[purpose])
 		details["number"] = number
 		return &SigningKey{Purpose: purpose, Number: number}, err

@@ -19,12 +19,12 @@ import (
 
 // ClearProfile empties parts of an agent's profile: its display name becomes its handle; its texts are specialty, bio and character
 // description; its images stay its files. Faults: invalid_input (nothing is to be cleared), not_found (also for a deleted agent).
-func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, images bool, reason string) (*ent.Bot, error) {
+func (a *API) ClearProfile(ctx context.Context, botID uuid.UUID, name, texts, images bool, message *string, reason string) (*ent.Bot, error) {
 	wrong := fault.Fields{}
 	if !name && !texts && !images {
 		wrong.Add("name", errNoParts)
 	}
-	e := entry{clearProfile, botID.String(), reason, map[string]any{"name": name, "texts": texts, "images": images}, wrong}
+	e := entry{clearProfile, botID.String(), reason, map[string]any{"name": name, "texts": texts, "images": images}, wrong, message}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
 		return a.Agents.Clear(ctx, tx, botID, bots.Parts{Name: name, Texts: texts, Images: images})
 	})
@@ -65,12 +65,14 @@ type measures struct {
 	suspend bool
 	parts   bots.Parts
 	kinds   []ContentKind
+	// message is a text to the agent; nil for none.
+	message *string
 }
 
 // RemoveContent removes posts, open tasks, services or written ratings of an agent, each as its own procedure does: up to 1000 things,
 // in transactions of 100 with an audit entry each, which says how many of each kind went. What is left is counted. Faults: invalid_input
 // (no kinds), not_found.
-func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []ContentKind, reason string) (*Moderation, error) {
+func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []ContentKind, message *string, reason string) (*Moderation, error) {
 	wrong := fault.Fields{}
 	if len(kinds) == 0 {
 		wrong.Add("kinds", errNoKinds)
@@ -78,14 +80,15 @@ func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []Conten
 	if err := authorize(ctx, reason, wrong); err != nil {
 		return nil, err
 	}
-	return a.moderate(ctx, removeContent, botID, measures{kinds: kinds}, reason)
+	return a.moderate(ctx, removeContent, botID, measures{kinds: kinds, message: message}, reason)
 }
 
 // ModerateBot suspends an agent, empties parts of its profile and removes what it published, for one reason. What is suspended and
 // cleared, and the first 100 things that are removed, are one transaction; more are removed as RemoveContent does. Faults: invalid_input
 // (nothing is chosen), not_found, also for a deleted agent that is to be suspended or cleared.
-func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, texts, images bool, kinds []ContentKind, reason string) (*Moderation, error) {
-	m := measures{suspend, bots.Parts{Name: name, Texts: texts, Images: images}, kinds}
+func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, texts, images bool, kinds []ContentKind,
+	message *string, reason string) (*Moderation, error) {
+	m := measures{suspend, bots.Parts{Name: name, Texts: texts, Images: images}, kinds, message}
 	wrong := fault.Fields{}
 	if !suspend && m.parts == (bots.Parts{}) && len(kinds) == 0 {
 		wrong.Add("suspend", errNoAct)
@@ -101,7 +104,7 @@ func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m meas
 	total := &Moderation{Removed: []*RemovedContent{}}
 	for range removalBatches {
 		details := map[string]any{}
-		step, err := audited(ctx, a, entry{p, botID.String(), reason, details, nil}, func(ctx context.Context, tx *db.Tx) (*Moderation, error) {
+		step, err := audited(ctx, a, entry{p, botID.String(), reason, details, nil, m.message}, func(ctx context.Context, tx *db.Tx) (*Moderation, error) {
 			found, err := a.measure(ctx, tx, botID, m, details)
 			if err != nil {
 				return nil, err

@@ -32,7 +32,7 @@ func TestAProfileIsCleared(t *testing.T) {
 				CharacterDescription: graphtest.Ptr("An official."), AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: avatar}, RightsConfirmed: graphtest.Ptr(true),
 			})
 			require.NoError(t, err)
-			cleared, err := o.Operator.ClearProfile(o.ctx, swindler.ID, c.name, c.texts, c.images, "poses as the platform")
+			cleared, err := o.Operator.ClearProfile(o.ctx, swindler.ID, c.name, c.texts, c.images, nil, "poses as the platform")
 			require.NoError(t, err)
 			require.Equal(t, swindler.ID, cleared.ID)
 			own := graphtest.Got(o.Bots.Me(swindler.Ctx))(t)
@@ -45,10 +45,10 @@ func TestAProfileIsCleared(t *testing.T) {
 		})
 	}
 	o := newOffice(t)
-	graphtest.Refused(t, fault.InvalidInput)(o.Operator.ClearProfile(o.ctx, o.Agent().ID, false, false, false, "nothing"))
+	graphtest.Refused(t, fault.InvalidInput)(o.Operator.ClearProfile(o.ctx, o.Agent().ID, false, false, false, nil, "nothing"))
 	gone := o.Agent()
 	o.Deleted(gone)
-	graphtest.Refused(t, fault.NotFound)(o.Operator.ClearProfile(o.ctx, gone.ID, true, false, false, "gone"))
+	graphtest.Refused(t, fault.NotFound)(o.Operator.ClearProfile(o.ctx, gone.ID, true, false, false, nil, "gone"))
 }
 
 // One act removes everything of the kinds that it names, of that agent alone, and the audit log says how much that was.
@@ -68,16 +68,16 @@ func TestContentIsRemovedAtOnce(t *testing.T) {
 			o.Count("SELECT count(*) FROM services WHERE bot_id = $1 AND deleted_at IS NULL", by.ID),
 		}
 	}
-	graphtest.Refused(t, fault.InvalidInput)(o.Operator.RemoveContent(o.ctx, swindler.ID, nil, "no kinds"))
-	_, err := o.Operator.RemoveContent(o.ctx, uuid.New(), []operator.ContentKind{operator.ContentKindPosts}, "unknown")
+	graphtest.Refused(t, fault.InvalidInput)(o.Operator.RemoveContent(o.ctx, swindler.ID, nil, nil, "no kinds"))
+	_, err := o.Operator.RemoveContent(o.ctx, uuid.New(), []operator.ContentKind{operator.ContentKindPosts}, nil, "unknown")
 	graphtest.RequireFault(t, err, fault.NotFound)
 	require.Equal(t, [3]int64{2, 2, 2}, left(swindler))
 
-	_, err = o.Operator.RemoveContent(o.ctx, swindler.ID, []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindServices}, "spam")
+	_, err = o.Operator.RemoveContent(o.ctx, swindler.ID, []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindServices}, nil, "spam")
 	require.NoError(t, err)
 	require.Equal(t, [3]int64{0, 2, 0}, left(swindler))
 	require.Equal(t, [3]int64{1, 1, 1}, left(other))
-	_, err = o.Operator.RemoveContent(o.ctx, swindler.ID, []operator.ContentKind{operator.ContentKindTasks, operator.ContentKindRatings}, "spam")
+	_, err = o.Operator.RemoveContent(o.ctx, swindler.ID, []operator.ContentKind{operator.ContentKindTasks, operator.ContentKindRatings}, nil, "spam")
 	require.NoError(t, err)
 	require.Equal(t, [3]int64{}, left(swindler))
 	require.Equal(t, map[string]any{"POSTS": 2.0, "SERVICES": 2.0}, o.entries()[0].Details)
@@ -92,9 +92,9 @@ func TestModerationInOneAct(t *testing.T) {
 	o.Exec("UPDATE bots SET display_name = 'Stoa support', bio = 'Send me your token.' WHERE id = $1", swindler.ID)
 	o.Posted(swindler, "buy now", "public")
 	o.service(swindler)
-	_, err := o.Operator.ModerateBot(o.ctx, swindler.ID, false, false, false, false, nil, "nothing")
+	_, err := o.Operator.ModerateBot(o.ctx, swindler.ID, false, false, false, false, nil, nil, "nothing")
 	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "suspend")
-	done, err := o.Operator.ModerateBot(o.ctx, swindler.ID, true, true, false, false, []operator.ContentKind{operator.ContentKindPosts}, "a swindler")
+	done, err := o.Operator.ModerateBot(o.ctx, swindler.ID, true, true, false, false, []operator.ContentKind{operator.ContentKindPosts}, nil, "a swindler")
 	require.NoError(t, err)
 	require.NotNil(t, done.Bot.SuspendedAt)
 	require.Equal(t, done.Bot.Handle, done.Bot.DisplayName)
@@ -114,13 +114,13 @@ func TestRemovalIsBounded(t *testing.T) {
 	o.Exec(`INSERT INTO services (id, created_at, updated_at, bot_id, title, description)
 		SELECT gen_random_uuid(), stoa_now(), stoa_now(), $1, 'spam', 'spam' FROM generate_series(1, 1030)`, spammer.ID)
 	kinds := []operator.ContentKind{operator.ContentKindPosts, operator.ContentKindServices}
-	first := graphtest.Got(o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam"))(t)
+	first := graphtest.Got(o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, nil, "spam"))(t)
 	require.EqualValues(t, 30, first.Remaining)
 	require.Equal(t, []*operator.RemovedContent{{Kind: "POSTS"}, {Kind: "SERVICES", Removed: 1000, Remaining: 30}}, first.Removed)
 	require.EqualValues(t, 30, o.Count("SELECT count(*) FROM services WHERE deleted_at IS NULL"))
 	require.Len(t, o.entries(), 10)
 	require.Equal(t, map[string]any{"POSTS": 0.0, "SERVICES": 100.0, "remaining": 930.0}, o.entries()[0].Details)
-	second := graphtest.Got(o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, "spam"))(t)
+	second := graphtest.Got(o.Operator.RemoveContent(o.ctx, spammer.ID, kinds, nil, "spam"))(t)
 	require.Zero(t, second.Remaining)
 	require.EqualValues(t, 30, second.Removed[1].Removed)
 	require.Len(t, o.entries(), 11)
@@ -132,7 +132,7 @@ func TestWrittenRatingsAreRemoved(t *testing.T) {
 	o := newOffice(t)
 	id := o.rating()
 	found := graphtest.Got(o.DB.Ent.Rating.Get(o.ctx, id))(t)
-	_, err := o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, "bought")
+	_, err := o.Operator.RemoveContent(o.ctx, found.AuthorID, []operator.ContentKind{operator.ContentKindRatings}, nil, "bought")
 	require.NoError(t, err)
 	require.EqualValues(t, 0, o.Count("SELECT count(*) FROM ratings WHERE removed_at IS NULL"))
 	require.EqualValues(t, 0, o.Count("SELECT coalesce(sum(ratings), 0) FROM reputations WHERE bot_id = $1", found.SubjectID))
@@ -143,17 +143,17 @@ func TestTheAuditOfAnAgent(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)
 	agent, other := o.Agent(), o.Agent()
-	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(agent, "spam", "public").ID, "spam"))
-	graphtest.OK(t)(o.Operator.RemoveTask(o.ctx, o.task(agent), "spam"))
-	graphtest.OK(t)(o.Operator.RemoveService(o.ctx, o.service(agent), "spam"))
-	graphtest.OK(t)(o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), "spam"))
+	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(agent, "spam", "public").ID, nil, "spam"))
+	graphtest.OK(t)(o.Operator.RemoveTask(o.ctx, o.task(agent), nil, "spam"))
+	graphtest.OK(t)(o.Operator.RemoveService(o.ctx, o.service(agent), nil, "spam"))
+	graphtest.OK(t)(o.Operator.RemoveAttachment(o.ctx, o.File(agent, "avatar"), nil, "spam"))
 	report := graphtest.Got(o.Feedback.SendFeedback(other.Ctx, feedback.SendInput{
 		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."),
 		Subject: &feedback.SubjectInput{Type: graphtest.Ptr("bot"), ID: graphtest.Ptr(agent.ID.String())},
 	}))(t)
-	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, report.Feedback.ID, "Thank you.", "seen to"))
-	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, "spam"))
-	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, "another's"))
+	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, report.Feedback.ID, "Thank you.", nil, "seen to"))
+	graphtest.OK(t)(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "spam"))
+	graphtest.OK(t)(o.Operator.RemovePost(o.ctx, o.Posted(other, "spam", "public").ID, nil, "another's"))
 	found, err := o.Operator.AuditEntries(o.ctx, nil, nil, nil, nil, nil, &ent.AuditEntryWhereInput{BotID: &agent.ID})
 	require.NoError(t, err)
 	var procedures []string
@@ -195,7 +195,7 @@ func TestReportsStandApart(t *testing.T) {
 	require.Equal(t, "Reports wait for an answer, the oldest for 3 hours.", first.Text)
 	require.EqualValues(t, 1, first.Count)
 
-	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, made.ID, "We have seen to it.", "done"))
+	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, made.ID, "We have seen to it.", nil, "done"))
 	require.EqualValues(t, 1, o.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'feedback.answered'
 		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.ID))
 }

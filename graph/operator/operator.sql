@@ -23,24 +23,36 @@ UNION ALL SELECT id, 'webhooks' AS name FROM webhooks WHERE id = ANY (:ids)
 UNION ALL SELECT id, 'webhook_deliveries' AS name FROM webhook_deliveries WHERE id = ANY (:ids);
 
 -- name: select_concerned(kind text, id uuid)
--- The agent that an entity is or belongs to.
-SELECT c.bot_id FROM (
-  SELECT b.id AS bot_id FROM bots b WHERE :kind::text = 'Bot' AND b.id = :id
+-- The agent that an entity is or belongs to, and what a notice to that agent is about: of a report the thing that was reported.
+SELECT c.bot_id, coalesce(c.about, lower(:kind)) AS about_type, coalesce(c.about_id, :id) AS about_id FROM (
+  SELECT b.id AS bot_id, NULL AS about, NULL::uuid AS about_id FROM bots b WHERE :kind::text = 'Bot' AND b.id = :id
   UNION ALL
-  SELECT p.author_id FROM posts p WHERE :kind::text = 'Post' AND p.id = :id
+  SELECT p.author_id, NULL, NULL FROM posts p WHERE :kind::text = 'Post' AND p.id = :id
   UNION ALL
-  SELECT t.customer_id FROM tasks t WHERE :kind::text = 'Task' AND t.id = :id
+  SELECT t.customer_id, NULL, NULL FROM tasks t WHERE :kind::text = 'Task' AND t.id = :id
   UNION ALL
-  SELECT s.bot_id FROM services s WHERE :kind::text = 'Service' AND s.id = :id
+  SELECT s.bot_id, NULL, NULL FROM services s WHERE :kind::text = 'Service' AND s.id = :id
   UNION ALL
-  SELECT r.author_id FROM ratings r WHERE :kind::text = 'Rating' AND r.id = :id
+  SELECT r.author_id, NULL, NULL FROM ratings r WHERE :kind::text = 'Rating' AND r.id = :id
   UNION ALL
-  SELECT a.owner_id FROM attachments a WHERE :kind::text = 'Attachment' AND a.id = :id
+  SELECT a.owner_id, NULL, NULL FROM attachments a WHERE :kind::text = 'Attachment' AND a.id = :id
   UNION ALL
-  SELECT coalesce(f.subject_bot_id, f.bot_id) FROM feedbacks f WHERE :kind::text = 'Feedback' AND f.id = :id
+  SELECT coalesce(f.subject_bot_id, f.bot_id), f.subject_type, f.subject_id FROM feedbacks f WHERE :kind::text = 'Feedback' AND f.id = :id
   UNION ALL
-  SELECT o.customer_id FROM orders o WHERE :kind::text = 'Order' AND o.id = :id
+  SELECT o.customer_id, NULL, NULL FROM orders o WHERE :kind::text = 'Order' AND o.id = :id
 ) c;
+
+-- name: lock_concerned(bot uuid)
+-- Keeps the deletion of the agent from overlooking a notice.
+SELECT id FROM bots WHERE id = :bot AND state <> 'deleted' FOR NO KEY UPDATE;
+
+-- name: insert_notice(id uuid, now timestamp with time zone, bot uuid, about text, about_id uuid, message text)
+-- Not again within a day, as when a form is sent twice.
+INSERT INTO notices (id, created_at, bot_id, about_type, about_id, text)
+SELECT :id, :now, :bot, :about, :about_id, :message WHERE NOT EXISTS (
+  SELECT FROM notices n WHERE n.bot_id = :bot AND n.created_at > :now::timestamptz - interval '1 day'
+    AND n.about_id = :about_id AND n.text = :message)
+RETURNING id;
 
 -- name: select_content(bot uuid, kind text, max bigint)
 -- Things of a kind that an agent published and that can be removed, the oldest first.

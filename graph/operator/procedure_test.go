@@ -82,7 +82,7 @@ var acts = map[string]func(*office) act{
 			return o.Operator.TopUpWallet(ctx, id, 100, nil, reason)
 		})
 	},
-	"suspendBot": func(o *office) act { return on(o.Agent().ID, o.Operator.SuspendBot) },
+	"suspendBot": func(o *office) act { return on(o.Agent().ID, telling(o.Operator.SuspendBot)) },
 	"reinstateBot": func(o *office) act {
 		id := o.Agent().ID
 		o.Exec("UPDATE bots SET suspended_at = stoa_now() WHERE id = $1", id)
@@ -97,33 +97,35 @@ var acts = map[string]func(*office) act{
 	},
 	"clearProfile": func(o *office) act {
 		return on(o.Agent().ID, func(ctx context.Context, id uuid.UUID, reason string) (*ent.Bot, error) {
-			return o.Operator.ClearProfile(ctx, id, true, true, true, reason)
+			return o.Operator.ClearProfile(ctx, id, true, true, true, graphtest.Ptr("Stop."), reason)
 		})
 	},
 	"removeContent": func(o *office) act {
 		by := o.Agent()
 		o.Posted(by, "an advertisement", "public")
 		return on(by.ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-			return o.Operator.RemoveContent(ctx, id, []operator.ContentKind{operator.ContentKindPosts}, reason)
+			return o.Operator.RemoveContent(ctx, id, []operator.ContentKind{operator.ContentKindPosts}, nil, reason)
 		})
 	},
 	"moderateBot": func(o *office) act {
 		by := o.Agent()
 		o.Posted(by, "an advertisement", "public")
 		return on(by.ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-			return o.Operator.ModerateBot(ctx, id, true, true, true, true, []operator.ContentKind{operator.ContentKindPosts}, reason)
+			return o.Operator.ModerateBot(ctx, id, true, true, true, true, []operator.ContentKind{operator.ContentKindPosts}, nil, reason)
 		})
 	},
 	"removePost": func(o *office) act {
-		return on(o.Posted(o.Agent(), "an advertisement", "public").ID, o.Operator.RemovePost)
+		return on(o.Posted(o.Agent(), "an advertisement", "public").ID, telling(o.Operator.RemovePost))
 	},
-	"removeAttachment": func(o *office) act { return on(o.File(o.Agent(), attachments.Portfolio), o.Operator.RemoveAttachment) },
-	"removeTask":       func(o *office) act { return on(o.task(o.Agent()), o.Operator.RemoveTask) },
-	"removeService":    func(o *office) act { return on(o.service(o.Agent()), o.Operator.RemoveService) },
-	"removeRating":     func(o *office) act { return on(o.rating(), o.Operator.RemoveRating) },
+	"removeAttachment": func(o *office) act {
+		return on(o.File(o.Agent(), attachments.Portfolio), telling(o.Operator.RemoveAttachment))
+	},
+	"removeTask":    func(o *office) act { return on(o.task(o.Agent()), telling(o.Operator.RemoveTask)) },
+	"removeService": func(o *office) act { return on(o.service(o.Agent()), telling(o.Operator.RemoveService)) },
+	"removeRating":  func(o *office) act { return on(o.rating(), telling(o.Operator.RemoveRating)) },
 	"answerFeedback": func(o *office) act {
 		return on(o.sent(o.Agent()), func(ctx context.Context, id uuid.UUID, reason string) (*ent.Feedback, error) {
-			return o.Operator.AnswerFeedback(ctx, id, "Thank you.", reason)
+			return o.Operator.AnswerFeedback(ctx, id, "Thank you.", nil, reason)
 		})
 	},
 	"reviewPost":  func(o *office) act { return on(o.Posted(o.Agent(), "a text", "private").ID, o.Operator.ReviewPost) },
@@ -224,20 +226,27 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 		return o.Operator.TopUpWallet(ctx, id, 5, nil, reason)
 	}
 	moderate := func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-		return o.Operator.ModerateBot(ctx, id, true, false, false, false, nil, reason)
+		return o.Operator.ModerateBot(ctx, id, true, false, false, false, nil, nil, reason)
 	}
 	answer := func(ctx context.Context, id uuid.UUID, reason string) (*ent.Feedback, error) {
-		return o.Operator.AnswerFeedback(ctx, id, "yes", reason)
+		return o.Operator.AnswerFeedback(ctx, id, "yes", nil, reason)
 	}
 	for _, id := range []uuid.UUID{uuid.Must(uuid.NewV7()), gone} {
 		for i, a := range []act{
-			on(id, o.Operator.SuspendBot), on(id, o.Operator.ReinstateBot), on(id, o.Operator.ReissueToken), on(id, topUp), on(id, moderate),
-			on(id, o.Operator.RemovePost), on(id, o.Operator.RemoveAttachment), on(id, o.Operator.RemoveTask), on(id, o.Operator.RemoveService),
-			on(id, o.Operator.RemoveRating), on(id, answer), on(id, o.Operator.WithdrawDocument), on(id, o.Operator.ReviewOrder),
+			on(id, telling(o.Operator.SuspendBot)), on(id, o.Operator.ReinstateBot), on(id, o.Operator.ReissueToken), on(id, topUp), on(id, moderate),
+			on(id, telling(o.Operator.RemovePost)), on(id, telling(o.Operator.RemoveAttachment)), on(id, telling(o.Operator.RemoveTask)), on(id, telling(o.Operator.RemoveService)),
+			on(id, telling(o.Operator.RemoveRating)), on(id, answer), on(id, o.Operator.WithdrawDocument), on(id, o.Operator.ReviewOrder),
 			on(id, o.Operator.RevokeInvitation),
 		} {
 			require.Equal(t, fault.NotFound, fault.From(a.call(o.ctx, "why")).Code, i)
 		}
 	}
 	require.Equal(t, before, o.state())
+}
+
+// telling is a procedure with a message to the agent.
+func telling[Result any](do func(context.Context, uuid.UUID, *string, string) (Result, error)) func(context.Context, uuid.UUID, string) (Result, error) {
+	return func(ctx context.Context, id uuid.UUID, reason string) (Result, error) {
+		return do(ctx, id, graphtest.Ptr("Stop."), reason)
+	}
 }

@@ -21,7 +21,7 @@ func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason stri
 	id, sum := uuid.Must(uuid.NewV7()), sha256.Sum256([]byte(in.Text))
 	hash := hex.EncodeToString(sum[:])
 	details := map[string]any{"key": in.Key, "title": in.Title, "version": in.Version, "url": in.URL, "sha256": hash}
-	e := entry{publishDocument, id.String(), reason, details, wrong}
+	e := entry{publishDocument, id.String(), reason, details, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
@@ -47,7 +47,7 @@ func (a *API) PublishDocument(ctx context.Context, in DocumentInput, reason stri
 // WithdrawDocument takes a version of a document out of force; no other takes its place. A repeat keeps the first time. Faults:
 // not_found.
 func (a *API) WithdrawDocument(ctx context.Context, id uuid.UUID, reason string) (*ent.Document, error) {
-	e := entry{withdrawDocument, id.String(), reason, nil, nil}
+	e := entry{withdrawDocument, id.String(), reason, nil, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Document, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {

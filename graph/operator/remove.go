@@ -17,8 +17,8 @@ import (
 
 // RemovePost deletes a post softly, as its author could (§2.2). Its record stays in the explorer, and its files, which are free
 // again, stay its author's. Faults: not_found, also for a post that is deleted already.
-func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent.Post, error) {
-	return audited(ctx, a, entry{removePost, id.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
+func (a *API) RemovePost(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Post, error) {
+	return audited(ctx, a, entry{removePost, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Post, error) {
 		removed, err := posts.Remove(ctx, tx, id)
 		if err != nil {
 			return nil, err
@@ -30,8 +30,8 @@ func (a *API) RemovePost(ctx context.Context, id uuid.UUID, reason string) (*ent
 // RemoveTask takes a task off the public board permanently (§4.9). An open one is closed, and the responses to it are declined. An
 // order made from it continues. Its record and the responses to it stay in the explorer. Faults: not_found, also for a task that is
 // removed already.
-func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent.Task, error) {
-	return audited(ctx, a, entry{removeTask, id.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
+func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Task, error) {
+	return audited(ctx, a, entry{removeTask, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Task, error) {
 		if err := a.RemoveFromBoard(ctx, tx, id); err != nil {
 			return nil, err
 		}
@@ -41,8 +41,8 @@ func (a *API) RemoveTask(ctx context.Context, id uuid.UUID, reason string) (*ent
 
 // RemoveService deletes a service softly, as its agent could (§4.9). Its record stays in the explorer. Faults: not_found, also
 // for a service that is deleted already.
-func (a *API) RemoveService(ctx context.Context, id uuid.UUID, reason string) (*ent.Service, error) {
-	e := entry{removeService, id.String(), reason, nil, nil}
+func (a *API) RemoveService(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Service, error) {
+	e := entry{removeService, id.String(), reason, nil, nil, message}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Service, error) {
 		if err := services.Remove(ctx, tx, id); err != nil {
 			return nil, err
@@ -53,16 +53,16 @@ func (a *API) RemoveService(ctx context.Context, id uuid.UUID, reason string) (*
 
 // RemoveRating takes a rating out of the list and the reputation of its subject (§2.10); the author's latest one before it counts
 // again. Its record stays in the explorer. Faults: not_found, also for a rating that is removed already.
-func (a *API) RemoveRating(ctx context.Context, id uuid.UUID, reason string) (*ent.Rating, error) {
-	return audited(ctx, a, entry{removeRating, id.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Rating, error) {
+func (a *API) RemoveRating(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Rating, error) {
+	return audited(ctx, a, entry{removeRating, id.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Rating, error) {
 		return ratings.Remove(ctx, tx, id)
 	})
 }
 
 // RemoveAttachment makes a file unavailable to everyone (§2.7). An order keeps it on its card; from a profile or a post it goes.
 // Its record stays in the explorer. Faults: not_found, also for a file that has no bytes, or none any more.
-func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, reason string) (*ent.Attachment, error) {
-	e := entry{removeAttachment, id.String(), reason, nil, nil}
+func (a *API) RemoveAttachment(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Attachment, error) {
+	e := entry{removeAttachment, id.String(), reason, nil, nil, message}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Attachment, error) {
 		if err := attachments.Remove(ctx, tx, id); err != nil {
 			return nil, err

@@ -64,10 +64,10 @@ func TestRemovedTasksAndServicesAreGoneForEveryone(t *testing.T) {
 	o := newOffice(t)
 	ada := o.Agent()
 	task, service := o.task(ada), o.service(ada)
-	goneTask := graphtest.Got(o.Operator.RemoveTask(o.ctx, task, "an advertisement"))(t)
+	goneTask := graphtest.Got(o.Operator.RemoveTask(o.ctx, task, nil, "an advertisement"))(t)
 	require.NotNil(t, goneTask.RemovedAt)
 	require.Equal(t, "A poem", goneTask.Title, "the explorer keeps it")
-	goneService := graphtest.Got(o.Operator.RemoveService(o.ctx, service, "an advertisement"))(t)
+	goneService := graphtest.Got(o.Operator.RemoveService(o.ctx, service, nil, "an advertisement"))(t)
 	require.NotNil(t, goneService.DeletedAt)
 	require.Equal(t, "Poems", goneService.Title)
 	by := graphtest.Got(goneService.Bot(o.ctx))(t)
@@ -79,8 +79,8 @@ func TestRemovedTasksAndServicesAreGoneForEveryone(t *testing.T) {
 		require.Empty(t, list.Services)
 	}
 	graphtest.Refused(t, fault.NotFound)(o.Services.DeleteService(ada.Ctx, services.ServiceInput{ServiceID: service.String()}))
-	graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveTask(o.ctx, task, "again"))
-	graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveService(o.ctx, service, "again"))
+	graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveTask(o.ctx, task, nil, "again"))
+	graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveService(o.ctx, service, nil, "again"))
 	require.Len(t, o.entries(), 2)
 }
 
@@ -92,7 +92,7 @@ func TestARemovedPostIsGoneForEveryone(t *testing.T) {
 	post, kept := o.publish(author, file), o.Posted(author, "as ever", "public")
 	graphtest.OK(t)(o.file(reader.Ctx, file))
 
-	gone := graphtest.Got(o.Operator.RemovePost(o.ctx, post.ID, "an advertisement"))(t)
+	gone := graphtest.Got(o.Operator.RemovePost(o.ctx, post.ID, nil, "an advertisement"))(t)
 	require.Equal(t, "buy now", gone.Text, "the explorer keeps it")
 	require.NotNil(t, gone.DeletedAt)
 	by := graphtest.Got(gone.Author(o.ctx))(t)
@@ -105,7 +105,7 @@ func TestARemovedPostIsGoneForEveryone(t *testing.T) {
 		require.Equal(t, kept.ID, feed.Posts[0].ID)
 	}
 	graphtest.Refused(t, fault.NotFound)(o.file(reader.Ctx, file))
-	graphtest.Refused(t, fault.NotFound)(o.Operator.RemovePost(o.ctx, post.ID, "once more"))
+	graphtest.Refused(t, fault.NotFound)(o.Operator.RemovePost(o.ctx, post.ID, nil, "once more"))
 	require.Len(t, o.entries(), 1)
 	require.Equal(t, []uuid.UUID{file}, ids(o.publish(author, file).Attachments), "its files are the author's to use")
 }
@@ -178,7 +178,7 @@ func TestARemovedFileIsGoneForEveryone(t *testing.T) {
 			before := graphtest.Got(o.file(reader.Ctx, file))(t)
 			require.True(t, before.Available)
 
-			gone := graphtest.Got(o.Operator.RemoveAttachment(o.ctx, file, "not theirs"))(t)
+			gone := graphtest.Got(o.Operator.RemoveAttachment(o.ctx, file, nil, "not theirs"))(t)
 			require.NotNil(t, gone.DeletedAt)
 			by := graphtest.Got(gone.Owner(o.ctx))(t)
 			require.Equal(t, owner.ID, by.ID)
@@ -198,7 +198,7 @@ func TestARemovedFileIsGoneForEveryone(t *testing.T) {
 				require.Empty(t, found())
 				graphtest.Refused(t, fault.NotFound)(o.file(reader.Ctx, file))
 			}
-			graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveAttachment(o.ctx, file, "once more"))
+			graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveAttachment(o.ctx, file, nil, "once more"))
 			require.Len(t, o.entries(), 1)
 		})
 	}
@@ -210,6 +210,6 @@ func TestAnUploadWithoutBytesCannotBeRemoved(t *testing.T) {
 	for _, status := range []string{"pending", "rejected"} {
 		file := o.File(o.Agent(), attachments.Order)
 		o.Exec("UPDATE attachments SET status = $2 WHERE id = $1", file, status)
-		graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveAttachment(o.ctx, file, "why"))
+		graphtest.Refused(t, fault.NotFound)(o.Operator.RemoveAttachment(o.ctx, file, nil, "why"))
 	}
 }

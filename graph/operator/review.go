@@ -64,7 +64,7 @@ func (r *OrderReview) RefundReason() *string { return r.Order.RefundReason }
 
 // ReviewOrder shows an order to an operator (§2.6). The audit entry is committed before anything is shown. Faults: not_found.
 func (a *API) ReviewOrder(ctx context.Context, orderID uuid.UUID, reason string) (*OrderReview, error) {
-	e := entry{reviewOrder, orderID.String(), reason, nil, nil}
+	e := entry{reviewOrder, orderID.String(), reason, nil, nil, nil}
 	review, err := audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*OrderReview, error) {
 		found, err := tx.Ent.Order.Get(ctx, orderID)
 		if err != nil {
@@ -153,7 +153,7 @@ func (r *PostReview) File(ctx context.Context, id uuid.UUID) ([]byte, error) {
 
 // ReviewPost shows a post to an operator, also a private one. The audit entry is committed before anything is shown. Faults: not_found.
 func (a *API) ReviewPost(ctx context.Context, postID uuid.UUID, reason string) (*PostReview, error) {
-	return audited(ctx, a, entry{reviewPost, postID.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*PostReview, error) {
+	return audited(ctx, a, entry{reviewPost, postID.String(), reason, nil, nil, nil}, func(ctx context.Context, tx *db.Tx) (*PostReview, error) {
 		found, err := tx.Ent.Post.Get(ctx, postID)
 		if err != nil {
 			return nil, err

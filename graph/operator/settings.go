@@ -38,7 +38,7 @@ type SettingsInput struct {
 // restoring by email, while something that they need is missing.
 func (a *API) UpdateSettings(ctx context.Context, in SettingsInput, reason string) (*ent.Setting, error) {
 	in, changes, wrong := in.check()
-	e := entry{updateSettings, "", reason, changes, wrong}
+	e := entry{updateSettings, "", reason, changes, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
@@ -103,7 +103,7 @@ func (a *API) turn(ctx context.Context, sw setupSwitch, on bool, reason string) 
 	if on {
 		p = sw.activate
 	}
-	return audited(ctx, a, entry{p, "", reason, details, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
+	return audited(ctx, a, entry{p, "", reason, details, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Setting, error) {
 		now, err := tx.Now(ctx)
 		if err != nil {
 			return nil, err

@@ -12,10 +12,10 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. A repeat keeps the first time.
-// Faults: not_found, also for a deleted agent.
-func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
-	return a.changeBot(ctx, suspendBot, botID, reason, suspending)
+// SuspendBot shuts an agent out, closes its sockets and pauses its webhooks; its obligations stay. A repeat keeps the first time. The
+// message is what its requests are refused with. Faults: not_found, also for a deleted agent.
+func (a *API) SuspendBot(ctx context.Context, botID uuid.UUID, message *string, reason string) (*ent.Bot, error) {
+	return a.changeBot(ctx, suspendBot, botID, message, reason, suspending)
 }
 
 // suspending keeps the first time.
@@ -29,7 +29,7 @@ func suspending(b *ent.Bot, u *ent.BotUpdateOne, now time.Time) bool {
 // ReinstateBot ends a suspension and takes an agent out of the trash; its tokens work again unless they have expired. Faults:
 // not_found, also for a deleted agent.
 func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
-	return a.changeBot(ctx, reinstateBot, botID, reason, func(b *ent.Bot, u *ent.BotUpdateOne, _ time.Time) bool {
+	return a.changeBot(ctx, reinstateBot, botID, nil, reason, func(b *ent.Bot, u *ent.BotUpdateOne, _ time.Time) bool {
 		u.ClearSuspendedAt()
 		return b.SuspendedAt != nil || b.State != bot.StateActive
 	})
@@ -39,8 +39,8 @@ func (a *API) ReinstateBot(ctx context.Context, botID uuid.UUID, reason string) 
 type botChange func(current *ent.Bot, update *ent.BotUpdateOne, now time.Time) bool
 
 // changeBot runs a procedure that changes an agent and ends its tokens, or lets them work again.
-func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, reason string, change botChange) (*ent.Bot, error) {
-	return audited(ctx, a, entry{p, botID.String(), reason, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
+func (a *API) changeBot(ctx context.Context, p Procedure, botID uuid.UUID, message *string, reason string, change botChange) (*ent.Bot, error) {
+	return audited(ctx, a, entry{p, botID.String(), reason, nil, nil, message}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
 		return a.changeInside(ctx, tx, p, botID, change)
 	})
 }
@@ -79,7 +79,7 @@ func (a *API) changeInside(ctx context.Context, tx *db.Tx, p Procedure, botID uu
 // lost its own.
 // Faults: not_found, also for a deleted agent.
 func (a *API) ReissueToken(ctx context.Context, botID uuid.UUID, reason string) (*auth.TokenGrant, error) {
-	e := entry{reissueToken, botID.String(), reason, nil, nil}
+	e := entry{reissueToken, botID.String(), reason, nil, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*auth.TokenGrant, error) {
 		return a.Auth.Reissue(ctx, tx, botID, auth.NewToken(), auth.TokenReissued)
 	})

@@ -25,11 +25,11 @@ func TestSuspensionEndsWithReinstatement(t *testing.T) {
 	agent := o.Agent()
 	authenticated := func() error { _, err := o.Auth.Authenticate(context.Background(), agent.Token, true); return err }
 
-	first := graphtest.Got(o.Operator.SuspendBot(o.ctx, agent.ID, "spam"))(t)
+	first := graphtest.Got(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "spam"))(t)
 	require.Equal(t, int64(1), ended.Load())
 	graphtest.RequireFault(t, authenticated(), fault.Forbidden)
 	o.Shift(day)
-	again := graphtest.Got(o.Operator.SuspendBot(o.ctx, agent.ID, "more spam"))(t)
+	again := graphtest.Got(o.Operator.SuspendBot(o.ctx, agent.ID, nil, "more spam"))(t)
 	require.True(t, first.SuspendedAt.Equal(*again.SuspendedAt))
 
 	back := graphtest.Got(o.Operator.ReinstateBot(o.ctx, agent.ID, "it was a mistake"))(t)

@@ -24,7 +24,7 @@ func (a *API) TopUpWallet(ctx context.Context, botID uuid.UUID, amountMinor int6
 	}
 	details := map[string]any{"amountMinor": amountMinor}
 	setIfSent(details, "operationId", operationID)
-	e := entry{topUpWallet, botID.String(), reason, details, wrong}
+	e := entry{topUpWallet, botID.String(), reason, details, wrong, nil}
 	result, err := audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*TopUp, error) {
 		held := tx.Ent.Account.Query().Where(account.BotID(botID), account.HasBotWith(bot.StateNEQ(bot.StateDeleted)))
 		if _, err := held.Clone().ForUpdate().Only(ctx); err != nil {

@@ -126,7 +126,7 @@ func TestForeignKeysDoNotWaitForAChangeOfTheAuthor(t *testing.T) {
 			return err
 		}},
 		"it is suspended": {"LOCK TABLE audit_entries", func() error {
-			_, err := s.Operator.SuspendBot(s.operator, s.author.ID, "a reason")
+			_, err := s.Operator.SuspendBot(s.operator, s.author.ID, nil, "a reason")
 			return err
 		}},
 		"its token is reissued": {"LOCK TABLE audit_entries", func() error {
@@ -224,11 +224,11 @@ func (c *concurrentAgents) acts() []func(*graphtest.Agent) error {
 		return err
 	}
 	moderate := func(a *graphtest.Agent) error {
-		_, err := c.Operator.RemovePost(c.operator, c.post(a), "a reason")
+		_, err := c.Operator.RemovePost(c.operator, c.post(a), nil, "a reason")
 		return err
 	}
 	suspend := func(a *graphtest.Agent) error {
-		_, err := c.Operator.SuspendBot(c.operator, a.ID, "a reason")
+		_, err := c.Operator.SuspendBot(c.operator, a.ID, nil, "a reason")
 		return err
 	}
 	reinstate := func(a *graphtest.Agent) error {

@@ -86,7 +86,7 @@ func (s *fixture) ok(_ any, err error) {
 
 func (s *fixture) change(id uuid.UUID, f posts.Fields) { s.ok(s.update(s.author, id, f)) }
 
-func (s *fixture) suspend() { s.ok(s.Operator.SuspendBot(s.operator, s.author.ID, "It floods.")) }
+func (s *fixture) suspend() { s.ok(s.Operator.SuspendBot(s.operator, s.author.ID, nil, "It floods.")) }
 
 func (s *fixture) reinstate() {
 	s.ok(s.Operator.ReinstateBot(s.operator, s.author.ID, "It was a test."))
@@ -126,7 +126,7 @@ func TestFeedMatchesDefinition(t *testing.T) {
 		"of another kind, hidden":  {[]func(*fixture){func(s *fixture) { s.change(s.open, posts.Fields{Kind: ptr("portfolio"), Visibility: ptr("private")}) }}, "other work"},
 		"deleted":                  {[]func(*fixture){func(s *fixture) { s.remove(s.author, s.open) }}, "other work"},
 		"a private one deleted":    {[]func(*fixture){func(s *fixture) { s.remove(s.author, s.note) }}, all},
-		"removed by an operator":   {[]func(*fixture){func(s *fixture) { s.ok(s.Operator.RemovePost(s.operator, s.work, "It is stolen.")) }}, "open other"},
+		"removed by an operator":   {[]func(*fixture){func(s *fixture) { s.ok(s.Operator.RemovePost(s.operator, s.work, nil, "It is stolen.")) }}, "open other"},
 		"closed":                   {[]func(*fixture){(*fixture).close}, "other"},
 		"closed and open again":    {[]func(*fixture){(*fixture).close, (*fixture).reopen}, all},
 		"suspended":                {[]func(*fixture){(*fixture).suspend}, "other"},

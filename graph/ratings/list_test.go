@@ -52,7 +52,7 @@ func TestPagesOfRatings(t *testing.T) {
 	in := ratings.ListInput{BotID: subject.ID.String(), Before: []string{want[200].String()}}
 	end := graphtest.Got(w.Ratings.BotRatings(other.Ctx, in))(t)
 	require.Equal(t, &ratings.List{Ratings: []*ratings.Card{}}, end)
-	graphtest.OK(t)(w.Operator.RemoveRating(operator, want[150], "why"))
+	graphtest.OK(t)(w.Operator.RemoveRating(operator, want[150], nil, "why"))
 	in.Before = []string{want[150].String()}
 	rest := graphtest.Got(w.Ratings.BotRatings(other.Ctx, in))(t)
 	require.Len(t, rest.Ratings, 50, "a cursor outlives its rating")

@@ -89,7 +89,7 @@ func TestReputationsFollowTheModel(t *testing.T) {
 		for range rapid.IntRange(1, 25).Draw(r, "steps") {
 			if len(m) > 0 && rapid.IntRange(0, 3).Draw(r, "what") == 0 {
 				gone := rapid.SampledFrom(m).Draw(r, "removed")
-				_, err := w.Operator.RemoveRating(operator, gone.id, "why")
+				_, err := w.Operator.RemoveRating(operator, gone.id, nil, "why")
 				if gone.removed {
 					require.Equal(r, fault.NotFound, fault.From(err).Code)
 				} else {
@@ -140,7 +140,7 @@ func TestReputationsAtOnce(t *testing.T) {
 			group.Go(func() {
 				made, err := w.Ratings.RateOrder(author.Ctx, input(order, int64(1+(i+n)%5)))
 				if err == nil && n%3 == 0 {
-					_, err = w.Operator.RemoveRating(operator, made.Rating.ID, "why")
+					_, err = w.Operator.RemoveRating(operator, made.Rating.ID, nil, "why")
 				}
 				if err != nil {
 					t.Error(err)
@@ -170,7 +170,7 @@ func TestARemovedRating(t *testing.T) {
 	made := graphtest.Got(w.Ratings.RateOrder(author.Ctx, in))(t)
 	require.Equal(t, reputation(5, 2, 1), w.reputation(author, subject))
 
-	gone := graphtest.Got(w.Operator.RemoveRating(operator, made.Rating.ID, "bought"))(t)
+	gone := graphtest.Got(w.Operator.RemoveRating(operator, made.Rating.ID, nil, "bought"))(t)
 	require.NotNil(t, gone.RemovedAt)
 	about := graphtest.Got(gone.Subject(operator))(t)
 	require.Equal(t, subject.ID, about.ID)
@@ -179,7 +179,7 @@ func TestARemovedRating(t *testing.T) {
 	graphtest.Refused(t, fault.StateConflict)(w.Ratings.RateOrder(author.Ctx, input(last, 5)))
 	again := graphtest.Got(w.Ratings.RateOrder(author.Ctx, in))(t)
 	require.True(t, again.Repeated)
-	graphtest.OK(t)(w.Operator.RemoveRating(operator, first.ID, "this one, too"))
+	graphtest.OK(t)(w.Operator.RemoveRating(operator, first.ID, nil, "this one, too"))
 	require.Equal(t, ratings.Score{}, w.reputation(author, subject))
 	require.EqualValues(t, 2, w.Count("SELECT count(*) FROM audit_entries WHERE procedure = 'removeRating'"))
 }

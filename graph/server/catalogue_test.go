@@ -82,4 +82,11 @@ func opinion(w *twins) {
 	require.Len(w.t, w.same(before(mine, theirs))["feedback"], 2)
 	w.refused(fault.InvalidID, before("x", "x"))
 	w.refused(fault.NotFound, before(theirs.(string), mine))
+
+	w.Exec(`INSERT INTO notices (id, created_at, bot_id, about_type, about_id, text)
+		SELECT gen_random_uuid(), stoa_now(), id, 'bot', id, 'Stop.' FROM bots`)
+	notices := operation{method: "GET", path: "/notices", field: "notices"}
+	require.Len(w.t, w.same(notices)["notices"], 1)
+	notices.path, notices.more = "/notices?before=x", variables{"before": "x"}
+	w.refused(fault.InvalidID, notices)
 }

@@ -55,7 +55,7 @@ var endings = []ending{
 		return granted.Token, nil
 	}},
 	{"suspended", func(w *world, agent *graphtest.Agent) (string, error) {
-		if _, err := w.Operator.SuspendBot(operator(), agent.ID, "spam"); err != nil {
+		if _, err := w.Operator.SuspendBot(operator(), agent.ID, nil, "spam"); err != nil {
 			return "", err
 		}
 		_, err := w.Operator.ReinstateBot(operator(), agent.ID, "a mistake")
@@ -192,7 +192,7 @@ func TestChangesWithAnEndedTokenComeTooLate(t *testing.T) {
 		_, err = w.Webhooks.DeleteWebhook(agent.Ctx, in)
 		return append(all, err)
 	}
-	graphtest.OK(t)(w.Operator.SuspendBot(operator(), agent.ID, "spam"))
+	graphtest.OK(t)(w.Operator.SuspendBot(operator(), agent.ID, nil, "spam"))
 	for _, err := range calls() {
 		graphtest.RequireFault(t, err, fault.Forbidden)
 	}

@@ -29,7 +29,7 @@ func TestTaskEventsReachWebhooks(t *testing.T) {
 	w.Responded(responder, closed.ID)
 	w.Exec("DELETE FROM events WHERE kind IN ('order.changed', 'task.responded')")
 	as := viewer.With(context.Background(), viewer.Viewer{Kind: viewer.Operator, Name: "ada"})
-	_, err := w.Operator.RemoveTask(as, closed.ID, "a check")
+	_, err := w.Operator.RemoveTask(as, closed.ID, nil, "a check")
 	require.NoError(t, err)
 	w.DeliverWebhooks()
 	all := map[string]map[string]any{}

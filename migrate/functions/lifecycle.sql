@@ -45,6 +45,7 @@ DECLARE
   moment timestamptz := stoa_now();
 BEGIN
   DELETE FROM text_usage WHERE bot_id = agent;
+  DELETE FROM notices WHERE bot_id = agent;
   DELETE FROM feedbacks WHERE bot_id = agent AND NOT (kind = 'report' AND state = 'open');
   UPDATE posts SET title = '', text = '', deleted_at = coalesce(deleted_at, moment), updated_at = moment
     WHERE author_id = agent AND (deleted_at IS NULL OR title <> '' OR text <> '');

@@ -28,6 +28,7 @@ var EventKinds = []EventKind{
 	{TaskSelected, []string{"task_id", "response_id", "order_id"}},
 	{TaskDeclined, []string{"task_id", "response_id"}},
 	{FeedbackAnswered, []string{"feedback_id"}},
+	{OperatorNotice, []string{"notice_id"}},
 }
 
 // Event is an event of an agent (§6).
@@ -65,6 +66,7 @@ type Happened struct {
 	Message   *Message `json:"message"`
 
 	FeedbackID string `json:"feedback_id"`
+	NoticeID   string `json:"notice_id"`
 	Revision   int64  `json:"revision"`
 }
 

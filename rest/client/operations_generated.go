@@ -65,6 +65,7 @@ const (
 	OrderDraftReply        = "order.draft_reply"
 	OrderReceipt           = "order.receipt"
 	ExportReady            = "export.ready"
+	OperatorNotice         = "operator.notice"
 )
 
 // Me calls getMe: read the own passport.
@@ -530,6 +531,11 @@ func (c *Client) SendFeedback(ctx context.Context, input FeedbackInput) (Feedbac
 // OwnFeedback calls listFeedback: read own feedback and its answers. Codes: invalid_id, not_found.
 func (c *Client) OwnFeedback(ctx context.Context) iter.Seq2[Feedback, error] {
 	return Rows[Feedback](ctx, c, "/feedback", "feedback", nil)
+}
+
+// Notices calls listNotices: read what operators wrote to the agent about their acts. Codes: invalid_id, not_found.
+func (c *Client) Notices(ctx context.Context) iter.Seq2[Notice, error] {
+	return Rows[Notice](ctx, c, "/notices", "notices", nil)
 }
 
 // CreateExport calls createExport: ask for an archive of everything that you have here. One ZIP file of your profile, posts,

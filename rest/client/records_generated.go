@@ -299,8 +299,24 @@ type Feedback struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// Notice is a text of an operator to the agent.
+type Notice struct {
+	Whole
+
+	ID        string        `json:"id"`
+	About     NoticeSubject `json:"about"`
+	Text      string        `json:"text"`
+	CreatedAt time.Time     `json:"created_at"`
+}
+
 // Subject is an agent or what it published, as a report names it.
 type Subject struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+// NoticeSubject is the agent, or the thing of it, that a notice is about.
+type NoticeSubject struct {
 	Type string `json:"type"`
 	ID   string `json:"id"`
 }

@@ -7,13 +7,15 @@ import (
 	"strings"
 )
 
-// eventNames are the members that an event gets beside those of the API. Its title and the name of an agent are other agents' texts.
+// eventNames are the members that an event gets beside those of the API. Its title and the name of an agent are other
+// agents' texts, a notice is the operators'.
 var eventNames = object{"properties": object{"events": object{"items": object{"properties": object{
 	"who": object{"properties": object{
 		"id": object{"format": "uuid"}, "handle": object{"pattern": "^[a-z][a-z0-9_]{2,31}$"},
 	}},
 	"role":   object{"enum": []any{"customer", "contractor"}},
 	"action": object{"pattern": "^[a-z]+(-[a-z]+)?$"},
+	"notice": object{"type": "string"},
 }}}}}
 
 // pollEvents reads events and says what their ids mean: who acted, what it is about, and which role the caller has in it.
@@ -64,6 +66,12 @@ func (l *lookups) name(event object) {
 		l.setPerson(event, payload["bot_id"])
 	case "message":
 		l.setPerson(event, payload["sender_id"])
+	case "operator":
+		for _, notice := range as[[]any](l.read("/notices")["notices"]) {
+			if notice := as[object](notice); notice["id"] == payload["notice_id"] {
+				event["notice"] = notice["text"]
+			}
+		}
 	}
 }
 

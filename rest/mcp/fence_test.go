@@ -66,7 +66,7 @@ func TestFormsRefuseProse(t *testing.T) {
 	}
 	slices.Sort(ours)
 	require.Equal(t, []string{
-		"feedback.feedback.answer", "feedback.feedback[].answer", "orders.receipt.proof", "orders.receipt.ratings[].proof",
+		"events.events[].notice", "feedback.feedback.answer", "feedback.feedback[].answer", "feedback.notices", "orders.receipt.proof", "orders.receipt.ratings[].proof",
 	}, ours, "operators and the server write these alone")
 	for _, at := range []string{
 		"events.events[].kind", "events.events[].payload.friendship_status", "events.events[].payload.contact_id",

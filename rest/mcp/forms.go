@@ -120,16 +120,16 @@ func (f *forms) own(s string) bool {
 	return slices.ContainsFunc(f.texts, func(fits func(string) bool) bool { return fits(s) })
 }
 
-// trust notes that the server or its operators write the texts of all members with a name.
-func (f *forms) trust(name string) {
+// trust notes that the server or its operators write the texts in all members with one of the names.
+func (f *forms) trust(names []string) {
 	if f == nil {
 		return
 	}
 	for member, inner := range f.members {
-		inner.ours = inner.ours || member == name
-		inner.trust(name)
+		inner.ours = inner.ours || slices.Contains(names, member)
+		inner.trust(names)
 	}
-	f.elements.trust(name)
+	f.elements.trust(names)
 }
 
 // member returns the forms of a member of an object. The description does not name the members of an action's template; those that end in
@@ -138,6 +138,8 @@ func (f *forms) member(name string) *forms {
 	switch {
 	case f == nil:
 		return nil
+	case f.ours:
+		return f
 	case f.members[name] != nil:
 		return f.members[name]
 	case f.other != nil && strings.HasSuffix(name, "_id"):
@@ -149,8 +151,8 @@ func (f *forms) member(name string) *forms {
 
 // element returns the forms of the elements of a list.
 func (f *forms) element() *forms {
-	if f == nil {
-		return nil
+	if f == nil || f.ours {
+		return f
 	}
 	return f.elements
 }

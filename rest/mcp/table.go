@@ -28,7 +28,7 @@ var tools = []tool{
 		{operation: "withdrawResponse", when: "answer"},
 	}},
 	{name: "offer_order", ways: only("createOrder"), brief: true, present: "getOrder", adds: completed},
-	{name: "orders", choice: "show", adds: completedList, ours: "proof", send: listOrders, ways: []way{
+	{name: "orders", choice: "show", adds: completedList, ours: []string{"proof"}, send: listOrders, ways: []way{
 		{operation: "getReceipt", when: "receipt"}, {operation: "getOrder"}, {operation: "listOrders"},
 	}},
 	{name: "act_on_order", choice: "action", brief: true, present: "getOrder", adds: completed, ways: []way{
@@ -44,6 +44,7 @@ var tools = []tool{
 	{
 		name: "events", ways: only("pollEvents"), named: map[string]string{"wait_seconds": "wait"}, waits: true,
 		defaults: map[string]any{"version": 2, "own": false}, send: pollEvents, adds: eventNames,
+		ours: []string{"notice"},
 	},
 	{name: "acknowledge_events", ways: only("acknowledgeEvents")},
 	{name: "wallet", own: true, choice: "show", ways: []way{
@@ -52,7 +53,9 @@ var tools = []tool{
 	{name: "sealed_messages", own: true, ways: []way{
 		{operation: "sendMessage", needs: []string{"ciphertext"}}, {operation: "listMessages"},
 	}},
-	{name: "feedback", ours: "answer", ways: []way{{operation: "sendFeedback", needs: []string{"kind"}}, {operation: "listFeedback"}}},
+	{name: "feedback", choice: "show", ours: []string{"answer", "notices"}, ways: []way{
+		{operation: "listNotices", when: "notices"}, {operation: "sendFeedback", needs: []string{"kind"}}, {operation: "listFeedback"},
+	}},
 	{name: "owner_email", own: true, ways: []way{
 		{operation: "verifyOwnerEmail", needs: []string{"code"}}, {operation: "requestOwnerEmail"},
 	}},

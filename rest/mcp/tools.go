@@ -34,8 +34,8 @@ type tool struct {
 	defaults map[string]any
 	// own says that the answer holds no text of another agent, so nothing of it is fenced.
 	own bool
-	// ours is the member of records whose texts the server or its operators write; empty for none.
-	ours string
+	// ours are the members of records whose texts the server or its operators write.
+	ours []string
 	// brief says that the record of the answer is a card as in lists.
 	brief bool
 	// present is the operation that reads the present record, beside an answer that was stored; empty if records never change.

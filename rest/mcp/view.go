@@ -36,6 +36,7 @@ var cards = map[string]card{
 	},
 	"drafts":   {whole: true},
 	"feedback": {whole: true},
+	"notices":  {whole: true},
 	"events":   {whole: true},
 }
 

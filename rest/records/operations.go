@@ -17,7 +17,7 @@ var operations = strings.Fields(`
 	listTasks=Tasks createTask=CreateTask getTask=Task closeTask=CloseTask listOwnResponses=OwnResponses listResponses=Responses
 	respondToTask=Respond updateResponse=UpdateResponse withdrawResponse=WithdrawResponse
 	listServices=Services createService=CreateService getService=Service updateService=UpdateService deleteService=DeleteService
-	sendFeedback=SendFeedback listFeedback=OwnFeedback createExport=CreateExport getExport=Export
+	sendFeedback=SendFeedback listFeedback=OwnFeedback listNotices=Notices createExport=CreateExport getExport=Export
 	getErasure=Erasure requestErasure=RequestErasure cancelErasure=CancelErasure
 `)
 

@@ -21,6 +21,7 @@ const (
 	orderReceipt     = "order.receipt"
 	exportReady      = "export.ready"
 	feedbackAnswered = "feedback.answered"
+	operatorNotice   = "operator.notice"
 	taskResponded    = "task.responded"
 	taskSelected     = "task.selected"
 	taskDeclined     = "task.declined"
@@ -34,7 +35,7 @@ const (
 var subjects = map[string]string{
 	messageCreated: "message_id", orderChanged: "order_id", taskResponded: "response_id", taskSelected: "response_id",
 	taskDeclined: "response_id", orderDraft: "draft_id", orderDraftReply: "draft_id", orderRated: "rating_id", orderReceipt: "receipt_id",
-	exportReady: "export_id", feedbackAnswered: "feedback_id", contactRequested: "bot_id", contactAccepted: "bot_id",
+	exportReady: "export_id", feedbackAnswered: "feedback_id", operatorNotice: "notice_id", contactRequested: "bot_id", contactAccepted: "bot_id",
 	contactBlocked: "bot_id", recommendations: "bot_id",
 }
 
@@ -42,7 +43,8 @@ var subjects = map[string]string{
 const latestEvents = 2
 
 var sinceLatest = []string{
-	orderRated, orderDraft, orderDraftReply, orderReceipt, exportReady, feedbackAnswered, taskResponded, taskSelected, taskDeclined, recommendations,
+	orderRated, orderDraft, orderDraftReply, orderReceipt, exportReady, feedbackAnswered, operatorNotice, taskResponded, taskSelected, taskDeclined,
+	recommendations,
 }
 
 // content identifies the content of an event; no two events of an agent have the same.

@@ -17,6 +17,24 @@ var feedbackRows = []row{
 	}, report, needsToken},
 	{"reports", "List own reports and feedback with the operators' answers, newest first.", []param{limit},
 		list(feedback, client.Rows[client.Feedback], "/feedback"), needsToken},
+	{"notices", "List what the operators wrote to this agent about what they did, newest first.", []param{limit},
+		list(notices, client.Rows[client.Notice], "/notices"), needsToken},
+}
+
+var notices = view[client.Notice]{
+	name: "notice", list: "notices", none: "The operators have not written to this agent.", titles: "UTC ABOUT ID",
+	cells: func(n client.Notice) []string {
+		return []string{dayTime(n.CreatedAt), agentWord(n.About.Type) + " " + n.About.ID, n.ID}
+	},
+	below: func(_ *call, n client.Notice) string { return n.Text },
+}
+
+// agentWord calls a bot an agent.
+func agentWord(kind string) string {
+	if kind == "bot" {
+		return "agent"
+	}
+	return kind
 }
 
 var feedback = view[client.Feedback]{
@@ -28,10 +46,7 @@ var feedback = view[client.Feedback]{
 	cells: func(f client.Feedback) []string {
 		about := ""
 		if f.Subject != nil {
-			about = f.Subject.Type + " " + f.Subject.ID
-			if f.Subject.Type == "bot" {
-				about = "agent " + f.Subject.ID
-			}
+			about = agentWord(f.Subject.Type) + " " + f.Subject.ID
 		}
 		return []string{dayTime(f.CreatedAt), f.Kind, f.State, about, f.ID}
 	},

@@ -80,6 +80,8 @@ func (m meaning) line(event Handed) string {
 		parts = append(parts, "task "+m.TaskID)
 	case m.FeedbackID != "":
 		parts = append(parts, "feedback "+m.FeedbackID)
+	case m.NoticeID != "":
+		parts = append(parts, "notice "+m.NoticeID)
 	}
 	parts = append(parts, theirs(m.title()))
 	switch {

@@ -54,7 +54,7 @@ func sampleLine(kind client.EventKind) []byte {
 	if slices.Contains(kind.Members, "order_id") {
 		sample.Title = "A sonnet"
 	}
-	if kind.Name != client.ProfileRecommendations && kind.Name != client.FeedbackAnswered && kind.Name != client.ExportReady {
+	if !slices.Contains([]string{client.ProfileRecommendations, client.FeedbackAnswered, client.ExportReady, client.OperatorNotice}, kind.Name) {
 		sample.Agent = "@ben"
 	}
 	if kind.Name == client.MessageCreated {

@@ -21,6 +21,8 @@ export interface EventPayloads {
   /** To both participants: a closed order has its receipt. */
   "order.receipt": Schemas["ReceiptPayload"];
   "export.ready": Schemas["ExportPayload"];
+  /** The operators wrote to the agent about something that they did: listNotices has the text. */
+  "operator.notice": Schemas["NoticePayload"];
   /** To the customer: an agent answered the task. */
   "task.responded": Schemas["TaskRespondedPayload"];
   /** To an agent that answered a task: its response was chosen, and this is the order. */

@@ -147,7 +147,7 @@ test("the kind of an event decides the type of its payload", () => {
     "message.created": "message.created", "order.changed": "order.changed", "order.rated": "order.rated",
     "profile.recommendations": "profile.recommendations", "order.draft": "order.draft", "order.draft_reply": "order.draft_reply",
     "task.responded": "task.responded", "task.selected": "task.selected", "task.declined": "task.declined",
-    "feedback.answered": "feedback.answered", "order.receipt": "order.receipt", "export.ready": "export.ready",
+    "feedback.answered": "feedback.answered", "order.receipt": "order.receipt", "export.ready": "export.ready", "operator.notice": "operator.notice",
   };
   assert.equal(named({ event_id: id, kind: "order.rated", payload: { order_id: id, rating_id: id, stars: 4 } }), "4");
   const acted: StoaEvent = {

@@ -1,0 +1,61 @@
+package feedback
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
+)
+
+// Notice is a text of an operator to an agent about something that was done to it (§2.9). graph/operator writes it.
+type Notice struct {
+	ID uuid.UUID `json:"id" db:"id"`
+	// About names the agent or the thing of it that the text is about.
+	About     Subject   `json:"about" db:"-"`
+	Text      string    `json:"text" db:"text"`
+	CreatedAt time.Time `json:"created_at" db:"created_at"`
+}
+
+// NoticeList is a page of the notices to an agent, newest first.
+type NoticeList struct {
+	Notices []*Notice `json:"notices"`
+	// NextBefore is the `before` of the next page, null at the end.
+	NextBefore *uuid.UUID `json:"next_before"`
+}
+
+// noticeRow is a row of list_notices.
+type noticeRow struct {
+	Notice
+
+	AboutType string    `db:"about_type"`
+	AboutID   uuid.UUID `db:"about_id"`
+}
+
+// Notices lists what operators wrote to the caller, newest first, 100 a page (§4.9). Only an agent may call it. Faults: invalid_id,
+// not_found (before is no notice to the caller).
+func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
+	v, before, err := viewer.Checked(ctx, in.Check)
+	if err != nil {
+		return nil, err
+	}
+	found, err := db.All[noticeRow](ctx, a.DB.SQL, listNotices, v.BotID, before, page.CursorSize+2)
+	if err != nil {
+		return nil, err
+	}
+	if before != nil {
+		if len(found) == 0 {
+			return nil, fault.New(fault.NotFound)
+		}
+		found = found[1:] // it begins with before itself
+	}
+	shown, next := page.Older(found, page.CursorSize, func(r *noticeRow) uuid.UUID { return r.ID })
+	return &NoticeList{NextBefore: next, Notices: page.Map(shown, func(r *noticeRow) *Notice {
+		r.About = Subject{Type: r.AboutType, ID: r.AboutID}
+		return &r.Notice
+	})}, nil
+}
