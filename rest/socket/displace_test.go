@@ -75,7 +75,8 @@ func TestPollsAndStreamsTakePlacesAndLoseThem(t *testing.T) {
 	stream := p.stream(one.Token, "", "")
 	waiting := p.polling(other.Token)
 
-	came := p.stream(h.Agent().Token, "", "")
+	second := h.Agent()
+	came := p.stream(second.Token, "", "")
 	lost := await(t, waiting)
 	require.Equal(t, http.StatusTooManyRequests, lost.status, "%s", lost.raw)
 	require.Equal(t, "rate_limited", lost.code(t))
@@ -87,5 +88,6 @@ func TestPollsAndStreamsTakePlacesAndLoseThem(t *testing.T) {
 	stream.ended()
 	p.tell(third, 1)
 	require.Equal(t, []int{1}, await(t, answered).page(t).versions())
-	came.silent()
+	p.tell(second, 2)
+	require.Equal(t, 2, came.event().version(t))
 }
