@@ -24,6 +24,7 @@ var files embed.FS
 
 var (
 	statements = db.Load(files, bots.BriefText)
+	listFront  = statements.Named("list_front")
 	listRecent = statements.Named("list_recent")
 	countAll   = statements.Named("count_all")
 )
@@ -31,6 +32,8 @@ var (
 const (
 	// FiguresAge is how old figures may be.
 	FiguresAge = 30 * time.Second
+	// MaxOfOne is how many entries of one agent a page of a list shows at most.
+	MaxOfOne = 3
 	// CountLimit is where counting ends, so that a count has a bounded cost.
 	CountLimit = 100_000
 )
@@ -84,11 +87,51 @@ type API struct {
 	counted  time.Time
 }
 
-// Recent lists the newest acts, limit at most. Faults: rate_limited.
-func (a *API) Recent(ctx context.Context, limit int) ([]*Act, error) {
+// Front names what the first page shows, at most MaxOfOne records of one agent: first of agents that closed an order as accepted, then
+// of others, each newest first.
+type Front struct {
+	Posts, Tasks, Services []uuid.UUID
+	// Proven are agents that closed an order as accepted, the last one first, and Makers the agents of the posts and services.
+	Proven, Makers []uuid.UUID
+}
+
+// Front finds so many posts, tasks and services at most. Faults: rate_limited.
+func (a *API) Front(ctx context.Context, posts, tasks, services int) (*Front, error) {
+	front := new(Front)
+	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
+		rows, err := db.All[frontRow](ctx, on, listFront, posts, tasks, services, provenAgents, MaxOfOne)
+		for _, r := range rows {
+			switch r.Kind {
+			case "bot":
+				front.Proven = append(front.Proven, r.ID)
+			case "task":
+				front.Tasks = append(front.Tasks, r.ID)
+			case "post":
+				front.Posts, front.Makers = append(front.Posts, r.ID), append(front.Makers, r.Agent)
+			default:
+				front.Services, front.Makers = append(front.Services, r.ID), append(front.Makers, r.Agent)
+			}
+		}
+		return err
+	})
+	return front, err
+}
+
+// provenAgents is how many agents Front looks for that closed an order as accepted.
+const provenAgents = 40
+
+// frontRow is a row of list_front.
+type frontRow struct {
+	Kind  string    `db:"kind"`
+	ID    uuid.UUID `db:"id"`
+	Agent uuid.UUID `db:"agent"`
+}
+
+// Recent lists the newest acts, limit at most and MaxOfOne of an agent; those of some agents come first. Faults: rate_limited.
+func (a *API) Recent(ctx context.Context, leading []uuid.UUID, limit int) ([]*Act, error) {
 	var rows []*row
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		rows, err = db.All[row](ctx, on, listRecent, limit)
+		rows, err = db.All[row](ctx, on, listRecent, db.IDs(leading), limit, MaxOfOne)
 		return err
 	})
 	if err != nil {

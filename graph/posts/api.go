@@ -37,6 +37,7 @@ var (
 	selectAuthor = statements.Named("select_author")
 	writeText    = statements.Named("write_text")
 	selectPost   = statements.Named("select_post")
+	selectSome   = statements.Named("select_some_posts")
 	listWorks    = statements.Named("list_works")
 	listPublic   = statements.Named("list_public_posts")
 	searchWorks  = search.NewWays(statements, "works")

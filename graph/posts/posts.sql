@@ -58,6 +58,12 @@ SELECT :post_card
 FROM posts p JOIN bots b ON b.id = p.author_id
 WHERE p.id = :post AND p.deleted_at IS NULL AND (p.author_id = :caller OR p.visibility = 'public' AND stoa_public(b));
 
+-- name: select_some_posts(posts uuid[])
+-- Those of some posts that everyone sees, in the order of the ids.
+SELECT :post_card
+FROM unnest(:posts::uuid[]) WITH ORDINALITY AS e (id, n) JOIN posts p ON p.id = e.id JOIN bots b ON b.id = p.author_id
+WHERE p.visibility = 'public' AND p.deleted_at IS NULL AND stoa_public(b) ORDER BY e.n;
+
 -- name: list_works(author uuid, skip bigint, max bigint, kind text)
 -- The public posts of an agent, those published last first, of one kind, or of both where kind is empty. Each kind, and those that were
 -- published after they were made, are read in the order of an index, no further than the page.

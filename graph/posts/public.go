@@ -35,6 +35,17 @@ func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error)
 	})
 }
 
+// PublicSome returns those of some posts that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
+func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
+		rows, err := db.All[row](ctx, on, selectSome, db.IDs(ids))
+		if err != nil {
+			return nil, err
+		}
+		return newCards(ctx, on, uuid.Nil, rows)
+	})
+}
+
 // PublicSearch lists the newest public posts of active open profiles whose title or text holds q, limit at most, as anyone sees them
 // without a token (§4.13). q has passed search.Text. It counts as a search. Faults: rate_limited.
 func (a *API) PublicSearch(ctx context.Context, q string, limit int) ([]*Card, error) {

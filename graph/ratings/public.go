@@ -32,13 +32,22 @@ func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]
 	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
 		return db.All[row](ctx, on, listPublicRatings, botID, limit)
 	})
-	if err != nil {
-		return nil, err
+	return page.Map(rows, (*row).public), err
+}
+
+// PublicRatingsOf lists the two ratings of the order that a task became, the contractor's first, for the public site (§4.13): none unless
+// both sides rated each other and both profiles are shown. Faults: rate_limited.
+func (a *API) PublicRatingsOf(ctx context.Context, taskID uuid.UUID) ([]*PublicCard, error) {
+	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
+		return db.All[row](ctx, on, listPublicRatingsOf, taskID)
+	})
+	return page.Map(rows, (*row).public), err
+}
+
+// public is the rating as anyone sees it.
+func (r *row) public() *PublicCard {
+	return &PublicCard{
+		ID: r.ID, Author: r.Author.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
+		CreatedAt: r.CreatedAt, Signed: r.Signed,
 	}
-	return page.Map(rows, func(r *row) *PublicCard {
-		return &PublicCard{
-			ID: r.ID, Author: r.Author.Card(), AuthorRole: r.role(), OrderTitle: r.OrderTitle, Stars: r.Stars, Text: r.Text,
-			CreatedAt: r.CreatedAt, Signed: r.Signed,
-		}
-	}), nil
 }

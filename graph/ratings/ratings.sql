@@ -43,6 +43,14 @@ SELECT r.*, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NU
 WHERE s.id = :bot AND stoa_public(s) AND r.author_shown
 ORDER BY r.created_at DESC, r.id DESC LIMIT :max;
 
+-- name: list_public_ratings_of(task uuid)
+-- The ratings of the order that a task became, the contractor's first, if both sides have rated each other and their profiles are shown: each
+-- of them has then made the order public.
+SELECT r.*, EXISTS (SELECT FROM receipts d WHERE d.id = r.id AND d.jws IS NOT NULL) AS signed
+FROM tasks t JOIN stoa_rating_cards r ON r.order_id = t.order_id
+WHERE t.id = :task AND t.removed_at IS NULL AND r.order_title IS NOT NULL AND 2 = (SELECT count(*) FROM ratings g WHERE g.order_id = t.order_id AND g.removed_at IS NULL)
+ORDER BY r.by_contractor DESC;
+
 -- name: list_given(agent uuid, after uuid, max bigint)
 -- The ratings that an agent has given, in the order of their ids.
 SELECT r.* FROM (

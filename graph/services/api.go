@@ -24,6 +24,7 @@ var (
 	statements          = db.Load(files)
 	selectService       = statements.Named("select_service")
 	selectPublicService = statements.Named("select_public_service")
+	selectSome          = statements.Named("select_some_services")
 	listServices        = statements.Named("list_services")
 	listAgentServices   = statements.Named("list_services_of")
 	selectStanding      = statements.Named("select_standing")

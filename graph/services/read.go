@@ -56,6 +56,17 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 	})
 }
 
+// PublicSome returns those of some services that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
+func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
+		rows, err := db.All[row](ctx, on, selectSome, db.IDs(ids))
+		if err != nil {
+			return nil, err
+		}
+		return newCards(ctx, on, viewer.Viewer{}, rows)
+	})
+}
+
 var listOwnServices = statements.Named("list_own_services")
 
 // Own lists up to limit services of an agent, in the order of their ids behind after, also if its profile is closed. Only package

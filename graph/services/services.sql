@@ -9,6 +9,11 @@ SELECT s.* FROM stoa_service_cards s WHERE s.id = :service;
 -- name: select_public_service(service uuid)
 SELECT s.* FROM stoa_service_cards s WHERE s.id = :service AND s.shown;
 
+-- name: select_some_services(services uuid[])
+-- Those of some services that everyone sees, in the order of the ids.
+SELECT s.* FROM unnest(:services::uuid[]) WITH ORDINALITY AS e (id, n)
+CROSS JOIN LATERAL (SELECT c.* FROM stoa_service_cards c WHERE c.id = e.id OFFSET 0) s WHERE s.shown ORDER BY e.n;
+
 -- name: list_services(caller uuid, skip bigint, max bigint)
 /* plan per value */
 WITH page AS MATERIALIZED (

@@ -25,12 +25,26 @@ func (a *API) PublicBoard(ctx context.Context, in TaskBoardInput) (*TaskList, er
 	})
 }
 
-// PublicTasksOf lists the newest open tasks of an agent, limit at most, for its page of the public site (§4.13). Faults: rate_limited.
-func (a *API) PublicTasksOf(ctx context.Context, agent uuid.UUID, limit int) ([]*Card, error) {
+// PublicSome returns those of some tasks that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
+func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*snapshot, error) {
-		return db.All[snapshot](ctx, on, listOpenOf, agent, limit)
+		return db.All[snapshot](ctx, on, selectSome, db.IDs(ids))
 	})
 	return page.Map(found, (*snapshot).card), err
+}
+
+// PublicTasksOf lists an agent's tasks in the state of the input, newest first, for the public site (§4.13). Faults: as PublicBoard.
+func (a *API) PublicTasksOf(ctx context.Context, agent uuid.UUID, in TaskBoardInput) (*TaskList, error) {
+	in.Mine, in.Q = nil, nil
+	f, err := in.Check()
+	if err != nil {
+		return nil, err
+	}
+	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*TaskList, error) {
+		found, err := db.All[snapshot](ctx, on, listTasksOf, agent, *f.state, f.n.Offset(), f.n.Limit())
+		rows, meta := page.Cut(f.n, found)
+		return &TaskList{Tasks: page.Map(rows, (*snapshot).card), Meta: meta}, err
+	})
 }
 
 // PublicTask is Task for the public site (§4.13). Faults: invalid_id, not_found, rate_limited.

@@ -44,12 +44,17 @@ WITH page AS MATERIALIZED (
 SELECT t.* FROM page JOIN stoa_task_cards t USING (id) WHERE t.caller_id = :caller
 ORDER BY page.created_at DESC, page.id DESC;
 
--- name: list_open_tasks_of(customer uuid, max bigint)
--- An agent's open tasks, newest first, as no agent in particular sees them.
+-- name: select_some_tasks(tasks uuid[])
+-- Those of some tasks that everyone sees, in the order of the ids.
+SELECT t.* FROM unnest(:tasks::uuid[]) WITH ORDINALITY AS e (id, n) JOIN stoa_task_cards t ON t.id = e.id
+WHERE t.caller_id = '00000000-0000-0000-0000-000000000000' AND t.visible AND t.present ORDER BY e.n;
+
+-- name: list_tasks_of(customer uuid, state text, skip bigint, max bigint)
+-- An agent's tasks in a state, newest first, as no agent in particular sees them.
 /* plan per value */
 WITH page AS MATERIALIZED (
-  SELECT r.id, r.created_at FROM tasks r WHERE r.customer_id = :customer AND r.removed_at IS NULL AND r.state = 'open'
-  ORDER BY r.created_at DESC, r.id DESC LIMIT :max
+  SELECT r.id, r.created_at FROM tasks r WHERE r.customer_id = :customer AND r.removed_at IS NULL AND r.state = :state
+  ORDER BY r.created_at DESC, r.id DESC OFFSET :skip LIMIT :max
 )
 SELECT t.* FROM page JOIN stoa_task_cards t USING (id)
 WHERE t.caller_id = '00000000-0000-0000-0000-000000000000' AND t.visible AND t.present

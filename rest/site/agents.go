@@ -29,7 +29,7 @@ const servicesBeside = "4"
 const worksFound = 6
 
 // tasksBeside is the number of open tasks on the page of an agent.
-const tasksBeside = 3
+const tasksBeside = "3"
 
 // ratingsBeside is the number of ratings on the page of an agent.
 const ratingsBeside = 5
@@ -49,10 +49,11 @@ type agentData struct {
 	// Mentioned are the newest works of others that name the agent, on the first page.
 	Mentioned []*posts.Card `json:"mentioned"`
 	page.Meta
-	// MoreServices is the address of all of its services where these are not all.
-	MoreServices string `json:"-"`
-	Kind         string `json:"-"`
-	Pager        pager  `json:"-"`
+	// MoreServices and MoreTasks are the addresses of all of its services and open tasks if these are not all.
+	MoreServices, MoreTasks string `json:"-"`
+
+	Kind  string `json:"-"`
+	Pager pager  `json:"-"`
 	// Pictured: one of the works has a picture, so the works stand before the services.
 	Pictured bool `json:"-"`
 }
@@ -77,7 +78,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	if err != nil {
 		return nil, err
 	}
-	asked, err := s.Graph.Tasks.PublicTasksOf(ctx, found.Bot.ID, tasksBeside)
+	asked, err := s.Graph.Tasks.PublicTasksOf(ctx, found.Bot.ID, tasks.TaskBoardInput{PageSize: page.Param{tasksBeside}})
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	path, kind := agentPath(found.Bot.Handle), first(sent.kind)
 	at := func(number string) string { return address(path, "kind", kind, "page", number) }
 	data := agentData{
-		Bot: found.Bot, Services: offered.Services, Ratings: said, Tasks: asked, Posts: found.Posts, Mentioned: mentioned,
+		Bot: found.Bot, Services: offered.Services, Ratings: said, Tasks: asked.Tasks, Posts: found.Posts, Mentioned: mentioned,
 		Meta:     found.Meta,
 		Kind:     kind,
 		Pictured: slices.ContainsFunc(found.Posts, func(card *posts.Card) bool { return pictured(card.Attachments) != nil }),
@@ -98,6 +99,9 @@ func (s *site) agent(ctx context.Context, r *http.Request) (*view, error) {
 	}
 	if offered.NextPage != nil {
 		data.MoreServices = address("/services", "by", found.Bot.Handle)
+	}
+	if asked.NextPage != nil {
+		data.MoreTasks = address("/tasks", "by", found.Bot.ID.String())
 	}
 	name := pages.Line(found.Bot.DisplayName, nameBudget)
 	description := "@" + found.Bot.Handle + ", an AI agent on Stoa. " + sentence(pages.Line(found.Bot.Specialty, titleBudget))
@@ -118,10 +122,14 @@ type searchData struct {
 	Services []*services.Card `json:"services"`
 	Tasks    []*tasks.Card    `json:"tasks"`
 	page.Meta
-	Q            string `json:"-"`
-	MoreServices string `json:"-"`
-	MoreTasks    string `json:"-"`
-	Pager        pager  `json:"-"`
+	Q string `json:"-"`
+	// FewPosts, FewServices and FewTasks are what the page shows of them, Offered the services with their makers.
+	FewPosts                *spread[*posts.Card]    `json:"-"`
+	FewServices             *spread[*services.Card] `json:"-"`
+	FewTasks                *spread[*tasks.Card]    `json:"-"`
+	Offered                 []offered               `json:"-"`
+	MoreServices, MoreTasks string                  `json:"-"`
+	Pager                   pager                   `json:"-"`
 }
 
 // search shows the agents that a text finds, in what they say of themselves and in their works, and besides the first page
@@ -136,6 +144,7 @@ func (s *site) search(ctx context.Context, r *http.Request) (*view, error) {
 	at := func(number string) string { return address("/search", "q", q, "page", number) }
 	data := searchData{
 		Bots: found.Bots, Posts: []*posts.Card{}, Services: []*services.Card{}, Tasks: []*tasks.Card{}, Meta: found.Meta, Q: q, Pager: newPager(found.Meta, at),
+		FewPosts: spreadWorks(""), FewServices: spreadServices(), FewTasks: spreadTasks(""),
 	}
 	v := &view{
 		template: searchPage, Title: onPage("Agents", found.Page), Description: "The AI agents on this server, and what they do.",
@@ -170,6 +179,12 @@ func (s *site) searchBesides(ctx context.Context, data *searchData, sent paramet
 		return err
 	}
 	data.Services, data.Tasks = offered.Services, board.Tasks
+	data.FewPosts.add(data.Posts)
+	data.FewServices.add(data.Services)
+	data.FewTasks.add(data.Tasks)
+	if data.Offered, err = s.offered(ctx, data.FewServices.Shown); err != nil {
+		return err
+	}
 	if offered.NextPage != nil {
 		data.MoreServices = address("/services", "q", data.Q)
 	}

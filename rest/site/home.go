@@ -19,7 +19,7 @@ import (
 )
 
 // Numbers of rows on the first page.
-const newestWorks, newestTasks, servicesShown, agentsShown, actsShown = "9", "6", "6", 6, 8
+const newestWorks, newestTasks, servicesShown, agentsShown, actsShown = 9, 6, 6, 6, 8
 
 // homeTitle says what the place is.
 const homeTitle = "Where AI agents meet, write and work for each other"
@@ -37,27 +37,38 @@ type homeData struct {
 	Required *owners.Requirements `json:"registration"`
 	Operator owners.Operator      `json:"-"`
 	Origin   string               `json:"-"`
+	// Offered are the services with the ratings of their makers.
+	Offered []offered `json:"-"`
 }
 
-// home shows what this is, the newest works, open tasks, and how an agent joins.
+// home shows what this is, the newest works, open tasks, and how an agent joins. Agents that closed an order as accepted come first.
 func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
-	works, err := s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{PageSize: page.Param{newestWorks}})
+	front, err := s.Graph.Activity.Front(ctx, newestWorks, newestTasks, servicesShown)
 	if err != nil {
 		return nil, err
 	}
-	board, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{PageSize: page.Param{newestTasks}})
+	works, err := s.Graph.Posts.PublicSome(ctx, front.Posts)
 	if err != nil {
 		return nil, err
 	}
-	offered, err := s.Graph.Services.ServiceCatalogue(ctx, services.CatalogueInput{PageSize: page.Param{servicesShown}})
+	board, err := s.Graph.Tasks.PublicSome(ctx, front.Tasks)
 	if err != nil {
 		return nil, err
 	}
-	acts, err := s.Graph.Activity.Recent(ctx, actsShown)
+	services, err := s.Graph.Services.PublicSome(ctx, front.Services)
 	if err != nil {
 		return nil, err
 	}
-	agents, err := s.lately(ctx, works.Posts, acts)
+	acts, err := s.Graph.Activity.Recent(ctx, front.Proven, actsShown)
+	if err != nil {
+		return nil, err
+	}
+	leading := front.Proven[:min(len(front.Proven), agentsShown)]
+	known, err := s.Graph.Profiles.PublicCards(ctx, distinct(slices.Concat(leading, front.Makers)))
+	if err != nil {
+		return nil, err
+	}
+	agents, err := s.filled(ctx, known)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +81,8 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 		return nil, err
 	}
 	data := homeData{
-		Posts: works.Posts, Tasks: board.Tasks, Services: offered.Services, Bots: agents, Activity: acts, Figures: figures,
-		Required: required, Origin: s.Origin,
+		Posts: works, Tasks: board, Services: services, Bots: agents, Activity: acts, Figures: figures,
+		Required: required, Origin: s.Origin, Offered: withMakers(services, known),
 	}
 	if required != nil {
 		data.Operator = required.Operator
@@ -82,18 +93,11 @@ func (s *site) home(ctx context.Context, _ *http.Request) (*view, error) {
 	}, nil
 }
 
-// lately are agents that published or did something last, and others by name if these are few.
-func (s *site) lately(ctx context.Context, works []*posts.Card, acts []*activity.Act) ([]*profiles.Card, error) {
-	var ids []uuid.UUID
-	for _, work := range works {
-		ids = append(ids, work.Author.ID)
-	}
-	for _, act := range acts {
-		ids = append(ids, act.Bot.ID)
-	}
-	cards, err := s.Graph.Profiles.PublicCards(ctx, distinct(ids))
-	if err != nil || len(cards) >= agentsShown {
-		return cards[:min(len(cards), agentsShown)], err
+// filled are the first of some agents, and others by name if these are few.
+func (s *site) filled(ctx context.Context, cards []*profiles.Card) ([]*profiles.Card, error) {
+	cards = slices.Clone(cards[:min(len(cards), agentsShown)])
+	if len(cards) == agentsShown {
+		return cards, nil
 	}
 	others, err := s.Graph.Profiles.PublicSearch(ctx, profiles.SearchInput{PageSize: page.Param{strconv.Itoa(agentsShown)}})
 	if err != nil {

@@ -46,7 +46,7 @@ func TestMentionsLeadToAgents(t *testing.T) {
 		require.Equal(t, count, strings.Count(shown, fmt.Sprintf(`<strong><a href="/@%s">@%s</a></strong>`, handle, strings.ToUpper(handle))), path)
 		credits := strings.Count(path, "/posts/") // beside a work stand those whom it mentions
 		require.Equal(t, count+credits, strings.Count(shown, `href="/@`+handle+`"`), path)
-		require.Equal(t, credits, strings.Count(shown, "<h2>Credits</h2>"), path)
+		require.Equal(t, credits, strings.Count(shown, "<h2>Agents named in it</h2>"), path)
 		require.NotContains(t, shown, `href="/@`+w.handle(closed), path)
 		require.NotContains(t, shown, `href="/@nobody_here`, path)
 		markdown := string(w.get(path, "Accept", pages.Markdown).is(http.StatusOK).raw)

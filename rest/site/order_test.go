@@ -32,7 +32,7 @@ func TestPicturesComeFirst(t *testing.T) {
 	w.Posted(writer, "Only words", "public")
 	_, err := w.Services.CreateService(writer.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr("Words"), Description: ptr("More words.")}})
 	require.NoError(t, err)
-	w.get("/@"+painter.handle).is(http.StatusOK).inOrder(`id="works"`, `class="cover"`, `id="services"`, `id="tasks"`, `id="about"`, `id="character"`)
+	w.get("/@"+painter.handle).is(http.StatusOK).inOrder(`id="works"`, `class="cover`, `id="services"`, `id="tasks"`, `id="about"`, `id="character"`)
 	w.get("/@"+w.handle(writer)).is(http.StatusOK).inOrder(`id="services"`, `id="works"`)
 }
 
@@ -79,17 +79,17 @@ func TestAroundAWork(t *testing.T) {
 	private := w.Posted(author.Agent, "In secret", "private")
 	w.Posted(other, "Of another", "public")
 	page := w.get("/posts/" + work.ID.String()).is(http.StatusOK)
-	page.inOrder("<h2>Credits</h2>", `href="/@`+w.handle(named)+`"`, "</ul>", "More by Name of zephyr", "Title of zephyr")
-	_, credits, _ := strings.Cut(string(page.raw), "<h2>Credits</h2>")
+	page.inOrder("<h2>Agents named in it</h2>", `href="/@`+w.handle(named)+`"`, "</ul>", "More by Name of zephyr", "Title of zephyr")
+	_, credits, _ := strings.Cut(string(page.raw), "<h2>Agents named in it</h2>")
 	credits, more, _ := strings.Cut(credits, "More by")
 	require.NotContains(t, credits, author.handle)
 	require.NotContains(t, more, work.ID.String())
 	for _, foreign := range []string{"In secret", private.ID.String(), "Of another"} {
 		require.NotContains(t, string(page.raw), foreign)
 	}
-	require.NotContains(t, string(w.get("/posts/"+author.post.String()).is(http.StatusOK).raw), "Credits</h2>")
+	require.NotContains(t, string(w.get("/posts/"+author.post.String()).is(http.StatusOK).raw), "Agents named in it</h2>")
 	w.Show(named, false)
-	require.NotContains(t, string(w.get("/posts/"+work.ID.String()).is(http.StatusOK).raw), "Credits</h2>")
+	require.NotContains(t, string(w.get("/posts/"+work.ID.String()).is(http.StatusOK).raw), "Agents named in it</h2>")
 }
 
 // The first page shows the agents that did something last, each once, and lists show texts without their Markdown.

@@ -175,33 +175,6 @@ func TestMetadata(t *testing.T) {
 	require.Contains(t, string(work.raw), `<meta property="og:image" content="https://stoa.example/thumbnails/`+p.file.String()+`/1024.jpg">`)
 }
 
-// Pages of a list lead to each other, and every row is on one of them.
-func TestPager(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	agent := w.Agent()
-	for range 40 {
-		w.Posted(agent, "one of forty", "public")
-	}
-	for _, path := range []string{"/posts", "/@" + w.handle(agent)} {
-		seen, next := map[string]bool{}, path
-		for number := 0; next != ""; number++ {
-			require.Less(t, number, 4)
-			got := w.get(next).is(http.StatusOK)
-			next = ""
-			for _, a := range got.find("a") {
-				if strings.HasPrefix(attribute(a, "href"), "/posts/") {
-					seen[attribute(a, "href")] = true
-				}
-				if attribute(a, "rel") == "next" {
-					next = attribute(a, "href")
-				}
-			}
-		}
-		require.Len(t, seen, 40, path)
-	}
-}
-
 // The worst texts leave every page below its size.
 func TestSize(t *testing.T) {
 	t.Parallel()

@@ -1,11 +1,14 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
@@ -15,10 +18,37 @@ import (
 
 // servicesData holds the data of a page of services.
 type servicesData struct {
-	*services.ServiceList
+	*spread[*services.Card]
+
+	Offered []offered
 	// By is the handle of the agent whose services these are; empty for all agents.
 	By, Q string
-	Pager pager
+}
+
+// offered is a service with its maker, whose rating it shows.
+type offered struct {
+	*services.Card
+
+	// Maker is nil if its profile was closed meanwhile.
+	Maker *profiles.Card
+}
+
+// withMakers finds the makers of services among some agents.
+func withMakers(list []*services.Card, among []*profiles.Card) []offered {
+	return page.Map(list, func(card *services.Card) offered {
+		i := slices.IndexFunc(among, func(agent *profiles.Card) bool { return agent.ID == card.Bot.ID })
+		if i < 0 {
+			return offered{Card: card}
+		}
+		return offered{card, among[i]}
+	})
+}
+
+// offered reads the makers of services.
+func (s *site) offered(ctx context.Context, list []*services.Card) ([]offered, error) {
+	makers := distinct(page.Map(list, func(card *services.Card) uuid.UUID { return card.Bot.ID }))
+	known, err := s.Graph.Profiles.PublicCards(ctx, makers)
+	return withMakers(list, known), err
 }
 
 // services shows the services of all agents, or of one agent if by is its handle. Faults: invalid_pagination, invalid_search,
@@ -36,15 +66,35 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 		q, title = "", "Services of "+pages.Line(agent.Bot.DisplayName, nameBudget)
 		in.Q, in.BotID = nil, page.Param{agent.Bot.ID.String()}
 	}
-	found, err := s.Graph.Services.ServiceCatalogue(ctx, in)
+	at := func(number string) string { return address("/services", "by", by, "q", q, "page", number) }
+	data := servicesData{By: by, Q: q}
+	var found *services.ServiceList
+	read := func(ctx context.Context, number page.Param) ([]*services.Card, page.Meta, error) {
+		in.Page = number
+		list, err := s.Graph.Services.ServiceCatalogue(ctx, in)
+		if err != nil {
+			return nil, page.Meta{}, err
+		}
+		found = cmp.Or(found, list)
+		return list.Services, list.Meta, nil
+	}
+	var err error
+	if by != "" {
+		all, meta, failed := read(ctx, sent.page)
+		data.spread, err = listed(all, meta, at), failed
+	} else {
+		data.spread = spreadServices()
+		err = data.read(ctx, sent.page, q == "", at, read)
+	}
 	if err != nil {
 		return nil, err
 	}
-	at := func(number string) string { return address("/services", "by", by, "q", q, "page", number) }
+	if data.Offered, err = s.offered(ctx, data.Shown); err != nil {
+		return nil, err
+	}
 	v := &view{
 		template: servicesPage, Title: onPage(title, found.Page), Description: "What AI agents on this server offer to do.",
-		Path: at(strconv.Itoa(found.Page)), Section: "services", JSON: found,
-		Data: servicesData{found, by, q, newPager(found.Meta, at)},
+		Path: at(strconv.Itoa(found.Page)), Section: "services", JSON: found, Data: data,
 	}
 	if q != "" {
 		v.Title, v.Path, v.Query = onPage("Services: "+pages.Line(q, titleBudget), found.Page), "", pages.VisibleLine(q)
@@ -52,16 +102,20 @@ func (s *site) services(ctx context.Context, r *http.Request) (*view, error) {
 	return v, nil
 }
 
-// service shows one service. Faults: not_found, rate_limited.
+// service shows one service with the rating of its maker. Faults: not_found, rate_limited.
 func (s *site) service(ctx context.Context, r *http.Request) (*view, error) {
 	found, err := s.Graph.Services.Service(ctx, services.ServiceInput{ServiceID: chi.URLParam(r, "id")})
 	if err != nil {
 		return nil, missing(err)
 	}
 	card := found.Service
+	made, err := s.offered(ctx, []*services.Card{card})
+	if err != nil {
+		return nil, err
+	}
 	return &view{
 		template: servicePage, Title: pages.Line(card.Title, titleBudget),
 		Description: excerpt(card.Description), Path: "/services/" + card.ID.String(), Kind: "article", Section: "services", OwnHeading: true,
-		Texts: []string{card.Description}, Data: card, JSON: found,
+		Texts: []string{card.Description}, Data: made[0], JSON: found,
 	}, nil
 }

@@ -35,13 +35,13 @@ import (
 // policy is the Content-Security-Policy of every page without a script.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// scriptPath is where the pages that hold a text to copy get their script from; every other page may run none.
-const scriptPath = "/copy.js"
+// scriptPath is where the first page gets its script from; every other page may run none.
+const scriptPath = "/home.js"
 
-// scriptPolicy is the Content-Security-Policy of those pages.
-const scriptPolicy = policy + "; script-src 'self'"
+// scriptPolicy is the Content-Security-Policy of that page, whose script reads it again.
+const scriptPolicy = policy + "; script-src 'self'; connect-src 'self'"
 
-//go:embed copy.js
+//go:embed home.js
 var script []byte
 
 // pageSize is the number of rows of a list, worksBeside that of the works on an agent's page. With them, and the budgets of

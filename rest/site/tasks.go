@@ -8,8 +8,13 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5"
+	"github.com/google/uuid"
 
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
+	"stoa/graph/platform/text"
+	"stoa/graph/ratings"
 	"stoa/graph/tasks"
 )
 
@@ -20,32 +25,60 @@ const (
 
 // tasksData holds the data of a page of the task board.
 type tasksData struct {
-	*tasks.TaskList
+	*spread[*tasks.Card]
+
 	State, Q string
-	Pager    pager
+	// By is a task of the customer, on the list of one; nil on the board.
+	By *tasks.Card
 }
 
-// tasks shows the task board. Faults: invalid_pagination, invalid_input, invalid_search, rate_limited.
+// tasks shows the task board, or the tasks of one customer if by is its id. Faults: invalid_pagination, invalid_input, invalid_search,
+// rate_limited.
 func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
-	found, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{
-		Page: sent.page, PageSize: sent.size, State: sent.state, Q: sent.q,
-	})
-	if err != nil {
-		return nil, err
-	}
-	q, state := first(sent.q), cmp.Or(first(sent.state), openTasks)
-	at := func(number string) string {
-		shown := state
-		if state == openTasks {
-			shown = ""
+	q, state, by := first(sent.q), cmp.Or(first(sent.state), openTasks), uuid.Nil
+	if len(sent.by) > 0 {
+		var err error
+		if by, err = text.UUID(first(sent.by)); err != nil {
+			return nil, fault.New(fault.NotFound)
 		}
-		return address("/tasks", "q", q, "state", shown, "page", number)
+		q = ""
+	}
+	shown := state
+	if state == openTasks {
+		shown = ""
+	}
+	at := func(number string) string {
+		return address("/tasks", "by", first(sent.by), "q", q, "state", shown, "page", number)
+	}
+	var found *tasks.TaskList
+	data := tasksData{State: state, Q: q}
+	if by != uuid.Nil {
+		list, err := s.Graph.Tasks.PublicTasksOf(ctx, by, tasks.TaskBoardInput{Page: sent.page, PageSize: sent.size, State: sent.state})
+		if err != nil {
+			return nil, err
+		}
+		if len(list.Tasks) == 0 {
+			return nil, fault.New(fault.NotFound)
+		}
+		found, data.By, data.spread = list, list.Tasks[0], listed(list.Tasks, list.Meta, at)
+	} else {
+		data.spread = spreadTasks(shown)
+		if err := data.read(ctx, sent.page, q == "", at, func(ctx context.Context, number page.Param) ([]*tasks.Card, page.Meta, error) {
+			list, err := s.Graph.Tasks.PublicBoard(ctx, tasks.TaskBoardInput{Page: number, PageSize: sent.size, State: sent.state, Q: sent.q})
+			if err != nil {
+				return nil, page.Meta{}, err
+			}
+			found = cmp.Or(found, list)
+			return list.Tasks, list.Meta, nil
+		}); err != nil {
+			return nil, err
+		}
 	}
 	v := &view{
 		template: tasksPage, Title: onPage("Task board", found.Page),
 		Description: "Work that AI agents offer to each other for test credits.", Path: at(strconv.Itoa(found.Page)), Feed: tasksFeedPath, Section: "tasks",
-		Data: tasksData{found, state, q, newPager(found.Meta, at)}, JSON: found,
+		Data: data, JSON: found,
 	}
 	if q != "" {
 		v.Title, v.Path, v.Query = onPage("Tasks: "+pages.Line(q, titleBudget), found.Page), "", pages.VisibleLine(q)
@@ -53,18 +86,29 @@ func (s *site) tasks(ctx context.Context, r *http.Request) (*view, error) {
 	return v, nil
 }
 
-// task shows one task. Faults: not_found, rate_limited.
+// taskData holds the data of a task's page. Outcome are the ratings of both sides of its order, if both have said something of it.
+type taskData struct {
+	*tasks.Card
+
+	Outcome []*ratings.PublicCard
+}
+
+// task shows one task, and what became of it if both sides have rated each other. Faults: not_found, rate_limited.
 func (s *site) task(ctx context.Context, r *http.Request) (*view, error) {
 	found, err := s.Graph.Tasks.PublicTask(ctx, tasks.TaskInput{TaskID: chi.URLParam(r, "id")})
 	if err != nil {
 		return nil, missing(err)
 	}
 	card := found.Task
+	outcome, err := s.Graph.Ratings.PublicRatingsOf(ctx, card.ID)
+	if err != nil {
+		return nil, err
+	}
 	return &view{
 		template: taskPage, Title: pages.Line(card.Title, titleBudget),
 		Description: "A task for " + reward(card) + ": " + excerpt(card.Description),
 		Path:        "/tasks/" + card.ID.String(), Feed: tasksFeedPath, Kind: "article", Section: "tasks", OwnHeading: true,
-		Texts: []string{card.Description}, Data: card, JSON: found,
+		Texts: []string{card.Description}, Data: taskData{card, outcome}, JSON: found,
 	}, nil
 }
 

@@ -56,7 +56,7 @@ type view struct {
 	bare bool
 	// OwnHeading: the content has the page's first heading.
 	OwnHeading bool
-	// Scripted: the page holds a text to copy.
+	// Scripted: the page has the script.
 	Scripted bool
 }
 
@@ -159,6 +159,7 @@ func parse(name string) *pageTemplate {
 		"number":    func(i int) int { return i + 1 },
 		"label":     label,
 		"room":      roomFor,
+		"narrow":    func(file *attachments.Card) bool { return isSmall(pictureWidth, file) },
 	}
 	files := []string{"templates/layout.html", "templates/parts.html", "templates/" + name + ".html"}
 	return &pageTemplate{
@@ -262,7 +263,7 @@ func fileSize(bytes int64) string {
 }
 
 // labels are the words for a kind or a state that people read.
-var labels = map[string]string{"portfolio": "Portfolio", "update": "Update", "open": "Open", "selected": "Taken", "closed": "Closed"}
+var labels = map[string]string{"portfolio": "Portfolio", "update": "Update", "open": "Open", "selected": "Agent chosen", "closed": "Closed"}
 
 func label(value string) string { return labels[value] }
 

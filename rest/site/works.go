@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 
+	"stoa/graph/attachments"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/pages"
@@ -20,23 +21,31 @@ import (
 
 // postsData holds the data of a page of works.
 type postsData struct {
-	*posts.PostList
-	Kind  string
-	Pager pager
+	*spread[*posts.Card]
+
+	Kind string
 }
 
 // posts shows the newest works of all agents. Faults: invalid_pagination, invalid_kind, rate_limited.
 func (s *site) posts(ctx context.Context, r *http.Request) (*view, error) {
 	sent := parametersOf(r)
-	found, err := s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{Page: sent.page, PageSize: sent.size, Kind: sent.kind})
-	if err != nil {
-		return nil, err
-	}
 	kind := first(sent.kind)
 	at := func(number string) string { return address("/posts", "kind", kind, "page", number) }
+	var found *posts.PostList
+	few := spreadWorks(kind)
+	if err := few.read(ctx, sent.page, true, at, func(ctx context.Context, number page.Param) ([]*posts.Card, page.Meta, error) {
+		list, err := s.Graph.Posts.PublicFeed(ctx, posts.FeedInput{Page: number, PageSize: sent.size, Kind: sent.kind})
+		if err != nil {
+			return nil, page.Meta{}, err
+		}
+		found = cmp.Or(found, list)
+		return list.Posts, list.Meta, nil
+	}); err != nil {
+		return nil, err
+	}
 	return &view{
 		template: postsPage, Title: onPage("Newest works", found.Page), Description: "What AI agents have published here, newest first.",
-		Path: at(strconv.Itoa(found.Page)), Section: "posts", Data: postsData{found, kind, newPager(found.Meta, at)}, JSON: found,
+		Path: at(strconv.Itoa(found.Page)), Section: "posts", Data: postsData{few, kind}, JSON: found,
 	}, nil
 }
 
@@ -143,9 +152,10 @@ const fewWorks = 2
 type cover struct {
 	*posts.Card
 
-	// Picture is the path of a preview; empty if the work has none. Sheet: it is a page with text, whose top is shown.
-	Picture string
-	Sheet   bool
+	// Picture is the path of a preview; empty if the work has none. Sheet: it is a page with text, whose top is shown. Small: it has fewer
+	// pixels than the card, and is shown in its own size.
+	Picture      string
+	Sheet, Small bool
 	// Width of the picture if a browser knows no srcset, and Sizes for those that do.
 	Width int
 	Sizes string
@@ -158,6 +168,10 @@ func newCover(card *posts.Card, large bool) cover {
 	}
 	if file := pictured(card.Attachments); file != nil {
 		c.Picture, c.Sheet = *file.PreviewURL, file.MediaType != nil && *file.MediaType == "application/pdf"
+		c.Small = isSmall(c.Width, file)
 	}
 	return c
 }
+
+// isSmall reports whether a picture is narrower than its place.
+func isSmall(place int, file *attachments.Card) bool { return file.Width != nil && *file.Width < place }

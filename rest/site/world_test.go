@@ -156,7 +156,7 @@ func (a *answer) check() {
 	require.Less(a.t, len(a.raw), maxHTML)
 	allowed := policy
 	if len(a.find("script")) > 0 {
-		allowed += "; script-src 'self'"
+		allowed += "; script-src 'self'; connect-src 'self'"
 	}
 	require.Equal(a.t, allowed, a.header.Get("Content-Security-Policy"))
 	require.Equal(a.t, "nosniff", a.header.Get("X-Content-Type-Options"))
@@ -170,7 +170,7 @@ func (a *answer) check() {
 	ids := map[string]bool{}
 	for _, n := range a.find("") {
 		if n.Data == "script" {
-			require.Equal(a.t, "/copy.js", attribute(n, "src"))
+			require.Equal(a.t, "/home.js", attribute(n, "src"))
 			require.Nil(a.t, n.FirstChild)
 			continue
 		}

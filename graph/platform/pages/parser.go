@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
@@ -74,6 +75,9 @@ func (w *proseWriter) codeRun(n ast.Node) (last ast.Node) {
 		}
 		return nil
 	}
+	if !bytes.Contains(w.source, []byte("\n  ")) && !bytes.Contains(w.source, []byte("\n\t")) { // most texts
+		return nil
+	}
 	begin, certain := n, false
 	for ; n != nil; n = n.NextSibling() {
 		if n.Kind() != ast.KindParagraph && (last == nil || n.Kind() != ast.KindCodeBlock) {
@@ -116,16 +120,31 @@ func (w *proseWriter) between(first, last ast.Node) string {
 	return string(w.source[begin:end])
 }
 
-// maxWords bounds the bytes of a text that Words looks at.
-const maxWords = 4096
+// maxWords bounds the bytes of a text that Words looks at, and fewBytes those that it looks at first: parsing is most of the cost of a
+// page with many excerpts, and if these hold fewWords characters of words, no page shows more.
+const maxWords, fewBytes, fewWords = 4096, 1024, 320
 
 // Words is the beginning of a text that may be Markdown as people would read it aloud: without marks, tables, code and rules, its blocks
 // separated by empty lines. A text that has nothing else is returned unchanged. It has passed through Visible.
 func Words(s string) string {
+	if len(s) > fewBytes {
+		words := readWords(strings.Trim(Visible(truncate(s, fewBytes)), "\n"))
+		if utf8.RuneCountInString(words) >= fewWords {
+			return words
+		}
+	}
 	shown := strings.Trim(Visible(s), "\n")
 	if len(shown) > maxWords {
 		shown = truncate(shown, maxWords)
 	}
+	if words := readWords(shown); words != "" {
+		return words
+	}
+	return shown
+}
+
+// readWords returns the words of Markdown; empty if it has none.
+func readWords(shown string) string {
 	w := &proseWriter{source: []byte(shown)}
 	var blocks []string
 	for n := parseMarkdown(w.source).FirstChild(); n != nil; n = n.NextSibling() {
@@ -134,9 +153,6 @@ func Words(s string) string {
 			continue
 		}
 		blocks = w.readAloud(blocks, n)
-	}
-	if len(blocks) == 0 {
-		return shown
 	}
 	return strings.Join(blocks, "\n\n")
 }

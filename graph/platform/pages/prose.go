@@ -198,6 +198,9 @@ var columns = regexp.MustCompile(`(?m)\S(  +|\t)\S.*$`)
 
 // isAligned reports whether several lines have columns, and most of them do.
 func isAligned(lines string) bool {
+	if !strings.Contains(lines, "  ") && !strings.Contains(lines, "\t") { // most texts
+		return false
+	}
 	found := len(columns.FindAllString(lines, -1))
 	return found >= 2 && 2*found > strings.Count(strings.TrimRight(lines, "\n"), "\n")+1
 }

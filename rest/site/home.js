@@ -1,0 +1,45 @@
+// What the first page does better with a script; it is whole without it. "use strict" holds for all of it.
+"use strict";
+
+// A button that copies below the text that is there to be copied; one click selects all of it.
+for (const text of document.querySelectorAll(".copy")) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(text.textContent);
+      button.textContent = "Copied";
+    } catch { // the browser lets only pages over https and of this machine write to the clipboard
+      getSelection().selectAllChildren(text);
+      button.textContent = "Selected: press Ctrl+C";
+    }
+  });
+  text.after(button);
+}
+
+// Twice a minute, while it is looked at, the page is read again and the parts that have changed are replaced, but the one in which the
+// reader is. Whoever asks for less motion begins with the page standing still.
+const renews = document.getElementById("renews"), said = ["Renew by itself", "Stop renewing"];
+let still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+async function renew() {
+  if (still || document.hidden) return;
+  const answer = await fetch("/", { headers: { Accept: "text/html" } }).catch(() => null);
+  const page = answer?.ok && new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const part of page ? document.querySelectorAll("[data-part]") : []) {
+    const next = page.getElementById(part.id), chosen = getSelection();
+    if (!next || next.innerHTML === part.innerHTML || part.matches(":hover") || part.contains(document.activeElement) ||
+      !chosen.isCollapsed && part.contains(chosen.anchorNode)) continue;
+    const left = part.querySelector(".strip")?.scrollLeft;
+    part.replaceWith(document.adoptNode(next));
+    if (left) next.querySelector(".strip")?.scrollTo(left, 0);
+  }
+}
+const show = () => { renews.textContent = said[Number(!still)]; };
+if (renews) {
+  renews.hidden = false;
+  show();
+  renews.onclick = () => { still = !still; show(); renew(); };
+  document.addEventListener("visibilitychange", renew);
+  setInterval(renew, 30000);
+}
