@@ -77,6 +77,8 @@ var operatorPages = []address{
 	{path: "/now"},
 	{path: "/now?kind=joined"},
 	{path: "/books"},
+	{path: "/tools/readyz"},
+	{path: "/procedures/runMaintenance?task=RECONCILE"},
 	{path: "/books/agents/{agent-id}"},
 	{path: "/settings"},
 	{path: "/maintenance"},

@@ -61,14 +61,14 @@ func (p *process) operatorMounts() []server.Mount {
 		},
 		{
 			Path: "/readyz", Title: "Readiness", About: "What this process needs to be ready, what confines the inspection of files, and how far the replica is behind.",
-			Open: true, Handler: rest.New(rest.Config{
+			Open: true, Text: true, Handler: rest.New(rest.Config{
 				Logger: p.log, Draining: &p.draining, Checks: p.readinessChecks(), Confinement: p.inspection.confinement,
 				Replica: p.replicaStatus,
 			}),
 		},
 		{
 			Path: metricsPath, Title: "Metrics", About: "For Prometheus; this page alone needs no token.",
-			Open: true, ReadOnly: true, Handler: p.metrics.Handler(),
+			Open: true, Text: true, ReadOnly: true, Handler: p.metrics.Handler(),
 		},
 		{
 			Path: pprofPath, Title: "Profiles", About: "Where time and memory go, for go tool pprof.",

@@ -204,7 +204,7 @@ func TestBooksPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	agent := w.Agent()
-	w.shows(w.get("/books").text, "Wallets, escrow and fees add up to what was issued", "0 discrepancies")
+	w.shows(w.get("/books").text, "Wallets, escrow and fees add up to what was issued", "0 differences")
 	require.Contains(t, w.get("/books?format=csv").text, "difference_minor\n")
 	statement := w.get("/books/agents/" + agent.ID.String())
 	require.Contains(t, statement.text, "Grant")

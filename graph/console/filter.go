@@ -59,6 +59,9 @@ func filtersOf(listed *section, sent url.Values) []filter {
 			}
 		case inner.Name == "Time":
 			f.Kind = "time"
+			if at, ok := parseTime(f.Value); ok {
+				f.Value = at.Format(minuteLayout) // as its field takes it
+			}
 		}
 		all = append(all, f)
 	}
@@ -161,9 +164,12 @@ func (l *listing) Sorts() []option {
 	return all
 }
 
+// minuteLayout is the value of a field that picks a time.
+const minuteLayout = "2006-01-02T15:04"
+
 // parseTime reads the value of a time field, in UTC, or a time of the API.
 func parseTime(sent string) (time.Time, bool) {
-	for _, layout := range []string{"2006-01-02T15:04", "2006-01-02T15:04:05", time.RFC3339, time.DateOnly} {
+	for _, layout := range []string{minuteLayout, "2006-01-02T15:04:05", time.RFC3339, time.DateOnly} {
 		if at, err := time.Parse(layout, sent); err == nil {
 			return at.UTC(), true
 		}

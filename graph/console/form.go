@@ -115,6 +115,11 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	return f
 }
 
+// offers reports whether a value is one of the options.
+func (f *field) offers(value string) bool {
+	return value != "" && slices.ContainsFunc(f.Options, func(o option) bool { return o.Value == value })
+}
+
 // begin sets the value that a field begins with.
 func (f *field) begin(v any) {
 	if v == nil {

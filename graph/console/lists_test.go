@@ -127,7 +127,7 @@ func TestListsByTime(t *testing.T) {
 		rows, _, _ := list(w.page("/agents?createdAt" + sent))
 		require.Len(t, rows, found, sent)
 	}
-	w.shows(w.get("/agents?createdAtGTE=2026-11-20T05:59").text, `name="createdAtGTE" value="2026-11-20T05:59"`,
+	w.shows(w.get("/agents?createdAtGTE=2026-11-20T05:59").text, `name="createdAtGTE" type="datetime-local" value="2026-11-20T05:59"`,
 		"/agents?createdAtGTE=2026-11-20T05%3A59&amp;format=csv")
 }
 

@@ -26,13 +26,13 @@ func TestOverview(t *testing.T) {
 	require.Equal(t, 12, strings.Count(page, "<svg"))
 	w.shows(page,
 		"Agents registered within the last hour: 2", "Messages sent within the last day: 1", "Orders made within the last month: 1", "Credits paid to contractors within the last hour: 0.00",
-		"Orders are disputed", "/orders?attention=stuck", "Mails could not be sent yet", "Webhooks fail", "Feedback waits", "A disk of a process is nearly full", "A process is not ready.",
+		"<strong>1</strong> <span><a href=\"/orders?attention=stuck", "order is disputed", "mail could not be sent yet", "webhook fails", "piece of feedback waits", "process has a disk that is nearly full", "process is not ready.",
 		"one:1", "1.0 GB of 4.0 GB free", "not ready: database", "api, jobs", "The charts as tables")
-	require.NotContains(t, page, "The ledger does not balance")
+	require.NotContains(t, page, "does not balance")
 	w.Exec("UPDATE processes SET seen_at = stoa_now() - interval '2 minutes' WHERE id = $1", ill)
 	require.NoError(t, w.Operator.ForgetProcess(t.Context(), well))
 	page = w.get("/").text
-	require.Contains(t, page, "A process fell silent")
+	require.Contains(t, page, "process fell silent")
 	require.NotContains(t, page, "one:1")
 	require.Less(t, len(page), 50_000)
 }

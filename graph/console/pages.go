@@ -32,6 +32,7 @@ import (
 
 	"stoa/docs"
 	"stoa/graph/attachments"
+	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/pages"
 	"stoa/graph/platform/viewer"
@@ -53,7 +54,7 @@ func Stylesheet() []byte {
 
 // tables are the tables that templates read.
 var tables = map[string]any{
-	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs,
+	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs, "most": operator.OpenTradesMost, "spans": spans,
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
@@ -62,7 +63,7 @@ var templates = sync.OnceValue(readTemplates)
 
 func readTemplates() map[string]*template.Template {
 	functions := template.FuncMap{
-		"acts": proceduresAt, "age": age, "bars": newChart, "credits": amountOf, "disk": newDisk, "facts": factsOf, "figure": number,
+		"acts": proceduresAt, "age": age, "bars": newChart, "count": func(n any, of string) string { return pages.Count(n, of) }, "credits": amountOf, "disk": newDisk, "facts": factsOf, "figure": number,
 		"grouped":   func(v any) string { return grouped(whole(v)) },
 		"happening": newHappening, "human": human, "joined": joined, "kept": period, "line": shortText, "mark": markOf, "moment": moment, "page": pathOf,
 		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "switchable": switchable,
@@ -106,7 +107,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 func New(c Config) http.Handler {
 	s := &console{Config: c, mux: http.NewServeMux()}
 	for pattern, page := range map[string]handler{
-		"GET /find": s.find, "GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
+		"GET /find": s.find, "GET /tools/{name}": s.tool, "GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
 		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run, "GET " + facesPath + "{id}/{file}": s.avatar,
 		"/": func(w http.ResponseWriter, r *http.Request) error {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {

@@ -4,10 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/pages"
 )
 
 // report is a page about the answer to one query. Its template has the title's name, in small letters.
@@ -18,6 +22,8 @@ type report struct {
 	live bool
 	// csv are the members of its object that the page also offers as CSV.
 	csv []string
+	// spans: the query has the variable $days, which the address chooses.
+	spans bool
 }
 
 // Pages that other pages lead to.
@@ -39,16 +45,27 @@ var reports = []report{
 		attention { kind count text } posing { id handle displayName }
 		processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
 		erasures { pending partial first { bot { id handle } erasure { state requestedBy requestedAt dueAt heldBy } } } } }`},
-	{Path: booksPath, Title: "Books", Group: groupConsole, query: `{ books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
+	{Path: booksPath, Title: "Books", Group: groupConsole, spans: true, query: `query ($days: Int!) { earners(days: $days) { botId handle earnedMinor paidMinor escrowMinor } books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
 		checks { scope endedAt running discrepancies imbalanceMinor } } }`,
 		csv: []string{"at", "issuedMinor", "availableMinor", "reservedMinor", "feesMinor", "differenceMinor"}},
 	{Path: settingsPath, Title: "Settings", Group: groupOperating, query: settingsQuery},
 	{Path: maintenancePath, Title: "Maintenance", Group: groupOperating, query: `{ retention { name what days job } }`},
 }
 
+// spans are those of the table of who earns.
+var spans = []struct{ Days, Title string }{{"1", "day"}, {"7", "7 days"}, {"30", "30 days"}, {"366", "year"}}
+
 // report shows a report. Faults: those of its query.
 func (s *console) report(w http.ResponseWriter, r *http.Request, about report) error {
-	answer, err := s.ask(r.Context(), about.query, nil)
+	var variables map[string]any
+	if about.spans {
+		days, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("days"), "30"))
+		if err != nil {
+			return fault.New(fault.InvalidInput)
+		}
+		variables = map[string]any{"days": days}
+	}
+	answer, err := s.ask(r.Context(), about.query, variables)
 	if err != nil {
 		return err
 	}
@@ -118,7 +135,7 @@ func newHappening(one map[string]any) happening {
 		made.Title = title + " of 5"
 	case "reported":
 		made.Title, made.Other = "@"+made.Other, ""
-		if title != "bot" && made.Title != "@" {
+		if title != "bot" && made.Title != "@" { // what it made, and not the agent
 			made.Title = "a " + title + " of " + made.Title
 		}
 	case "joined":
@@ -166,8 +183,8 @@ func period(days any) string {
 	case n == 0:
 		return "until the job runs next"
 	case n < 2:
-		return fmt.Sprintf("%.0f hours", n*24)
+		return pages.Count(int(math.Round(n*24)), "hour")
 	default:
-		return fmt.Sprintf("%.0f days", n)
+		return pages.Count(int(math.Round(n)), "day")
 	}
 }

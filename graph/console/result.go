@@ -107,7 +107,7 @@ func (d *resultData) add(prefix string, of *ast.Definition, fields map[string]an
 			if raw, asked := fields[field.Name]; asked {
 				d.Facts = append(d.Facts, fact{label, field.Description, newValue(of.Name, field, raw, false)})
 			}
-		case field.Type.Elem != nil:
+		case field.Type.Elem != nil && fields[field.Name] != nil:
 			d.addTable(label, inner, objects(fields, field.Name))
 		case fields[field.Name] != nil:
 			d.add(label, inner, object(fields, field.Name))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -25,6 +26,11 @@ type formData struct {
 	// Complaints concern the form as a whole, Wrong holds the fields with complaints.
 	Complaints []string
 	Wrong      []*field
+	// Task is what runMaintenance begins with; its result is shown alone.
+	Task string
+	// Seen is the path of the picture of a file that is to be removed, and Review that of the form which shows the file to an operator;
+	// both are empty for everything else.
+	Seen, Review string
 	// Dossier holds of an agent the orders as a suspension would leave them, and whether operators can mail its owner.
 	Dossier map[string]any
 }
@@ -47,11 +53,18 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 		if data.Target == "Bot" {
 			more = subjectQuery
 		}
-		id, node, answer, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), `{ id `+listed.Name+` }`, more)
+		selected := `{ id ` + listed.Name + ` }`
+		if data.Name == removeFile {
+			selected = `{ id boundKind boundID }`
+		}
+		id, node, answer, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), selected, more)
 		if err != nil {
 			return nil, err
 		}
 		data.SubjectID, data.SubjectName, data.Back, data.Dossier = id, nameOf(listed, node), listed.Path+"/"+id, object(answer, "dossier")
+		if data.Name == removeFile {
+			s.see(r.Context(), data, node)
+		}
 	}
 	var current map[string]any
 	if data.Name == "updateSettings" {
@@ -62,7 +75,30 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 		current = object(answer, "settings")
 	}
 	data.Fields = newForm(data.procedure, current)
+	if task := r.URL.Query().Get("task"); data.Name == "runMaintenance" && data.Fields[0].offers(task) {
+		data.Fields[0].Value, data.Task, data.Back = task, task, booksPath
+	}
 	return data, s.draft(r, data)
+}
+
+// removeFile is the procedure whose form shows the file that it removes.
+const removeFile = "removeAttachment"
+
+// see finds out how an operator sees a file: as everyone does, or in the review of what it belongs to.
+func (s *console) see(ctx context.Context, data *formData, node map[string]any) {
+	kind, of := textOf(node, "boundKind"), textOf(node, "boundID")
+	if _, _, err := s.preview(ctx, data.SubjectID); err == nil {
+		data.Seen = facesPath + data.SubjectID + "/" + data.SubjectID
+	} else if strings.HasPrefix(kind, "order") {
+		data.Review = "/procedures/reviewOrder?id=" + of
+	} else if kind == "post" {
+		data.Review = "/procedures/reviewPost?id=" + of
+	}
+}
+
+// taskResults are the fields of a maintenance that each task fills in.
+var taskResults = map[string][]string{
+	"RECONCILE": {"discrepancies"}, "CLEANUP": {"swept"}, "LIFECYCLE": {"trashed", "notified", "deleted"}, "REWARDS": {"granted"}, "BACKUP": {"backup"},
 }
 
 // draft fills in the text of a mail to an owner, if the address of the form names a subject.
@@ -138,6 +174,9 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	result, err := s.carryOut(r.Context(), data.procedure, variables)
 	if err != nil {
 		return s.refuse(w, r, data, err)
+	}
+	if own := taskResults[textOf(result, "task")]; own != nil {
+		maps.DeleteFunc(result, func(name string, _ any) bool { return name != "task" && !slices.Contains(own, name) })
 	}
 	after, err := s.snapshot(r.Context(), data)
 	if err != nil {

@@ -135,7 +135,9 @@ var sections = []section{
 		Search:  []string{"hasCustomerWith.handleContainsFold", "hasContractorWith.handleContainsFold"},
 		Filters: []string{"state", "outcome", "refundProposedAtNotNil", "updatedAtLT", "deadlineLT"},
 		More:    tradeQuery,
-		Presets: []preset{{"stuck", "Disputed, late, or untouched for three days", func(now time.Time) map[string]any {
+		Presets: []preset{{"holding", "Hold credits in escrow", func(time.Time) map[string]any {
+			return map[string]any{"stateIn": []string{"funded", "in_progress", "delivered", "disputed"}}
+		}}, {"stuck", "Disputed, late, or untouched for three days", func(now time.Time) map[string]any {
 			return map[string]any{"or": []map[string]any{
 				{"state": "disputed"},
 				{"stateIn": []string{"funded", "in_progress", "delivered"}, "updatedAtLT": stamp(now.Add(-3 * day))},

@@ -181,7 +181,12 @@ func shortened(id string) string { return "…" + id[max(0, len(id)-shortID):] }
 func shortText(text string) string { return pages.Line(text, lineLength) }
 
 // spaced is a word of the schema as people write it.
-func spaced(word string) string { return strings.ToLower(strings.ReplaceAll(word, "_", " ")) }
+func spaced(word string) string {
+	if word = strings.ToLower(strings.ReplaceAll(word, "_", " ")); word == "bot" {
+		return words[word]
+	}
+	return word
+}
 
 // joined is a list of texts of an answer.
 func joined(list any) string { return pages.VisibleLine(strings.Join(texts(list), ", ")) }

@@ -59,11 +59,15 @@ func newWorld(t testing.TB, options ...graphtest.Option) *world {
 		return &operator.Backup{Name: "20261123T120000Z", Files: 3, SizeBytes: 4096}, nil
 	}
 	log := slog.New(slog.NewTextHandler(w.log, nil))
+	figures := server.Mount{Path: "/figures", Title: "Figures", Text: true, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = io.WriteString(w, `{"three":3}`)
+	})}
 	listener := httptest.NewServer(server.New(server.Config{
-		Graph: w.Graph, Logger: log, OperatorToken: token, Stylesheet: console.Stylesheet(),
+		Graph: w.Graph, Logger: log, OperatorToken: token, Stylesheet: console.Stylesheet(), Mounts: []server.Mount{figures},
 		Pages: func(ask server.Ask) http.Handler {
 			return console.New(console.Config{
-				Ask: ask, Logger: log, Public: func() string { return "https://stoa.example" }, Tools: []server.Mount{{Path: "/jobs", Title: "Jobs"}},
+				Ask: ask, Logger: log, Public: func() string { return "https://stoa.example" }, Tools: []server.Mount{{Path: "/jobs", Title: "Jobs"}, figures},
 				AuditExport: w.Operator.AuditExport, Preview: w.Attachments.AttachmentPreview,
 			})
 		},

@@ -477,6 +477,14 @@ type ComplexityRoot struct {
 		Repeated func(childComplexity int) int
 	}
 
+	Earner struct {
+		BotID       func(childComplexity int) int
+		EarnedMinor func(childComplexity int) int
+		EscrowMinor func(childComplexity int) int
+		Handle      func(childComplexity int) int
+		PaidMinor   func(childComplexity int) int
+	}
+
 	EmailChallenge struct {
 		ChallengeID               func(childComplexity int) int
 		Documents                 func(childComplexity int) int
@@ -1257,6 +1265,7 @@ type ComplexityRoot struct {
 		Dialog                   func(childComplexity int, input messages.DialogInput) int
 		Documents                func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
 		Dossier                  func(childComplexity int, botID uuid.UUID) int
+		Earners                  func(childComplexity int, days int) int
 		Erasure                  func(childComplexity int) int
 		Events                   func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.EventOrder, where *ent.EventWhereInput) int
 		Export                   func(childComplexity int, input exports.Input) int
@@ -2014,6 +2023,7 @@ type QueryResolver interface {
 	Trades(ctx context.Context, orderIds []uuid.UUID) ([]*operator.Trade, error)
 	Now(ctx context.Context) (*operator.Now, error)
 	Books(ctx context.Context) (*operator.Books, error)
+	Earners(ctx context.Context, days int) ([]*operator.Earner, error)
 	Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]*operator.StatementLine, error)
 	Reports(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
@@ -3635,6 +3645,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DraftResult.Repeated(childComplexity), true
+
+	case "Earner.botId":
+		if e.ComplexityRoot.Earner.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Earner.BotID(childComplexity), true
+	case "Earner.earnedMinor":
+		if e.ComplexityRoot.Earner.EarnedMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Earner.EarnedMinor(childComplexity), true
+	case "Earner.escrowMinor":
+		if e.ComplexityRoot.Earner.EscrowMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Earner.EscrowMinor(childComplexity), true
+	case "Earner.handle":
+		if e.ComplexityRoot.Earner.Handle == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Earner.Handle(childComplexity), true
+	case "Earner.paidMinor":
+		if e.ComplexityRoot.Earner.PaidMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Earner.PaidMinor(childComplexity), true
 
 	case "EmailChallenge.challengeId":
 		if e.ComplexityRoot.EmailChallenge.ChallengeID == nil {
@@ -7221,6 +7262,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Dossier(childComplexity, args["botId"].(uuid.UUID)), true
+	case "Query.earners":
+		if e.ComplexityRoot.Query.Earners == nil {
+			break
+		}
+
+		args, err := ec.field_Query_earners_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Earners(childComplexity, args["days"].(int)), true
 	case "Query.erasure":
 		if e.ComplexityRoot.Query.Erasure == nil {
 			break
@@ -13914,6 +13966,8 @@ extend type Query {
   now: Now!
   "The sums of the ledger at one moment, and what the last checks found. It reads every wallet."
   books: Books!
+  "The 50 agents that earned, paid or hold the most, within the last days: 1 to 366."
+  earners(days: Int!): [Earner!]!
   "Up to 100 lines of an agent's ledger before a number, the newest first, with the balances after each."
   statement(botId: ID!, before: Int64): [StatementLine!]!
   "Reports by agents about others or their content."
@@ -14238,6 +14292,16 @@ type LedgerBook {
   discrepancies: Int64!
   "The sum of all entries that were checked: 0 if the books are right."
   imbalanceMinor: Int64!
+}
+
+"What an agent was paid for orders that were closed as accepted, what it paid for such, both within a span, and what it holds in escrow now."
+type Earner {
+  botId: ID!
+  handle: String!
+  earnedMinor: Int64!
+  "With the fees."
+  paidMinor: Int64!
+  escrowMinor: Int64!
 }
 
 type StatementLine {
@@ -16293,6 +16357,22 @@ func (ec *executionContext) childFields_DraftResult(ctx context.Context, field g
 		return ec.fieldContext_DraftResult_repeated(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DraftResult", field.Name)
+}
+
+func (ec *executionContext) childFields_Earner(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "botId":
+		return ec.fieldContext_Earner_botId(ctx, field)
+	case "handle":
+		return ec.fieldContext_Earner_handle(ctx, field)
+	case "earnedMinor":
+		return ec.fieldContext_Earner_earnedMinor(ctx, field)
+	case "paidMinor":
+		return ec.fieldContext_Earner_paidMinor(ctx, field)
+	case "escrowMinor":
+		return ec.fieldContext_Earner_escrowMinor(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Earner", field.Name)
 }
 
 func (ec *executionContext) childFields_EmailChallenge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -20672,6 +20752,20 @@ func (ec *executionContext) field_Query_dossier_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["botId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_earners_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "days",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["days"] = arg0
 	return args, nil
 }
 
@@ -28317,6 +28411,121 @@ func (ec *executionContext) _DraftResult_repeated(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_DraftResult_repeated(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("DraftResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Earner_botId(ctx context.Context, field graphql.CollectedField, obj *operator.Earner) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Earner_botId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Earner_botId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Earner", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Earner_handle(ctx context.Context, field graphql.CollectedField, obj *operator.Earner) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Earner_handle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Handle, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Earner_handle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Earner", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Earner_earnedMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Earner) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Earner_earnedMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EarnedMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Earner_earnedMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Earner", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Earner_paidMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Earner) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Earner_paidMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PaidMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Earner_paidMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Earner", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Earner_escrowMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Earner) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Earner_escrowMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.EscrowMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Earner_escrowMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Earner", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _EmailChallenge_challengeId(ctx context.Context, field graphql.CollectedField, obj *owners.Challenge) (ret graphql.Marshaler) {
@@ -44133,6 +44342,50 @@ func (ec *executionContext) fieldContext_Query_books(_ context.Context, field gr
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Books(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_earners(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_earners(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Earners(ctx, fc.Args["days"].(int))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Earner) graphql.Marshaler {
+			return ec.marshalNEarner2ᚕᚖstoaᚋgraphᚋoperatorᚐEarnerᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_earners(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Earner(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_earners_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -64084,6 +64337,64 @@ func (ec *executionContext) _DraftResult(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var earnerImplementors = []string{"Earner"}
+
+func (ec *executionContext) _Earner(ctx context.Context, sel ast.SelectionSet, obj *operator.Earner) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, earnerImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Earner")
+		case "botId":
+			out.Values[i] = ec._Earner_botId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "handle":
+			out.Values[i] = ec._Earner_handle(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "earnedMinor":
+			out.Values[i] = ec._Earner_earnedMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "paidMinor":
+			out.Values[i] = ec._Earner_paidMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "escrowMinor":
+			out.Values[i] = ec._Earner_escrowMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var emailChallengeImplementors = []string{"EmailChallenge"}
 
 func (ec *executionContext) _EmailChallenge(ctx context.Context, sel ast.SelectionSet, obj *owners.Challenge) graphql.Marshaler {
@@ -70947,6 +71258,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "earners":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_earners(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "statement":
 			field := field
 
@@ -77378,6 +77711,32 @@ func (ec *executionContext) marshalNDraftResult2ᚖstoaᚋgraphᚋdraftsᚐResul
 		return graphql.Null
 	}
 	return ec._DraftResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNEarner2ᚕᚖstoaᚋgraphᚋoperatorᚐEarnerᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Earner) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNEarner2ᚖstoaᚋgraphᚋoperatorᚐEarner(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNEarner2ᚖstoaᚋgraphᚋoperatorᚐEarner(ctx context.Context, sel ast.SelectionSet, v *operator.Earner) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Earner(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNEmailChallenge2ᚖstoaᚋgraphᚋownersᚐChallenge(ctx context.Context, sel ast.SelectionSet, v *owners.Challenge) graphql.Marshaler {

@@ -55,7 +55,7 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, listSessions, botID, sessionsMost); err != nil {
 		return nil, err
 	}
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listTradesOf, botID, openTradesMost)
+	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listTradesOf, botID, OpenTradesMost)
 	if err != nil {
 		return nil, err
 	}

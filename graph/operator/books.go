@@ -3,14 +3,17 @@ package operator
 import (
 	"context"
 	"math"
+	"time"
 
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 )
 
 var (
 	readBooks     = statements.Named("read_books")
+	listEarners   = statements.Named("list_earners")
 	readChecks    = statements.Named("read_checks")
 	readStatement = statements.Named("read_statement")
 )
@@ -29,6 +32,20 @@ func (a *API) Books(ctx context.Context) (*Books, error) {
 	books.DifferenceMinor = books.IssuedMinor - books.AvailableMinor - books.ReservedMinor - books.FeesMinor
 	books.Checks, err = db.All[LedgerBook](ctx, a.DB.SQL, readChecks)
 	return books, err
+}
+
+const (
+	// earnersMost is how many agents Earners shows, earnersDays its longest span.
+	earnersMost, earnersDays = 50, 366
+)
+
+// Earners lists the agents that earned most within the last days, then those that paid and those that hold the most. Faults:
+// unauthorized, invalid_input.
+func (a *API) Earners(ctx context.Context, days int) ([]*Earner, error) {
+	if days < 1 || days > earnersDays {
+		return nil, fault.Fields{"days": "must be 1 to 366"}.Fault(fault.InvalidInput)
+	}
+	return read[Earner](ctx, a, listEarners, (time.Duration(days) * 24 * time.Hour).Seconds(), earnersMost)
 }
 
 // Statement returns up to 100 lines of an agent's ledger before a number, the newest first; the newest lines if before is nil. Faults:

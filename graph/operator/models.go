@@ -126,6 +126,16 @@ type Dossier struct {
 	Traces []*Trace `json:"traces"`
 }
 
+// What an agent was paid for orders that were closed as accepted, what it paid for such, both within a span, and what it holds in escrow now.
+type Earner struct {
+	BotID       uuid.UUID `json:"botId"`
+	Handle      string    `json:"handle"`
+	EarnedMinor int64     `json:"earnedMinor"`
+	// With the fees.
+	PaidMinor   int64 `json:"paidMinor"`
+	EscrowMinor int64 `json:"escrowMinor"`
+}
+
 // What a search found, the likeliest first.
 type Found struct {
 	Hits []*Hit `json:"hits"`

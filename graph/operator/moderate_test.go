@@ -192,7 +192,7 @@ func TestReportsStandApart(t *testing.T) {
 	o.Shift(3*time.Hour + time.Second)
 	overview := graphtest.Got(o.Operator.Overview(o.ctx))(t)
 	first := overview.Attention[0]
-	require.Equal(t, "Reports wait for an answer, the oldest for 3 hours.", first.Text)
+	require.Equal(t, "report waits for an answer, for 3 hours.", first.Text)
 	require.EqualValues(t, 1, first.Count)
 
 	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, made.ID, "We have seen to it.", nil, "done"))

@@ -29,7 +29,7 @@ func (a *API) Now(ctx context.Context) (*Now, error) {
 	if n.More = len(n.Stream) > nowMost; n.More {
 		n.Stream = n.Stream[:nowMost]
 	}
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listOpenTrades, openTradesMost)
+	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listOpenTrades, OpenTradesMost)
 	if err != nil {
 		return nil, err
 	}

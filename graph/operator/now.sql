@@ -45,6 +45,20 @@ SELECT stoa_now() AS at, (SELECT count(*) FROM accounts) AS wallets,
   (SELECT coalesce(-sum(e.delta_minor), 0)::bigint FROM ledger_entries e WHERE e.bot_id IS NULL AND e.account_kind = 'issuance') AS issued_minor,
   (SELECT coalesce(sum(e.delta_minor), 0)::bigint FROM ledger_entries e WHERE e.bot_id IS NULL AND e.account_kind = 'fees') AS fees_minor;
 
+-- name: list_earners(seconds double precision, max bigint)
+-- What agents earned and paid by orders that were closed as accepted within the last seconds, off the ids of their steps, and what they hold
+-- in escrow now, off the index of orders that do.
+SELECT b.id AS bot_id, b.handle, s.earned_minor, s.paid_minor, s.escrow_minor FROM (
+  SELECT m.bot_id, sum(m.earned)::bigint AS earned_minor, sum(m.paid)::bigint AS paid_minor, sum(m.escrow)::bigint AS escrow_minor FROM (
+    SELECT p.* FROM order_events e JOIN orders o ON o.id = e.order_id AND o.outcome = 'accepted'
+    CROSS JOIN LATERAL (VALUES (o.contractor_id, o.amount_minor, 0::bigint, 0::bigint), (o.customer_id, 0, o.total_minor, 0)) AS p (bot_id, earned, paid, escrow)
+    WHERE e.id >= stoa_id_at(stoa_now() - make_interval(secs => :seconds) - interval '5 minutes')
+      AND e.created_at >= stoa_now() - make_interval(secs => :seconds) AND e.state = 'closed'
+    UNION ALL
+    SELECT o.customer_id, 0, 0, o.total_minor FROM orders o WHERE o.state IN ('funded', 'in_progress', 'delivered', 'disputed')
+  ) m GROUP BY m.bot_id
+) s JOIN bots b ON b.id = s.bot_id ORDER BY s.earned_minor DESC, s.paid_minor DESC, s.escrow_minor DESC, b.id LIMIT :max;
+
 -- name: read_checks()
 -- What the last check of each scope found: discrepancies by their kind, and the sum of all entries that it looked at.
 SELECT l.scope, l.last_ended_at AS ended_at, l.began_at IS NOT NULL AS running,

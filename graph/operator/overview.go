@@ -108,21 +108,28 @@ const (
 	leastFree = 0.1
 )
 
-// needs are the kinds of things that need attention, in their order, each in a sentence; %s is how long the oldest has waited.
-var needs = []struct{ kind, text string }{
-	{"reports", "Reports wait for an answer, the oldest for %s."},
-	{"ledger", "The ledger does not balance: a check found discrepancies."},
-	{"disks", "A disk of a process is nearly full: less than a tenth is free."},
-	{"silent_processes", "A process fell silent without ending as it should."},
-	{"refused_processes", "The database refuses new connections of a process, which lives on those that it has."},
-	{"unready_processes", "A process is not ready."},
-	{"failed_jobs", "Jobs failed for good within the last day."},
-	{"ledger_late", "The ledger was not checked for three hours."},
-	{"orders", "Orders are disputed, past their deadline, or untouched for three days while credits are held."},
-	{"lost_mails", "Mails of the last day were refused or given up."},
-	{"unsent_mails", "Mails could not be sent yet and are tried again."},
-	{"webhooks", "Webhooks fail, or their endpoints are gone."},
-	{"feedback", "Feedback waits for an answer."},
+// needs are the kinds of things that need attention, in their order, each as it goes on after its number: of one thing or of many. %s is
+// how long the oldest has waited.
+var needs = []struct{ kind, one, many string }{
+	{"reports", "report waits for an answer, for %s.", "reports wait for an answer, the oldest for %s."},
+	{"ledger", "check of the ledger found it wrong: it does not balance.", "checks of the ledger found it wrong: it does not balance."},
+	{"disks", "process has a disk that is nearly full: less than a tenth is free.", "processes have a disk that is nearly full: less than a tenth is free."},
+	{"silent_processes", "process fell silent without ending as it should.", "processes fell silent without ending as they should."},
+	{
+		"refused_processes", "process gets no new connections to the database and lives on those that it has.",
+		"processes get no new connections to the database and live on those that they have.",
+	},
+	{"unready_processes", "process is not ready.", "processes are not ready."},
+	{"failed_jobs", "job failed for good within the last day.", "jobs failed for good within the last day."},
+	{"ledger_late", "check of the ledger is late: the last was over three hours ago.", "checks of the ledger are late: the last was over three hours ago."},
+	{
+		"orders", "order is disputed, past its deadline, or untouched for three days while credits are held.",
+		"orders are disputed, past their deadline, or untouched for three days while credits are held.",
+	},
+	{"lost_mails", "mail of the last day was refused or given up.", "mails of the last day were refused or given up."},
+	{"unsent_mails", "mail could not be sent yet and is tried again.", "mails could not be sent yet and are tried again."},
+	{"webhooks", "webhook fails, or its endpoint is gone.", "webhooks fail, or their endpoints are gone."},
+	{"feedback", "piece of feedback waits for an answer.", "pieces of feedback wait for an answer."},
 }
 
 // attentionRow is a row of select_attention.
@@ -143,9 +150,12 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 			if row.Kind != need.kind {
 				continue
 			}
-			if row.Text = need.text; row.OldestSeconds != nil {
+			if row.Text = need.many; row.Count == 1 {
+				row.Text = need.one
+			}
+			if row.OldestSeconds != nil {
 				oldest := pages.Span(time.Duration(*row.OldestSeconds * float64(time.Second)))
-				row.Text = fmt.Sprintf(need.text, cmp.Or(oldest, "less than a minute"))
+				row.Text = fmt.Sprintf(row.Text, cmp.Or(oldest, "less than a minute"))
 			}
 			all = append(all, &row.Attention)
 		}

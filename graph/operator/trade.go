@@ -24,8 +24,8 @@ var (
 	listTradesOf   = statements.Named("list_trades_of")
 )
 
-// openTradesMost is how many open orders a page shows.
-const openTradesMost = 50
+// OpenTradesMost is how many open orders a page shows.
+const OpenTradesMost = 50
 
 // tradeRow is a row of select_trades.
 type tradeRow struct {

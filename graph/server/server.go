@@ -116,6 +116,8 @@ type Mount struct {
 	Title, About string
 	// Open: no token is needed.
 	Open bool
+	// Text: it answers with text or JSON, which the pages show between a heading and their navigation.
+	Text bool
 	// ReadOnly: the mount takes only GET and HEAD.
 	ReadOnly bool
 	// Policy replaces pagePolicy as the Content-Security-Policy of its pages, if that is too strict.

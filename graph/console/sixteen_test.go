@@ -1,0 +1,110 @@
+package console_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/attachments"
+	"stoa/graph/graphtest"
+)
+
+// order makes an order in a state; a closed one was accepted this moment.
+func (w *world) order(customer, contractor *graphtest.Agent, state string) {
+	w.t.Helper()
+	id, outcome := uuid.Must(uuid.NewV7()), any(nil)
+	if state == "closed" {
+		outcome = "accepted"
+	}
+	w.Exec(`INSERT INTO orders (id, created_at, updated_at, customer_id, contractor_id, author_id, state, outcome, version, title, description, deadline,
+		amount_minor, fee_minor, total_minor, fee_bps) VALUES ($1, stoa_now(), stoa_now(), $2, $3, $2, $4, $5, 1, 'x', 'x', stoa_now() + interval '1 day', 10000, 1000, 11000, 1000)`,
+		id, customer.ID, contractor.ID, state, outcome)
+	w.Exec(`INSERT INTO order_events (id, created_at, order_id, action, participant_id, state, version) VALUES ($1, stoa_now(), $2, 'complete', $3, $4, 1)`,
+		uuid.Must(uuid.NewV7()), id, customer.ID, state)
+}
+
+// The books say who earned, paid and holds how much within a span, and lead to those orders.
+func TestWhoEarns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	customer, contractor := w.Agent(), w.Agent()
+	w.order(customer, contractor, "closed")
+	w.order(customer, contractor, "closed")
+	w.order(customer, contractor, "funded")
+	text := content(w.page("/books?days=1"))
+	w.shows(text, "Who earns", "200.00", "220.00", "110.00")
+	page := w.get("/books").text
+	w.shows(page, `max="20000" value="20000" aria-label="200.00 credits"`, `<a href="/orders?attention=holding">`,
+		"/orders?attention=holding&amp;customerID="+customer.ID.String(), "/procedures/runMaintenance?task=RECONCILE", "In 2 wallets")
+	require.Contains(t, w.get("/orders?attention=holding").text, "Orders: 1 found")
+	w.Exec("UPDATE orders SET outcome = 'refunded' WHERE state = 'closed'")
+	require.NotContains(t, content(w.page("/books?days=1")), "200.00")
+	for _, wrong := range []string{"0", "367", "x"} {
+		require.Equal(t, http.StatusBadRequest, w.get("/books?days="+wrong).StatusCode, wrong)
+	}
+}
+
+// "Check now" checks the ledger and shows what that found, and nothing of other tasks.
+func TestCheckNowShowsItsOwnResult(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	got := w.do("/procedures/runMaintenance?task=RECONCILE", "reason", "look")
+	require.Equal(t, http.StatusOK, got.StatusCode, got.text)
+	w.shows(got.text, "The ledger is right: no differences.", `href="/books"`)
+	for _, other := range []string{"Trashed", "Granted", "Swept", "Backup"} {
+		require.NotContains(t, got.text, other)
+	}
+}
+
+// The form that removes a file shows it, or leads to the review that does.
+func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	file, order := w.File(agent, attachments.Order), uuid.Must(uuid.NewV7())
+	path := "/procedures/removeAttachment?id=" + file.String()
+	require.Contains(t, w.get(path).text, "Not everyone sees this file")
+	w.Exec("UPDATE attachments SET bound_kind = 'order_input', bound_id = $2 WHERE id = $1", file, order)
+	require.Contains(t, w.get(path).text, `href="/procedures/reviewOrder?id=`+order.String())
+}
+
+// What a page holds is what it says: the newest things of the hour, and so many of the orders.
+func TestNowSaysWhatItLeavesOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	one, other := w.Agent(), w.Agent()
+	w.shows(w.get("/now").text, ">The last hour<")
+	for range 119 {
+		w.order(one, other, "funded")
+	}
+	page := w.get("/now").text
+	w.shows(page, "The newest 120 of the last hour", "More happened in this hour.", "Only 50 are shown.", `href="/orders?attention=holding&amp;sort=UPDATED_AT"`)
+	require.Contains(t, w.get("/agents/"+one.ID.String()).text, "Only 50 are shown.")
+}
+
+// Text and JSON of a tool stand on a page with the console's navigation.
+func TestAToolHasAWayBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	page := w.get("/tools/figures")
+	require.Equal(t, http.StatusOK, page.StatusCode)
+	w.shows(page.text, `aria-label="Console"`, "<h1 dir=\"auto\">Figures</h1>", "&#34;three&#34;: 3", `<a href="/figures">As programs read it</a>`, `href="/tools/figures" aria-current="page"`)
+	require.Equal(t, http.StatusNotFound, w.get("/tools/jobs").StatusCode)
+}
+
+// Numbers and nouns agree, and words are those of people.
+func TestWords(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.fill()
+	page := w.get("/now").text
+	require.Contains(t, page, "order is disputed")
+	w.Exec("UPDATE feedbacks SET kind = 'report', subject_type = 'bot', subject_id = $1, subject_bot_id = $1", w.ids["Bot"])
+	reports := w.get("/reports").text
+	require.Contains(t, reports, `<span class="state">agent</span>`)
+	require.NotContains(t, reports, `<span class="state">bot</span>`)
+	require.NotContains(t, strings.ReplaceAll(w.get("/maintenance").text, "\n", " "), "1 hours")
+}
