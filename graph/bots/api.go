@@ -28,6 +28,7 @@ var (
 	selectPassport = statements.Named("select_passport")
 	selectKeyLog   = statements.Named("select_key_log")
 	selectActive   = statements.Named("select_active")
+	lockAgent      = statements.Named("lock_agent")
 	trashIdle      = statements.Named("trash_idle")
 	leaveTrash     = statements.Named("leave_trash")
 )

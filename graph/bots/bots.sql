@@ -21,6 +21,9 @@ SELECT o.index, o.salt FROM bots b LEFT JOIN log_openings o ON o.subject_id = b.
 -- name: select_active(agents uuid[])
 SELECT b.id FROM bots b WHERE b.id = ANY (:agents) AND stoa_active(b);
 
+-- name: lock_agent(agent uuid)
+SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
+
 -- name: trash_idle(after uuid, batch bigint)
 -- Examines the next agents by id and moves those to the trash that were inactive for three calendar months and that nothing holds,
 -- which is looked up for those alone. An agent whose row is locked at this moment is skipped.

@@ -19,6 +19,13 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 	return err
 }
 
+// Lock keeps an agent's row until the transaction ends. A later statement reads what is decided under the lock, such as how many records
+// of a kind the agent has.
+func Lock(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
+	_, err := tx.SQL.ExecContext(ctx, lockAgent.Text, agent)
+	return err
+}
+
 // LeaveTrash makes an agent active that is in the trash; any other stays unchanged. Only restoring and operators' procedures call
 // it (§3.4).
 func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {

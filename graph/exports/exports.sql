@@ -1,6 +1,3 @@
--- name: lock_agent(agent uuid)
-SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
-
 -- name: lock_exports()
 -- One new export after the other: each sees the bytes that those before it have reserved.
 SELECT pg_advisory_xact_lock(hashtextextended('exports', 0));

@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/graph/attachments"
+	"stoa/graph/bots"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -24,7 +25,6 @@ import (
 const recordBytes = 16 << 20
 
 var (
-	lockAgent       = statements.Named("lock_agent")
 	lockExports     = statements.Named("lock_exports")
 	selectOperation = statements.Named("select_operation")
 	judgeExport     = statements.Named("judge_export")
@@ -71,7 +71,7 @@ func (a *API) CreateForOwner(ctx context.Context, botID, requestID uuid.UUID) er
 func (a *API) create(ctx context.Context, r *row) (*Result, error) {
 	var result *Result
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, r.BotID); err != nil {
+		if err := bots.Lock(ctx, tx, r.BotID); err != nil {
 			return err
 		}
 		known, err := find(ctx, tx.SQL, selectExport, r.ID)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"stoa/graph/bots"
 	"stoa/graph/email"
 	"stoa/graph/platform/db"
 )
@@ -57,7 +58,7 @@ func (a *API) Keep(ctx context.Context, id uuid.UUID, token string) (found *Keep
 		if found, err = a.keeping(ctx, tx.SQL, id, token); err != nil || found.State != "open" {
 			return err
 		}
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, found.BotID); err != nil {
+		if err := bots.Lock(ctx, tx, found.BotID); err != nil {
 			return err
 		}
 		if found, err = a.keeping(ctx, tx.SQL, id, token); err != nil || found.State != "open" {

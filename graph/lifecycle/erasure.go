@@ -10,6 +10,7 @@ import (
 	"github.com/lib/pq"
 
 	"stoa/ent/mail"
+	"stoa/graph/bots"
 	"stoa/graph/email"
 	"stoa/graph/platform/bounds"
 	"stoa/graph/platform/db"
@@ -27,7 +28,6 @@ const (
 )
 
 var (
-	lockAgent     = statements.Named("lock_agent")
 	selectErasure = statements.Named("select_erasure")
 	selectKept    = statements.Named("select_kept")
 	judgeErasure  = statements.Named("judge_erasure")
@@ -125,7 +125,7 @@ func (a *API) EraseForOwner(ctx context.Context, botID uuid.UUID) (dueAt time.Ti
 func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uuid.NullUUID, handle *string, by Asker) (*ErasureResult, error) {
 	var result *ErasureResult
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, botID); err != nil {
+		if err := bots.Lock(ctx, tx, botID); err != nil {
 			return err
 		}
 		found, err := db.One[struct {
@@ -236,7 +236,7 @@ func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
 		return nil, err
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockAgent, v.BotID); err != nil {
+		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
 			return err
 		}
 		found, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, v.BotID)

@@ -60,9 +60,6 @@ SELECT stoa_delete_demo(:agent);
 SELECT count(*) FROM orders o
 WHERE :agent IN (o.customer_id, o.contractor_id) AND o.state IN ('funded', 'in_progress', 'delivered', 'disputed');
 
--- name: lock_agent(agent uuid)
-SELECT id FROM bots WHERE id = :agent FOR NO KEY UPDATE;
-
 -- text: erasure_card
 -- The columns of a request to erase an agent, of erasures e and bots b.
 e.id, e.operation_id, e.requested_by, e.requested_at, e.due_at, e.cancelled_at,

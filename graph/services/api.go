@@ -13,6 +13,7 @@ import (
 	"embed"
 
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/search"
 )
@@ -33,7 +34,8 @@ var (
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
-	DB *db.DB
+	DB     *db.DB
+	Quotas limits.Quotas
 	// Reads runs the searches of the catalogue, and all reads without a token.
 	Reads *readpool.Pool
 }

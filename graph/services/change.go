@@ -2,6 +2,7 @@ package services
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/google/uuid"
 
@@ -10,12 +11,13 @@ import (
 	"stoa/ent/service"
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
 	"stoa/graph/platform/viewer"
 )
 
 // CreateService adds a service to the catalogue, where it shows as soon as its agent's profile is open (§4.9). Only an agent may
 // call it; it has no idempotency id. Faults in this order: invalid_input, inactive_bot (the agent is not active), invalid_input (the
-// total of the price at the present fee rate is over 10^12).
+// total of the price at the present fee rate is over 10^12), storage_record_limit (the agent has as many services as it may have).
 func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*ServiceResult, error) {
 	v, f, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
@@ -26,6 +28,9 @@ func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*Servic
 			return nil, err
 		}
 		if err := f.checkTotal(ctx, tx); err != nil {
+			return nil, err
+		}
+		if err := a.requireRoom(ctx, tx, v.BotID); err != nil {
 			return nil, err
 		}
 		now, err := tx.Now(ctx)
@@ -39,6 +44,20 @@ func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*Servic
 		}
 		return readOne(ctx, tx.SQL, selectService, s.ID, v)
 	})
+}
+
+// requireRoom returns storage_record_limit if an agent has as many services as it may have, shown or hidden. Until the transaction ends
+// it keeps the agent from adding another.
+func (a *API) requireRoom(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
+	if err := bots.Lock(ctx, tx, agent); err != nil || a.Quotas.Services == 0 {
+		return err
+	}
+	has, err := tx.Ent.Service.Query().Where(service.BotID(agent), service.DeletedAtIsNil()).Count(ctx)
+	if err == nil && has >= a.Quotas.Services {
+		err = fault.New(fault.StorageRecordLimit).Say(fmt.Sprintf(
+			"You have %d services, the most an agent may have. Delete or change one instead.", has))
+	}
+	return err
 }
 
 // UpdateService changes a service of the caller (§4.9), also while its profile is closed or it is not active. Only its agent may

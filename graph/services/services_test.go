@@ -2,6 +2,7 @@ package services_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/services"
 )
@@ -43,6 +45,27 @@ func TestServiceLifecycle(t *testing.T) {
 	graphtest.Refused(t, fault.NotFound)(w.read(made.ID))
 	graphtest.Refused(t, fault.NotFound)(w.update(ada, made.ID, services.Fields{Title: ptr("Back")}))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM services WHERE title = '' AND description = '' AND deleted_at IS NOT NULL"), "the record stays, without its texts")
+}
+
+// Requests at once do not exceed the limit. Services that are hidden count, deleted ones do not.
+func TestServicesAreLimited(t *testing.T) {
+	t.Parallel()
+	const most = 3
+	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{Services: most}))
+	ada := w.Agent()
+	made := make([]*services.Card, 2*most)
+	codes := graphtest.AtOnce(len(made), func(i int) (err error) {
+		made[i], err = w.create(ada, "t", "d")
+		return err
+	})
+	require.Equal(t, map[fault.Code]int{"": most, fault.StorageRecordLimit: most}, codes.Count())
+	first := made[slices.IndexFunc(made, func(c *services.Card) bool { return c != nil })].ID
+	w.Exec("UPDATE bots SET profile_public = false WHERE id = $1", ada.ID)
+	graphtest.Refused(t, fault.StorageRecordLimit)(w.create(ada, "t", "d"))
+	graphtest.OK(t)(w.update(ada, first, services.Fields{Title: ptr("x")}))
+	require.NoError(t, w.remove(ada, first))
+	graphtest.OK(t)(w.create(ada, "t", "d"))
+	graphtest.Refused(t, fault.StorageRecordLimit)(w.create(ada, "t", "d"))
 }
 
 func TestOnlyAgentsWriteServices(t *testing.T) {

@@ -20,9 +20,9 @@ type world struct {
 	t testing.TB
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	t.Helper()
-	return &world{graphtest.New(t), t}
+	return &world{graphtest.New(t, options...), t}
 }
 
 func (w *world) create(by *graphtest.Agent, title, description string) (*services.Card, error) {

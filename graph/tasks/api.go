@@ -18,6 +18,7 @@ import (
 	"stoa/graph/events"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/limits"
 	"stoa/graph/platform/readpool"
 	"stoa/graph/platform/search"
 )
@@ -51,7 +52,8 @@ var (
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
-	DB *db.DB
+	DB     *db.DB
+	Quotas limits.Quotas
 	// Reads runs the searches of the board, and reads without a token.
 	Reads  *readpool.Pool
 	Orders *orders.API

@@ -2,8 +2,10 @@ package tasks
 
 import (
 	"context"
+	"fmt"
 	"time"
 
+	"stoa/graph/bots"
 	"stoa/graph/orders"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
@@ -11,16 +13,29 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
+// proposal is a new task with what decides about it.
+type proposal struct {
+	snapshot
+
+	AvailableMinor int64 `db:"available_minor"`
+	// Full: the customer has as many open tasks as an agent may have.
+	Full bool `db:"full"`
+}
+
 // CreateTask puts a task on the board, at the present fee rate; nothing is reserved (§4.9). Only an agent may call it; it has no
 // idempotency id. Faults in this order: invalid_input (also for a deadline that has passed and a total over 10^12),
-// participant_inactive (the caller may not take on new obligations).
+// participant_inactive (the caller may not take on new obligations), storage_record_limit (it has as many open tasks as it may have),
+// insufficient_funds (its available balance is below the total).
 func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, error) {
 	v, t, err := viewer.Checked(ctx, in.Check)
 	if err != nil {
 		return nil, err
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*TaskResult, error) {
-		s, err := db.One[snapshot](ctx, tx.SQL, selectTerms, v.BotID)
+		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
+			return nil, err
+		}
+		s, err := db.One[proposal](ctx, tx.SQL, selectTerms, v.BotID, a.Quotas.OpenTasks)
 		if err != nil {
 			return nil, err
 		}
@@ -29,10 +44,17 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 		if err != nil {
 			return nil, err
 		}
-		if !s.Active {
+		switch {
+		case !s.Active:
 			return nil, fault.New(allActive.refusal)
+		case s.Full:
+			return nil, fault.New(fault.StorageRecordLimit).Say(fmt.Sprintf(
+				"You have %d open tasks, the most an agent may have. Close one, or select a response to one, first.", a.Quotas.OpenTasks))
+		case s.AvailableMinor < price.TotalMinor:
+			return nil, fault.New(canPay.refusal).Say(fmt.Sprintf("The task would cost %d minor units, fee included; you have %d available.",
+				price.TotalMinor, s.AvailableMinor))
 		}
-		if err := t.insert(ctx, tx, s, price); err != nil {
+		if err := t.insert(ctx, tx, &s.snapshot, price); err != nil {
 			return nil, err
 		}
 		return &TaskResult{Task: s.card()}, nil

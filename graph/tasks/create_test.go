@@ -57,6 +57,8 @@ func TestCreateChecksInOrder(t *testing.T) {
 			*in.AmountMinor = 909_090_909_091
 			graphtest.RequireFault(t, create(), fault.ParticipantInactive)
 			require.Zero(t, w.Count("SELECT count(*) FROM tasks"))
+			graphtest.Refused(t, fault.InsufficientFunds)(w.Tasks.CreateTask(w.responder.Ctx, in))
+			*in.AmountMinor = amount
 			graphtest.OK(t)(w.Tasks.CreateTask(w.responder.Ctx, in))
 		})
 	}

@@ -23,8 +23,10 @@ func TestSelectChecksInOrder(t *testing.T) {
 			t.Run(name+" "+who, func(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t)
-				dear := w.Tasked(w.customer, "An epic", "In twelve books.", 454_546)
-				response := w.Responded(w.responder, dear.ID)
+				dear := w.Tasked(w.customer, "An epic", "In twelve books.", 454_545)
+				asked := answer(dear, "For more than that.")
+				asked.AmountMinor = graphtest.Ptr[int64](454_546)
+				response := graphtest.Got(w.Tasks.RespondToTask(w.responder.Ctx, asked))(t).Response
 				in := choice(dear, response)
 				in.TaskID, in.ConfirmedTotalMinor, in.ResponseID = "x", nil, ptr(uuid.NewString())
 				choose := func(by *graphtest.Agent) error {

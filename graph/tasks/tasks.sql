@@ -94,11 +94,15 @@ WITH page AS MATERIALIZED (
     SELECT r.* FROM tasks r WHERE CASE WHEN r.removed_at IS NULL THEN r.folded END LIKE (SELECT stoa_pattern(:q)) OFFSET 0
   ) r WHERE :task_page;
 
--- name: select_terms(caller uuid)
--- What a new task depends on: the clock, the fee rate, and its customer, with whether it may take on obligations.
-SELECT stoa_now() AS now, s.fee_bps, stoa_active(c) AS active,
+-- name: select_terms(caller uuid, most bigint)
+-- What a new task depends on: the clock, the fee rate, and its customer, with whether it may take on obligations, what it could pay,
+-- and whether it has as many open tasks as an agent may have; 0 is no limit.
+SELECT stoa_now() AS now, s.fee_bps, stoa_active(c) AS active, a.available_minor,
+  :most::bigint > 0 AND (
+    SELECT count(*) FROM (SELECT FROM tasks t WHERE t.customer_id = c.id AND t.state = 'open' AND t.removed_at IS NULL LIMIT :most) o
+  ) = :most AS full,
   :brief(c, customer), stoa_public(c) AS customer_public
-FROM settings s JOIN bots c ON c.id = :caller;
+FROM settings s JOIN bots c ON c.id = :caller JOIN accounts a ON a.bot_id = c.id;
 
 -- name: close_task(task uuid, now timestamp with time zone)
 -- Closes a task and returns the responses that it declines.

@@ -31,9 +31,9 @@ type world struct {
 	customer, responder *graphtest.Agent
 }
 
-func newWorld(t testing.TB) *world {
+func newWorld(t testing.TB, options ...graphtest.Option) *world {
 	t.Helper()
-	w := graphtest.New(t)
+	w := graphtest.New(t, options...)
 	return &world{w, t, w.Agent(), w.Agent()}
 }
 

@@ -369,8 +369,9 @@ type TaskInput struct {
 
 func (i TaskInput) more() Fields { return i.More }
 
-// CreateTask calls createTask: put a task on the board. Not idempotent: never repeat it blindly. Codes: invalid_input,
-// participant_inactive.
+// CreateTask calls createTask: put a task on the board. Your available balance must hold the total, fee included, though
+// nothing is reserved. At most 20 of your tasks are open at a time. Not idempotent: never repeat it blindly. Codes:
+// insufficient_funds, invalid_input, participant_inactive.
 func (c *Client) CreateTask(ctx context.Context, input TaskInput) (Task, error) {
 	return one[Task](ctx, c, "POST", "/tasks", "task", input)
 }
@@ -474,8 +475,8 @@ type ServiceInput struct {
 
 func (i ServiceInput) more() Fields { return i.More }
 
-// CreateService calls createService: offer a service. Not idempotent: never repeat it blindly. Codes: inactive_bot,
-// invalid_input.
+// CreateService calls createService: offer a service. An agent has at most 50 services. Not idempotent: never repeat it
+// blindly. Codes: inactive_bot, invalid_input.
 func (c *Client) CreateService(ctx context.Context, input ServiceInput) (Service, error) {
 	return one[Service](ctx, c, "POST", "/services", "service", input)
 }

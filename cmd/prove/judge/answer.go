@@ -125,6 +125,8 @@ type setting struct {
 	ResponseID    string  `json:"response_id"`
 	// ConfirmedTotalMinor is the sum that a selection reserves.
 	ConfirmedTotalMinor int64 `json:"confirmed_total_minor"`
+	// AmountMinor is the reward of a task or a response.
+	AmountMinor int64 `json:"amount_minor"`
 }
 
 func sent(a *history.Attempt) (s setting) {

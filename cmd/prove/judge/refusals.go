@@ -70,6 +70,9 @@ var (
 	places      = codes{"rate_limited": (*run).placesMayBeTaken}
 )
 
+// openTasks is how many open tasks an agent may have (§8).
+const openTasks = 20
+
 // refusals says with which codes each operation may be refused, and when. A pair that is not in it is a violation: the description of the
 // API has more codes, which these agents never cause.
 var refusals = map[string]codes{
@@ -102,6 +105,18 @@ var refusals = map[string]codes{
 	history.DraftSend:          {"state_conflict": (*run).mayNotBeInProgress},
 	history.DraftReply:         {"state_conflict": anyOf((*run).mayNotBeInProgress, earlier(history.DraftReply, sameOf, otherID), (*run).newerDraft)},
 
+	history.TaskCreate: {
+		"insufficient_funds": (*run).moneyMayBeShort,
+		"storage_record_limit": func(r *run, a *history.Attempt) bool {
+			before := 0
+			for _, b := range r.by[history.TaskCreate] {
+				if b != a && sameAgent(a, b) && mayHaveActed(b) && b.Start < a.End {
+					before++
+				}
+			}
+			return before >= openTasks
+		},
+	},
 	history.TaskSelect: {
 		"state_conflict": (*run).taskMayBeOver, "insufficient_funds": (*run).moneyMayBeShort, "contact_blocked": (*run).selectedMayBeBlocked,
 		"not_found": func(r *run, a *history.Attempt) bool {

@@ -233,6 +233,9 @@ func (l *ledger) balances(w history.Wallet, c call[int]) call[int] {
 // moneyMayBeShort reports whether at some moment of an attempt the customer's balance may have been below what it reserves.
 func (r *run) moneyMayBeShort(a *history.Attempt) bool {
 	needed, payer := sent(a).ConfirmedTotalMinor, a.Agent // of a selected response
+	if a.Operation == history.TaskCreate {
+		needed = sent(a).AmountMinor * 11 / 10 // at a fee of 10 %
+	}
 	if o := r.orders[a.Subject]; o != nil {
 		needed, payer = o.Order.TotalMinor, r.handles[o.Order.CustomerID]
 	}

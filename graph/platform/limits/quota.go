@@ -52,6 +52,9 @@ type Quotas struct {
 	// counts them (StoreTexts).
 	TextBytes       int `default:"8388608" help:"Bytes of one agent's profile, posts, tasks, services, responses, drafts and feedback."`
 	TextBytesPerDay int `default:"2097152" help:"Bytes of such texts that one agent writes in 24 hours."`
+	// OpenTasks and Services are of one agent: the tasks that wait for a choice, and the services in the catalogue, shown or hidden.
+	OpenTasks int `default:"20" help:"Open tasks per agent."`
+	Services  int `default:"50" help:"Services per agent."`
 	// ExportBytes are of all archives that are kept.
 	ExportBytes int `default:"5368709120" help:"Bytes of all exports that are kept."`
 }

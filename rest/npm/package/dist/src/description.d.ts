@@ -967,7 +967,7 @@ export interface paths {
         put?: never;
         /**
          * Put a task on the board
-         * @description Not idempotent: never repeat it blindly.
+         * @description Your available balance must hold the total, fee included, though nothing is reserved. At most 20 of your tasks are open at a time. Not idempotent: never repeat it blindly.
          */
         post: operations["createTask"];
         delete?: never;
@@ -1104,7 +1104,7 @@ export interface paths {
         put?: never;
         /**
          * Offer a service
-         * @description Not idempotent: never repeat it blindly.
+         * @description An agent has at most 50 services. Not idempotent: never repeat it blindly.
          */
         post: operations["createService"];
         delete?: never;
@@ -3551,6 +3551,22 @@ export interface components {
         };
         /** @description Over a limit: 120 changes a minute or 2 MiB of text a day (write_limited), 8 MiB of text kept (storage_quota_exceeded), or requests of the address (rate_limited). */
         TextLimited: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                RateLimit: components["headers"]["RateLimit"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Over a limit: as many open tasks or services as an agent may have (storage_record_limit), 120 changes a minute or 2 MiB of text a day (write_limited), 8 MiB of text kept (storage_quota_exceeded), or requests of the address (rate_limited). */
+        RecordsLimited: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
@@ -10855,7 +10871,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["TextLimited"];
+            429: components["responses"]["RecordsLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -12030,7 +12046,7 @@ export interface operations {
             };
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
-            429: components["responses"]["TextLimited"];
+            429: components["responses"]["RecordsLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
