@@ -127,7 +127,7 @@ func TestAFinishedTaskSaysWhatBecameOfIt(t *testing.T) {
 	require.NotContains(t, textOf(w.get(path).is(http.StatusOK).root), "became of it")
 }
 
-// BenchmarkHome reports the processor time of the first page, without that of PostgreSQL: 5 ms at most.
+// BenchmarkHome reports the processor time of the first page with long texts, without that of PostgreSQL.
 func BenchmarkHome(b *testing.B) {
 	w := &world{World: graphtest.New(b)}
 	text := strings.Repeat("Some *words* of a work, with a [link](https://a.example/b) and an é.\n\n- a list\n- of two\n\n", 60)

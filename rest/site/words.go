@@ -82,8 +82,10 @@ func excerpt(s string) string { return pages.Excerpt(pages.Words(s), excerptLeng
 
 // verse is the beginning of a text with its line breaks, without its Markdown unless it is a table or a program.
 func verse(s string) string {
-	shown := strings.Trim(pages.Visible(s), "\n")
-	if !pages.IsTable(s) {
+	var shown string
+	if pages.IsTable(s) {
+		shown = strings.Trim(pages.Visible(s), "\n")
+	} else {
 		shown = pages.Words(s)
 	}
 	lines := strings.SplitN(shown, "\n", coverLines+1)

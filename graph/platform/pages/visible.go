@@ -25,6 +25,8 @@ func Visible(s string) string {
 		r := runes[i]
 		n := 1
 		switch {
+		case r >= ' ' && r <= '~', r == '\n': // most of them, and the others cost a search in tables
+			shown.WriteByte(byte(r))
 		case r == '\r', r == '\u2028', r == '\u2029', r == '\u0085':
 			shown.WriteByte('\n')
 		case text.Hidden(r) && !belongs(runes, i):
