@@ -17,7 +17,7 @@ const tradeFields = `{ id customer contractor state totalMinor deadline updatedA
 // The pages of an order and of an agent ask for these besides the entity.
 const (
 	tradeQuery   = `trade(orderId: $id) ` + tradeFields
-	dossierQuery = `dossier(botId: $id) {
+	dossierQuery = `dossier(botId: $id) { bot { id }
 		state public posing availableMinor reservedMinor owned mailable sessions connections avatarId clearable
 		sessionList { id createdAt expiresAt endedAt endedBy connections connectedAt }
 		reputation { average ratings counterparties owners volumeMinor asContractor { average ratings } asCustomer { average ratings } }
@@ -104,7 +104,7 @@ func between(trade map[string]any) string {
 
 // traceSections are the sections of an agent's traces, in the order of the page. Link leads to the whole list; the agent's id goes after it.
 var traceSections = []struct{ Name, Title, Link string }{
-	{"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
+	{"notes", "Notes of operators", "/audit?procedure=noteBot&botID="}, {"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
 	{"posts", "Posts", "/posts?authorID="}, {"tasks", "Tasks", "/tasks?customerID="}, {"services", "Services", "/services?botID="},
 	{"responses", "Responses", "/responses?botID="}, {"received", "Ratings it got", "/ratings?subjectID="},
 	{"given", "Ratings it gave", "/ratings?authorID="}, {"contacts", "Contacts", "/contacts?q="}, {"files", "Files", "/files?ownerID="},

@@ -43,7 +43,8 @@ type field struct {
 const reasonField = "reason"
 
 // multiline are the fields for texts of several lines, with the most characters of each; 0 if the schema says how many.
-var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.LongText, "body": bounds.LongText, "text": 0}
+var multiline = map[string]int{reasonField: bounds.Reason, "answer": bounds.LongText, "body": bounds.LongText, "text": 0, "message": bounds.Reason,
+	"why": bounds.Reason}
 
 // newForm makes the fields of a procedure. current holds the present values of an input's fields, nil for none.
 func newForm(p *procedure, current map[string]any) []*field {
@@ -71,7 +72,8 @@ func newForm(p *procedure, current map[string]any) []*field {
 }
 
 // tickLabels are the labels of boxes whose names say too little beside them.
-var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove"}
+var tickLabels = map[string]string{"name": "Clear the name", "texts": "Clear the texts", "images": "Clear the images", "kinds": "Remove",
+	"reported": "Remove what was reported"}
 
 func newField(name, hint string, kind *ast.Type, optional bool) *field {
 	f := &field{Name: name, Label: human(name), Hint: hint, Kind: "line", Required: kind.NonNull && !optional, kind: kind}
@@ -83,6 +85,8 @@ func newField(name, hint string, kind *ast.Type, optional bool) *field {
 		f.Hint = "Why, in 1 to " + strconv.Itoa(bounds.Reason) + " characters. It stays in the audit log."
 	case name == "operationId": // a form that is sent twice does its work once
 		f.Kind, f.Value = "hidden", uuid.NewString()
+	case name == "seen": // until when the page shows reports
+		f.Kind = "hidden"
 	case inner.Kind == ast.Enum && kind.Elem != nil:
 		f.Kind, f.Required, f.Label = "ticks", false, cmp.Or(tickLabels[name], f.Label)
 		for _, one := range inner.EnumValues {

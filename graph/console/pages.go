@@ -107,8 +107,9 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 func New(c Config) http.Handler {
 	s := &console{Config: c, mux: http.NewServeMux()}
 	for pattern, page := range map[string]handler{
-		"GET /find": s.find, "GET /tools/{name}": s.tool, "GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
-		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run, "GET " + facesPath + "{id}/{file}": s.avatar,
+		"GET /find": s.find, "GET " + casesPath + "/next": s.nextCase, "GET /tools/{name}": s.tool, "GET " + transactionsPath + "{id}": s.transaction,
+		"GET " + statementsPath + "{id}": s.statement,
+		"GET /procedures/{name}":         s.showForm, "POST /procedures/{name}": s.run, "GET " + facesPath + "{id}/{file}": s.avatar,
 		"/": func(w http.ResponseWriter, r *http.Request) error {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
 				w.Header().Set("Allow", "GET, HEAD")
@@ -184,6 +185,9 @@ type view struct {
 // show answers with a page.
 func (s *console) show(w http.ResponseWriter, r *http.Request, v view) error {
 	v.User, v.Tools, v.Sent, v.Origin, v.Status = viewer.From(r.Context()).Name, s.Tools, r.URL.Query(), s.Public(), cmp.Or(v.Status, http.StatusOK)
+	if v.Notice == "" && v.Sent.Has("done") {
+		v.Notice = "Done, and in the audit log."
+	}
 	var body bytes.Buffer
 	if err := templates()[v.template].Execute(&body, v); err != nil {
 		return err

@@ -50,6 +50,8 @@ func makeProcedures() []*procedure {
 		switch target := byType(listed.Target); {
 		case target != nil:
 			p.Home = target.Path
+		case p.field.Type.Name() == "Preset":
+			p.Home = casesPath
 		case p.field.Type.Name() == "Settings":
 			p.Home = settingsPath
 		default:

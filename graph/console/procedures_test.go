@@ -38,6 +38,9 @@ var cases = map[string]struct {
 	"clearProfile":               {target: "Bot", fields: url.Values{"name": {"true"}, "texts": {"true"}, "images": {"true"}}, shows: "Display name"},
 	"removeContent":              {target: "Bot", fields: url.Values{"kinds": {"POSTS", "TASKS"}}, shows: "Remaining"},
 	"moderateBot":                {target: "Bot", fields: url.Values{"suspend": {"true"}, "name": {"true"}, "kinds": {"POSTS", "SERVICES"}}, shows: "Suspended"},
+	"noteBot":                    {target: "Bot", shows: "Nothing is different now"},
+	"writePreset":                {fields: url.Values{"name": {"Swindle"}, "answer": {"Thank you."}, "suspend": {"true"}}, shows: "Thank you."},
+	"deletePreset":               {fields: url.Values{"name": {"Old"}}, shows: "An old answer."},
 	"removePost":                 {target: "Post", shows: "Deleted"},
 	"removeAttachment":           {target: "Attachment", shows: "Deleted"},
 	"removeTask":                 {target: "Task", shows: "Removed"},
@@ -84,6 +87,9 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 				path, home = path+"?id="+w.ids[c.target].String(), pathsOf[c.target]+w.ids[c.target].String()
 			case p.Name == "publishDocument":
 				home = "/documents"
+			case strings.HasSuffix(p.Name, "Preset"):
+				home = "/cases"
+				w.Exec("INSERT INTO presets VALUES ('Old', 'An old answer.', '', '', false, false, stoa_now())")
 			case p.Name == "createInvitation":
 				home = "/invitations"
 			case p.Name == "runMaintenance" || p.Name == "rotateKey":

@@ -45,6 +45,8 @@ var reports = []report{
 		attention { kind count text } posing { id handle displayName }
 		processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
 		erasures { pending partial first { bot { id handle } erasure { state requestedBy requestedAt dueAt heldBy } } } } }`},
+	{Path: casesPath, Title: "Cases", Group: groupConsole, query: `{ cases { bot { id handle displayName suspendedAt } reports reporters oldestAt newestAt }
+		presets { name answer message why suspend reported } }`},
 	{Path: booksPath, Title: "Books", Group: groupConsole, spans: true, query: `query ($days: Int!) { earners(days: $days) { botId handle earnedMinor paidMinor escrowMinor } books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
 		checks { scope endedAt running discrepancies imbalanceMinor } } }`,
 		csv: []string{"at", "issuedMinor", "availableMinor", "reservedMinor", "feesMinor", "differenceMinor"}},
@@ -90,7 +92,7 @@ var needs = map[string]struct{ Link, Alert string }{
 	"silent_processes": {"/#processes", "StoaDown"}, "unready_processes": {"/#processes", "StoaNotReady"},
 	"refused_processes": {"/#processes", "StoaConnectionsRefused"}, "orders": {"/orders?attention=stuck&sort=UPDATED_AT", ""},
 	"lost_mails": {"/mails?attention=lost", "StoaMailRefused"}, "unsent_mails": {"/mails?attention=unsent", "StoaMailLate"},
-	"webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {"/reports?state=open", ""},
+	"webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
 }
 
 // disk is the disk of a process.

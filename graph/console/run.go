@@ -33,6 +33,9 @@ type formData struct {
 	Seen, Review string
 	// Dossier holds of an agent the orders as a suspension would leave them, and whether operators can mail its owner.
 	Dossier map[string]any
+	// Case is the open reports about the agent of moderateBot, nil for none; Presets are the texts that operators keep for it.
+	Case    map[string]any
+	Presets []map[string]any
 }
 
 // Shuts reports whether the procedure can suspend an agent.
@@ -48,20 +51,25 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 		return nil, fault.New(fault.NotFound)
 	}
 	data := &formData{procedure: procedures[i], Back: procedures[i].Home}
+	var answer map[string]any
 	if listed := byType(data.Target); data.Subject != "" {
 		more := ""
 		if data.Target == "Bot" {
 			more = subjectQuery
 		}
+		if data.Name == "moderateBot" {
+			more += caseQuery
+		}
 		selected := `{ id ` + listed.Name + ` }`
 		if data.Name == removeFile {
 			selected = `{ id boundKind boundID }`
 		}
-		id, node, answer, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), selected, more)
+		id, node, found, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), selected, more)
 		if err != nil {
 			return nil, err
 		}
-		data.SubjectID, data.SubjectName, data.Back, data.Dossier = id, nameOf(listed, node), listed.Path+"/"+id, object(answer, "dossier")
+		data.SubjectID, data.SubjectName, data.Back, data.Dossier = id, nameOf(listed, node), listed.Path+"/"+id, object(found, "dossier")
+		answer = found
 		if data.Name == removeFile {
 			s.see(r.Context(), data, node)
 		}
@@ -78,6 +86,7 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	if task := r.URL.Query().Get("task"); data.Name == "runMaintenance" && data.Fields[0].offers(task) {
 		data.Fields[0].Value, data.Task, data.Back = task, task, booksPath
 	}
+	data.preset(answer, r.URL.Query().Get("preset"))
 	return data, s.draft(r, data)
 }
 
@@ -174,6 +183,9 @@ func (s *console) run(w http.ResponseWriter, r *http.Request) error {
 	result, err := s.carryOut(r.Context(), data.procedure, variables)
 	if err != nil {
 		return s.refuse(w, r, data, err)
+	}
+	if data.Case != nil {
+		return seeOther(w, casesPath+"/next?done=1&after="+data.SubjectID)
 	}
 	if own := taskResults[textOf(result, "task")]; own != nil {
 		maps.DeleteFunc(result, func(name string, _ any) bool { return name != "task" && !slices.Contains(own, name) })

@@ -86,11 +86,11 @@ func TestFiltersAreThoseOfTheLists(t *testing.T) {
 	}
 }
 
-// Every mutation for operators is offered by a page: that of its target, of a list, of the settings or of maintenance.
+// Every mutation for operators is offered by a page: that of its target, of a list, of cases, of the settings or of maintenance.
 func TestProceduresAreTheMutations(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}
-	for _, home := range append(sections, section{Path: settingsPath}, section{Path: maintenancePath}) {
+	for _, home := range append(sections, section{Path: settingsPath}, section{Path: maintenancePath}, section{Path: casesPath}) {
 		for _, p := range append(proceduresAt(home.Path, false), proceduresAt(home.Path, true)...) {
 			require.False(t, offered[p.Name])
 			offered[p.Name] = true

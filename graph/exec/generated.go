@@ -320,6 +320,15 @@ type ComplexityRoot struct {
 		ID                       func(childComplexity int) int
 	}
 
+	Case struct {
+		Bot       func(childComplexity int) int
+		NewestAt  func(childComplexity int) int
+		OldestAt  func(childComplexity int) int
+		Open      func(childComplexity int) int
+		Reporters func(childComplexity int) int
+		Reports   func(childComplexity int) int
+	}
+
 	ConfirmedDocument struct {
 		ID      func(childComplexity int) int
 		SHA256  func(childComplexity int) int
@@ -823,6 +832,7 @@ type ComplexityRoot struct {
 	}
 
 	Moderation struct {
+		Answered  func(childComplexity int) int
 		Bot       func(childComplexity int) int
 		Remaining func(childComplexity int) int
 		Removed   func(childComplexity int) int
@@ -849,10 +859,12 @@ type ComplexityRoot struct {
 		DeactivateEmailRequirement func(childComplexity int, reason string) int
 		DeactivateLifecycle        func(childComplexity int, reason string) int
 		DeletePost                 func(childComplexity int, input posts.PostInput) int
+		DeletePreset               func(childComplexity int, name string, reason string) int
 		DeleteService              func(childComplexity int, input services.ServiceInput) int
 		DeleteWebhook              func(childComplexity int, input webhooks.Input) int
 		MailOwner                  func(childComplexity int, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) int
-		ModerateBot                func(childComplexity int, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, message *string, reason string) int
+		ModerateBot                func(childComplexity int, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reported bool, answer *string, seen *time.Time, message *string, reason string) int
+		NoteBot                    func(childComplexity int, botID uuid.UUID, reason string) int
 		OrderAct                   func(childComplexity int, input orders.ActInput) int
 		PublishDocument            func(childComplexity int, input operator.DocumentInput, reason string) int
 		RateOrder                  func(childComplexity int, input ratings.RateInput) int
@@ -897,6 +909,7 @@ type ComplexityRoot struct {
 		VerifyRegistrationEmail    func(childComplexity int, input owners.CodeInput) int
 		WithdrawDocument           func(childComplexity int, id uuid.UUID, reason string) int
 		WithdrawResponse           func(childComplexity int, input tasks.ResponseInput) int
+		WritePreset                func(childComplexity int, input operator.PresetInput, reason string) int
 	}
 
 	NewInvitation struct {
@@ -1226,6 +1239,16 @@ type ComplexityRoot struct {
 		Title       func(childComplexity int) int
 	}
 
+	Preset struct {
+		Answer    func(childComplexity int) int
+		Message   func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Reported  func(childComplexity int) int
+		Suspend   func(childComplexity int) int
+		UpdatedAt func(childComplexity int) int
+		Why       func(childComplexity int) int
+	}
+
 	Process struct {
 		Alive          func(childComplexity int) int
 		DiskFreeBytes  func(childComplexity int) int
@@ -1261,6 +1284,8 @@ type ComplexityRoot struct {
 		BotCard                  func(childComplexity int, input profiles.BotInput) int
 		BotRatings               func(childComplexity int, input ratings.ListInput) int
 		Bots                     func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.BotOrder, where *ent.BotWhereInput) int
+		Case                     func(childComplexity int, botID uuid.UUID) int
+		Cases                    func(childComplexity int) int
 		Contacts                 func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ContactOrder, where *ent.ContactWhereInput) int
 		Dialog                   func(childComplexity int, input messages.DialogInput) int
 		Documents                func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.DocumentOrder, where *ent.DocumentWhereInput) int
@@ -1299,6 +1324,7 @@ type ComplexityRoot struct {
 		PollEvents               func(childComplexity int, input events.PollInput) int
 		Post                     func(childComplexity int, input posts.PostInput) int
 		Posts                    func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.PostOrder, where *ent.PostWhereInput) int
+		Presets                  func(childComplexity int) int
 		QuoteOrder               func(childComplexity int, input orders.QuoteInput) int
 		Ratings                  func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.RatingOrder, where *ent.RatingWhereInput) int
 		RegistrationRequirements func(childComplexity int) int
@@ -1937,7 +1963,10 @@ type MutationResolver interface {
 	MailOwner(ctx context.Context, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) (*operator.OwnerMail, error)
 	ClearProfile(ctx context.Context, botID uuid.UUID, name bool, texts bool, images bool, message *string, reason string) (*ent.Bot, error)
 	RemoveContent(ctx context.Context, botID uuid.UUID, kinds []operator.ContentKind, message *string, reason string) (*operator.Moderation, error)
-	ModerateBot(ctx context.Context, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, message *string, reason string) (*operator.Moderation, error)
+	ModerateBot(ctx context.Context, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reported bool, answer *string, seen *time.Time, message *string, reason string) (*operator.Moderation, error)
+	NoteBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
+	WritePreset(ctx context.Context, input operator.PresetInput, reason string) (*operator.Preset, error)
+	DeletePreset(ctx context.Context, name string, reason string) (*operator.Preset, error)
 	RemovePost(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Post, error)
 	RemoveAttachment(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Attachment, error)
 	RemoveTask(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Task, error)
@@ -2025,6 +2054,9 @@ type QueryResolver interface {
 	Books(ctx context.Context) (*operator.Books, error)
 	Earners(ctx context.Context, days int) ([]*operator.Earner, error)
 	Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]*operator.StatementLine, error)
+	Cases(ctx context.Context) ([]*operator.Case, error)
+	Case(ctx context.Context, botID uuid.UUID) (*operator.Case, error)
+	Presets(ctx context.Context) ([]*operator.Preset, error)
 	Reports(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
@@ -3060,6 +3092,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BriefBot.ID(childComplexity), true
+
+	case "Case.bot":
+		if e.ComplexityRoot.Case.Bot == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Case.Bot(childComplexity), true
+	case "Case.newestAt":
+		if e.ComplexityRoot.Case.NewestAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Case.NewestAt(childComplexity), true
+	case "Case.oldestAt":
+		if e.ComplexityRoot.Case.OldestAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Case.OldestAt(childComplexity), true
+	case "Case.open":
+		if e.ComplexityRoot.Case.Open == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Case.Open(childComplexity), true
+	case "Case.reporters":
+		if e.ComplexityRoot.Case.Reporters == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Case.Reporters(childComplexity), true
+	case "Case.reports":
+		if e.ComplexityRoot.Case.Reports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Case.Reports(childComplexity), true
 
 	case "ConfirmedDocument.id":
 		if e.ComplexityRoot.ConfirmedDocument.ID == nil {
@@ -4934,6 +5003,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.MessageEdge.Node(childComplexity), true
 
+	case "Moderation.answered":
+		if e.ComplexityRoot.Moderation.Answered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Moderation.Answered(childComplexity), true
 	case "Moderation.bot":
 		if e.ComplexityRoot.Moderation.Bot == nil {
 			break
@@ -5168,6 +5243,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeletePost(childComplexity, args["input"].(posts.PostInput)), true
+	case "Mutation.deletePreset":
+		if e.ComplexityRoot.Mutation.DeletePreset == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deletePreset_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeletePreset(childComplexity, args["name"].(string), args["reason"].(string)), true
 	case "Mutation.deleteService":
 		if e.ComplexityRoot.Mutation.DeleteService == nil {
 			break
@@ -5211,7 +5297,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Mutation.ModerateBot(childComplexity, args["botId"].(uuid.UUID), args["suspend"].(bool), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["kinds"].([]operator.ContentKind), args["message"].(*string), args["reason"].(string)), true
+		return e.ComplexityRoot.Mutation.ModerateBot(childComplexity, args["botId"].(uuid.UUID), args["suspend"].(bool), args["name"].(bool), args["texts"].(bool), args["images"].(bool), args["kinds"].([]operator.ContentKind), args["reported"].(bool), args["answer"].(*string), args["seen"].(*time.Time), args["message"].(*string), args["reason"].(string)), true
+	case "Mutation.noteBot":
+		if e.ComplexityRoot.Mutation.NoteBot == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_noteBot_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.NoteBot(childComplexity, args["botId"].(uuid.UUID), args["reason"].(string)), true
 	case "Mutation.orderAct":
 		if e.ComplexityRoot.Mutation.OrderAct == nil {
 			break
@@ -5686,6 +5783,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.WithdrawResponse(childComplexity, args["input"].(tasks.ResponseInput)), true
+	case "Mutation.writePreset":
+		if e.ComplexityRoot.Mutation.WritePreset == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_writePreset_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WritePreset(childComplexity, args["input"].(operator.PresetInput), args["reason"].(string)), true
 
 	case "NewInvitation.code":
 		if e.ComplexityRoot.NewInvitation.Code == nil {
@@ -7030,6 +7138,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PostReview.Title(childComplexity), true
 
+	case "Preset.answer":
+		if e.ComplexityRoot.Preset.Answer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.Answer(childComplexity), true
+	case "Preset.message":
+		if e.ComplexityRoot.Preset.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.Message(childComplexity), true
+	case "Preset.name":
+		if e.ComplexityRoot.Preset.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.Name(childComplexity), true
+	case "Preset.reported":
+		if e.ComplexityRoot.Preset.Reported == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.Reported(childComplexity), true
+	case "Preset.suspend":
+		if e.ComplexityRoot.Preset.Suspend == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.Suspend(childComplexity), true
+	case "Preset.updatedAt":
+		if e.ComplexityRoot.Preset.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.UpdatedAt(childComplexity), true
+	case "Preset.why":
+		if e.ComplexityRoot.Preset.Why == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Preset.Why(childComplexity), true
+
 	case "Process.alive":
 		if e.ComplexityRoot.Process.Alive == nil {
 			break
@@ -7218,6 +7369,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Bots(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.BotOrder), args["where"].(*ent.BotWhereInput)), true
+	case "Query.case":
+		if e.ComplexityRoot.Query.Case == nil {
+			break
+		}
+
+		args, err := ec.field_Query_case_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Case(childComplexity, args["botId"].(uuid.UUID)), true
+	case "Query.cases":
+		if e.ComplexityRoot.Query.Cases == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Cases(childComplexity), true
 	case "Query.contacts":
 		if e.ComplexityRoot.Query.Contacts == nil {
 			break
@@ -7602,6 +7770,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Posts(childComplexity, args["after"].(*relay.Cursor[uuid.UUID]), args["first"].(*int), args["before"].(*relay.Cursor[uuid.UUID]), args["last"].(*int), args["orderBy"].([]*ent.PostOrder), args["where"].(*ent.PostWhereInput)), true
+	case "Query.presets":
+		if e.ComplexityRoot.Query.Presets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Presets(childComplexity), true
 	case "Query.quoteOrder":
 		if e.ComplexityRoot.Query.QuoteOrder == nil {
 			break
@@ -10081,6 +10255,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPostInput,
 		ec.unmarshalInputPostOrder,
 		ec.unmarshalInputPostWhereInput,
+		ec.unmarshalInputPresetInput,
 		ec.unmarshalInputQuoteInput,
 		ec.unmarshalInputRateOrderInput,
 		ec.unmarshalInputRatingOrder,
@@ -13970,6 +14145,12 @@ extend type Query {
   earners(days: Int!): [Earner!]!
   "Up to 100 lines of an agent's ledger before a number, the newest first, with the balances after each."
   statement(botId: ID!, before: Int64): [StatementLine!]!
+  "Agents with open reports, those that wait longest first; at most 100."
+  cases: [Case!]!
+  "The open reports about an agent; null if there are none."
+  case(botId: ID!): Case
+  "Texts and ticks for acts, which operators keep, by name; at most 100."
+  presets: [Preset!]!
   "Reports by agents about others or their content."
   reports(
     after: Cursor
@@ -14028,7 +14209,7 @@ extend type Mutation {
   clearProfile(botId: ID!, name: Boolean!, texts: Boolean!, images: Boolean!, message: String, reason: String!): Bot!
   "Removes posts, open tasks, services or written ratings of an agent, up to 1000; says how many are left."
   removeContent(botId: ID!, kinds: [ContentKind!]!, message: String, reason: String!): Moderation!
-  "Suspends an agent, empties parts of its profile and removes what it published, up to 1000 things, in one act."
+  "Suspends an agent, empties parts of its profile, removes what it published, up to 1000 things, and answers the reports about it, in one act."
   moderateBot(
     botId: ID!
     "Shuts the agent out."
@@ -14041,9 +14222,22 @@ extend type Mutation {
     images: Boolean!
     "What is removed; empty for nothing."
     kinds: [ContentKind!]!
+    "Posts, tasks, services and ratings that the open reports about it name."
+    reported: Boolean! = false
+    "Answers the open reports about it, the oldest 100: what their authors read, up to 4000 characters."
+    answer: String
+    "Only reports that were made until then count."
+    seen: Time
+    "What the agent reads, up to 2000 characters."
     message: String
     reason: String!
   ): Moderation!
+  "Keeps a note about an agent for other operators: its reason, which stands on the agent's page."
+  noteBot(botId: ID!, reason: String!): Bot!
+  "Keeps texts for acts under a name, in the place of those of that name."
+  writePreset(input: PresetInput!, reason: String!): Preset!
+  "Deletes the texts of a name."
+  deletePreset(name: String!, reason: String!): Preset!
   "Takes a post back for good, in the place of its author. Its files are free again."
   removePost(id: ID!, message: String, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
@@ -14492,9 +14686,53 @@ type OrderReviewStep @goModel(model: "stoa/ent.OrderEvent") {
   createdAt: Time!
 }
 
+"The open reports about an agent and what it published."
+type Case @goModel(model: "stoa/graph/operator.Case") {
+  bot: Bot!
+  reports: Int64!
+  "The agents that they are from."
+  reporters: Int64!
+  oldestAt: Time!
+  newestAt: Time!
+  "The oldest 100."
+  open: [Feedback!]!
+}
+
+"Texts and ticks of an act."
+type Preset {
+  name: String!
+  "To the authors of reports."
+  answer: String!
+  "To the agent."
+  message: String!
+  "The reason in the audit log."
+  why: String!
+  suspend: Boolean!
+  "Remove what was reported."
+  reported: Boolean!
+  updatedAt: Time!
+}
+
+input PresetInput {
+  "1 to 80 characters on one line."
+  name: String!
+  "To the authors of reports, up to 4000 characters."
+  answer: String! = ""
+  "To the agent, up to 2000 characters."
+  message: String! = ""
+  "The reason in the audit log, up to 2000 characters."
+  why: String! = ""
+  "Shuts the agent out."
+  suspend: Boolean! = false
+  "Removes what was reported."
+  reported: Boolean! = false
+}
+
 "What a procedure did to an agent."
 type Moderation {
   bot: Bot!
+  "Reports that were answered."
+  answered: Int64!
   removed: [RemovedContent!]!
   "How much of the named kinds is left; the same call again goes on from there."
   remaining: Int64!
@@ -16045,6 +16283,24 @@ func (ec *executionContext) childFields_BriefBot(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type BriefBot", field.Name)
 }
 
+func (ec *executionContext) childFields_Case(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "bot":
+		return ec.fieldContext_Case_bot(ctx, field)
+	case "reports":
+		return ec.fieldContext_Case_reports(ctx, field)
+	case "reporters":
+		return ec.fieldContext_Case_reporters(ctx, field)
+	case "oldestAt":
+		return ec.fieldContext_Case_oldestAt(ctx, field)
+	case "newestAt":
+		return ec.fieldContext_Case_newestAt(ctx, field)
+	case "open":
+		return ec.fieldContext_Case_open(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Case", field.Name)
+}
+
 func (ec *executionContext) childFields_ConfirmedDocument(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -17053,6 +17309,8 @@ func (ec *executionContext) childFields_Moderation(ctx context.Context, field gr
 	switch field.Name {
 	case "bot":
 		return ec.fieldContext_Moderation_bot(ctx, field)
+	case "answered":
+		return ec.fieldContext_Moderation_answered(ctx, field)
 	case "removed":
 		return ec.fieldContext_Moderation_removed(ctx, field)
 	case "remaining":
@@ -17713,6 +17971,26 @@ func (ec *executionContext) childFields_PostReview(ctx context.Context, field gr
 		return ec.fieldContext_PostReview_file(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type PostReview", field.Name)
+}
+
+func (ec *executionContext) childFields_Preset(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_Preset_name(ctx, field)
+	case "answer":
+		return ec.fieldContext_Preset_answer(ctx, field)
+	case "message":
+		return ec.fieldContext_Preset_message(ctx, field)
+	case "why":
+		return ec.fieldContext_Preset_why(ctx, field)
+	case "suspend":
+		return ec.fieldContext_Preset_suspend(ctx, field)
+	case "reported":
+		return ec.fieldContext_Preset_reported(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Preset_updatedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Preset", field.Name)
 }
 
 func (ec *executionContext) childFields_Process(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19371,6 +19649,28 @@ func (ec *executionContext) field_Mutation_deletePost_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deletePreset_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteService_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -19488,22 +19788,68 @@ func (ec *executionContext) field_Mutation_moderateBot_args(ctx context.Context,
 		return nil, err
 	}
 	args["kinds"] = arg5
-	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "reported",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reported"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "answer",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOString2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["message"] = arg6
-	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+	args["answer"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "seen",
+		func(ctx context.Context, v any) (*time.Time, error) {
+			return ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["seen"] = arg8
+	arg9, err := graphql.ProcessArgField(ctx, rawArgs, "message",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["message"] = arg9
+	arg10, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["reason"] = arg7
+	args["reason"] = arg10
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_noteBot_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
 	return args, nil
 }
 
@@ -20319,6 +20665,28 @@ func (ec *executionContext) field_Mutation_withdrawResponse_args(ctx context.Con
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_writePreset_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (operator.PresetInput, error) {
+			return ec.unmarshalNPresetInput2stoaᚋgraphᚋoperatorᚐPresetInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_OrderReview_file_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -20616,6 +20984,20 @@ func (ec *executionContext) field_Query_bots_args(ctx context.Context, rawArgs m
 		return nil, err
 	}
 	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_case_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "botId",
+		func(ctx context.Context, v any) (uuid.UUID, error) {
+			return ec.unmarshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["botId"] = arg0
 	return args, nil
 }
 
@@ -26033,6 +26415,162 @@ func (ec *executionContext) _BriefBot_avatarUrl(ctx context.Context, field graph
 }
 func (ec *executionContext) fieldContext_BriefBot_avatarUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("BriefBot", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Case_bot(ctx context.Context, field graphql.CollectedField, obj *operator.Case) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Case_bot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Bot(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Case_bot(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Case",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Case_reports(ctx context.Context, field graphql.CollectedField, obj *operator.Case) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Case_reports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reports, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Case_reports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Case", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Case_reporters(ctx context.Context, field graphql.CollectedField, obj *operator.Case) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Case_reporters(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reporters, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Case_reporters(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Case", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Case_oldestAt(ctx context.Context, field graphql.CollectedField, obj *operator.Case) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Case_oldestAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OldestAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Case_oldestAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Case", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Case_newestAt(ctx context.Context, field graphql.CollectedField, obj *operator.Case) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Case_newestAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NewestAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Case_newestAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Case", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Case_open(ctx context.Context, field graphql.CollectedField, obj *operator.Case) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Case_open(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Open(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ent.Feedback) graphql.Marshaler {
+			return ec.marshalNFeedback2ᚕᚖstoaᚋentᚐFeedbackᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Case_open(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Case",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Feedback(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _ConfirmedDocument_id(ctx context.Context, field graphql.CollectedField, obj *owners.Document) (ret graphql.Marshaler) {
@@ -33548,6 +34086,29 @@ func (ec *executionContext) fieldContext_Moderation_bot(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Moderation_answered(ctx context.Context, field graphql.CollectedField, obj *operator.Moderation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_answered(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Answered, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_answered(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Moderation", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Moderation_removed(ctx context.Context, field graphql.CollectedField, obj *operator.Moderation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -34985,7 +35546,7 @@ func (ec *executionContext) _Mutation_moderateBot(ctx context.Context, field gra
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Mutation().ModerateBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["suspend"].(bool), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["kinds"].([]operator.ContentKind), fc.Args["message"].(*string), fc.Args["reason"].(string))
+			return ec.Resolvers.Mutation().ModerateBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["suspend"].(bool), fc.Args["name"].(bool), fc.Args["texts"].(bool), fc.Args["images"].(bool), fc.Args["kinds"].([]operator.ContentKind), fc.Args["reported"].(bool), fc.Args["answer"].(*string), fc.Args["seen"].(*time.Time), fc.Args["message"].(*string), fc.Args["reason"].(string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *operator.Moderation) graphql.Marshaler {
@@ -35013,6 +35574,138 @@ func (ec *executionContext) fieldContext_Mutation_moderateBot(ctx context.Contex
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_moderateBot_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_noteBot(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_noteBot(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().NoteBot(ctx, fc.Args["botId"].(uuid.UUID), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ent.Bot) graphql.Marshaler {
+			return ec.marshalNBot2ᚖstoaᚋentᚐBot(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_noteBot(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Bot(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_noteBot_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_writePreset(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_writePreset(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().WritePreset(ctx, fc.Args["input"].(operator.PresetInput), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Preset) graphql.Marshaler {
+			return ec.marshalNPreset2ᚖstoaᚋgraphᚋoperatorᚐPreset(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_writePreset(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Preset(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_writePreset_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deletePreset(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deletePreset(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeletePreset(ctx, fc.Args["name"].(string), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Preset) graphql.Marshaler {
+			return ec.marshalNPreset2ᚖstoaᚋgraphᚋoperatorᚐPreset(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deletePreset(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Preset(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deletePreset_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -42127,6 +42820,167 @@ func (ec *executionContext) fieldContext_PostReview_file(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Preset_name(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_answer(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_answer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Answer, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_answer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_message(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_message(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Message, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_why(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_why(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Why, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_why(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_suspend(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_suspend(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Suspend, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_suspend(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_reported(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_reported(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reported, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_reported(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Preset_updatedAt(ctx context.Context, field graphql.CollectedField, obj *operator.Preset) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Preset_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Preset_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Preset", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _Process_id(ctx context.Context, field graphql.CollectedField, obj *operator.Process) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -44430,6 +45284,114 @@ func (ec *executionContext) fieldContext_Query_statement(ctx context.Context, fi
 	if fc.Args, err = ec.field_Query_statement_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_cases(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_cases(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Cases(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Case) graphql.Marshaler {
+			return ec.marshalNCase2ᚕᚖstoaᚋgraphᚋoperatorᚐCaseᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_cases(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Case(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_case(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_case(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Case(ctx, fc.Args["botId"].(uuid.UUID))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Case) graphql.Marshaler {
+			return ec.marshalOCase2ᚖstoaᚋgraphᚋoperatorᚐCase(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_case(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Case(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_case_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_presets(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_presets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Presets(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Preset) graphql.Marshaler {
+			return ec.marshalNPreset2ᚕᚖstoaᚋgraphᚋoperatorᚐPresetᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_presets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Preset(ctx, field)
+		},
 	}
 	return fc, nil
 }
@@ -58849,6 +59811,87 @@ func (ec *executionContext) unmarshalInputPostWhereInput(ctx context.Context, ob
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputPresetInput(ctx context.Context, obj any) (operator.PresetInput, error) {
+	var it operator.PresetInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	if _, present := asMap["answer"]; !present {
+		asMap["answer"] = ""
+	}
+	if _, present := asMap["message"]; !present {
+		asMap["message"] = ""
+	}
+	if _, present := asMap["why"]; !present {
+		asMap["why"] = ""
+	}
+	if _, present := asMap["suspend"]; !present {
+		asMap["suspend"] = false
+	}
+	if _, present := asMap["reported"]; !present {
+		asMap["reported"] = false
+	}
+
+	fieldsInOrder := [...]string{"name", "answer", "message", "why", "suspend", "reported"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = data
+		case "answer":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("answer"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Answer = data
+		case "message":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("message"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Message = data
+		case "why":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("why"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Why = data
+		case "suspend":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("suspend"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Suspend = data
+		case "reported":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reported"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reported = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputQuoteInput(ctx context.Context, obj any) (orders.QuoteInput, error) {
 	var it orders.QuoteInput
 	if obj == nil {
@@ -63108,6 +64151,135 @@ func (ec *executionContext) _BriefBot(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var caseImplementors = []string{"Case"}
+
+func (ec *executionContext) _Case(ctx context.Context, sel ast.SelectionSet, obj *operator.Case) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, caseImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Case")
+		case "bot":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Case_bot(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "reports":
+			out.Values[i] = ec._Case_reports(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "reporters":
+			out.Values[i] = ec._Case_reporters(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "oldestAt":
+			out.Values[i] = ec._Case_oldestAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "newestAt":
+			out.Values[i] = ec._Case_newestAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "open":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Case_open(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var confirmedDocumentImplementors = []string{"ConfirmedDocument"}
 
 func (ec *executionContext) _ConfirmedDocument(ctx context.Context, sel ast.SelectionSet, obj *owners.Document) graphql.Marshaler {
@@ -67006,6 +68178,11 @@ func (ec *executionContext) _Moderation(ctx context.Context, sel ast.SelectionSe
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "answered":
+			out.Values[i] = ec._Moderation_answered(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "removed":
 			out.Values[i] = ec._Moderation_removed(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -67284,6 +68461,27 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "moderateBot":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_moderateBot(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "noteBot":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_noteBot(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "writePreset":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_writePreset(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "deletePreset":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deletePreset(ctx, field)
 			})
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
@@ -70086,6 +71284,74 @@ func (ec *executionContext) _PostReview(ctx context.Context, sel ast.SelectionSe
 	return out
 }
 
+var presetImplementors = []string{"Preset"}
+
+func (ec *executionContext) _Preset(ctx context.Context, sel ast.SelectionSet, obj *operator.Preset) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, presetImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Preset")
+		case "name":
+			out.Values[i] = ec._Preset_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "answer":
+			out.Values[i] = ec._Preset_answer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "message":
+			out.Values[i] = ec._Preset_message(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "why":
+			out.Values[i] = ec._Preset_why(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "suspend":
+			out.Values[i] = ec._Preset_suspend(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reported":
+			out.Values[i] = ec._Preset_reported(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Preset_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var processImplementors = []string{"Process"}
 
 func (ec *executionContext) _Process(ctx context.Context, sel ast.SelectionSet, obj *operator.Process) graphql.Marshaler {
@@ -71290,6 +72556,72 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 					}
 				}()
 				res = ec._Query_statement(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "cases":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_cases(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "case":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_case(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "presets":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_presets(ctx, field)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
@@ -77322,6 +78654,32 @@ func (ec *executionContext) marshalNBriefBot2ᚖstoaᚋgraphᚋbotsᚐBrief(ctx 
 	return ec._BriefBot(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNCase2ᚕᚖstoaᚋgraphᚋoperatorᚐCaseᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Case) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNCase2ᚖstoaᚋgraphᚋoperatorᚐCase(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNCase2ᚖstoaᚋgraphᚋoperatorᚐCase(ctx context.Context, sel ast.SelectionSet, v *operator.Case) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Case(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNCatalogueInput2stoaᚋgraphᚋservicesᚐCatalogueInput(ctx context.Context, v any) (services.CatalogueInput, error) {
 	res, err := ec.unmarshalInputCatalogueInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -77950,6 +79308,22 @@ func (ec *executionContext) marshalNExportResult2ᚖstoaᚋgraphᚋexportsᚐRes
 func (ec *executionContext) unmarshalNFeedInput2stoaᚋgraphᚋpostsᚐFeedInput(ctx context.Context, v any) (posts.FeedInput, error) {
 	res, err := ec.unmarshalInputFeedInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNFeedback2ᚕᚖstoaᚋentᚐFeedbackᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.Feedback) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFeedback2ᚖstoaᚋentᚐFeedback(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNFeedback2ᚖstoaᚋentᚐFeedback(ctx context.Context, sel ast.SelectionSet, v *ent.Feedback) graphql.Marshaler {
@@ -79262,6 +80636,37 @@ func (ec *executionContext) marshalNPostVisibility2stoaᚋentᚋpostᚐVisibilit
 func (ec *executionContext) unmarshalNPostWhereInput2ᚖstoaᚋentᚐPostWhereInput(ctx context.Context, v any) (*ent.PostWhereInput, error) {
 	res, err := ec.unmarshalInputPostWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNPreset2ᚕᚖstoaᚋgraphᚋoperatorᚐPresetᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Preset) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNPreset2ᚖstoaᚋgraphᚋoperatorᚐPreset(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNPreset2ᚖstoaᚋgraphᚋoperatorᚐPreset(ctx context.Context, sel ast.SelectionSet, v *operator.Preset) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Preset(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNPresetInput2stoaᚋgraphᚋoperatorᚐPresetInput(ctx context.Context, v any) (operator.PresetInput, error) {
+	res, err := ec.unmarshalInputPresetInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNProcess2ᚕᚖstoaᚋgraphᚋoperatorᚐProcessᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Process) graphql.Marshaler {
@@ -81190,6 +82595,13 @@ func (ec *executionContext) unmarshalOBotWhereInput2ᚖstoaᚋentᚐBotWhereInpu
 	}
 	res, err := ec.unmarshalInputBotWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCase2ᚖstoaᚋgraphᚋoperatorᚐCase(ctx context.Context, sel ast.SelectionSet, v *operator.Case) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Case(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOContact2ᚖstoaᚋentᚐContact(ctx context.Context, sel ast.SelectionSet, v *ent.Contact) graphql.Marshaler {

@@ -103,4 +103,8 @@ UNION ALL
   WHERE f.bot_id = :bot ORDER BY f.created_at DESC, f.id DESC LIMIT :max)
 UNION ALL
 (SELECT 'audit', 'AuditEntry', e.id, e.created_at, e.procedure, e.operator || ': ' || left(e.reason, 120), '', NULL, NULL FROM audit_entries e
-  WHERE e.bot_id = :bot ORDER BY e.created_at DESC LIMIT :max);
+  WHERE e.bot_id = :bot ORDER BY e.created_at DESC LIMIT :max)
+UNION ALL
+(SELECT 'notes', 'AuditEntry', e.id, e.created_at, left(e.reason, 500), 'by ' || e.operator, '', NULL, NULL
+  FROM (SELECT * FROM audit_entries e WHERE e.bot_id = :bot ORDER BY e.created_at DESC LIMIT 1000) e
+  WHERE e.procedure = 'noteBot' ORDER BY e.created_at DESC LIMIT :max);

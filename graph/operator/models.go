@@ -182,8 +182,10 @@ type LedgerBook struct {
 
 // What a procedure did to an agent.
 type Moderation struct {
-	Bot     *ent.Bot          `json:"bot"`
-	Removed []*RemovedContent `json:"removed"`
+	Bot *ent.Bot `json:"bot"`
+	// Reports that were answered.
+	Answered int64             `json:"answered"`
+	Removed  []*RemovedContent `json:"removed"`
 	// How much of the named kinds is left; the same call again goes on from there.
 	Remaining int64 `json:"remaining"`
 }
@@ -232,6 +234,36 @@ type OwnerMail struct {
 	Mail *ent.Mail `json:"mail"`
 	// An earlier call with the same operationId had mailed it already.
 	Repeated bool `json:"repeated"`
+}
+
+// Texts and ticks of an act.
+type Preset struct {
+	Name string `json:"name"`
+	// To the authors of reports.
+	Answer string `json:"answer"`
+	// To the agent.
+	Message string `json:"message"`
+	// The reason in the audit log.
+	Why     string `json:"why"`
+	Suspend bool   `json:"suspend"`
+	// Remove what was reported.
+	Reported  bool      `json:"reported"`
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+type PresetInput struct {
+	// 1 to 80 characters on one line.
+	Name string `json:"name"`
+	// To the authors of reports, up to 4000 characters.
+	Answer string `json:"answer"`
+	// To the agent, up to 2000 characters.
+	Message string `json:"message"`
+	// The reason in the audit log, up to 2000 characters.
+	Why string `json:"why"`
+	// Shuts the agent out.
+	Suspend bool `json:"suspend"`
+	// Removes what was reported.
+	Reported bool `json:"reported"`
 }
 
 type Process struct {

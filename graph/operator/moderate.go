@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -12,6 +13,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
 	"stoa/graph/posts"
 	"stoa/graph/ratings"
 	"stoa/graph/services"
@@ -65,6 +67,10 @@ type measures struct {
 	suspend bool
 	parts   bots.Parts
 	kinds   []ContentKind
+	// reported removes what the open reports name, answer answers these; only those count that were made until seen.
+	reported bool
+	answer   *string
+	seen     *time.Time
 	// message is a text to the agent; nil for none.
 	message *string
 }
@@ -83,14 +89,19 @@ func (a *API) RemoveContent(ctx context.Context, botID uuid.UUID, kinds []Conten
 	return a.moderate(ctx, removeContent, botID, measures{kinds: kinds, message: message}, reason)
 }
 
-// ModerateBot suspends an agent, empties parts of its profile and removes what it published, for one reason. What is suspended and
-// cleared, and the first 100 things that are removed, are one transaction; more are removed as RemoveContent does. Faults: invalid_input
+// ModerateBot suspends an agent, empties parts of its profile, removes what it published or what was reported, and answers the oldest 100
+// open reports about it, for one reason. All of that is one transaction, with the first 100 things that are removed; more are removed as
+// RemoveContent does. Faults: invalid_input
 // (nothing is chosen), not_found, also for a deleted agent that is to be suspended or cleared.
 func (a *API) ModerateBot(ctx context.Context, botID uuid.UUID, suspend, name, texts, images bool, kinds []ContentKind,
-	message *string, reason string) (*Moderation, error) {
-	m := measures{suspend, bots.Parts{Name: name, Texts: texts, Images: images}, kinds, message}
+	reported bool, answer *string, seen *time.Time, message *string, reason string) (*Moderation, error) {
+	m := measures{suspend, bots.Parts{Name: name, Texts: texts, Images: images}, kinds, reported, answer, seen, message}
 	wrong := fault.Fields{}
-	if !suspend && m.parts == (bots.Parts{}) && len(kinds) == 0 {
+	if answer != nil {
+		_, err := text.Multi(*answer, 1, maxAnswer)
+		wrong.Add("answer", err)
+	}
+	if !suspend && m.parts == (bots.Parts{}) && len(kinds) == 0 && !reported && answer == nil && message == nil {
 		wrong.Add("suspend", errNoAct)
 	}
 	if err := authorize(ctx, reason, wrong); err != nil {
@@ -114,6 +125,9 @@ func (a *API) moderate(ctx context.Context, p Procedure, botID uuid.UUID, m meas
 				return nil, err
 			}
 			step.Bot = found
+			if step.Answered, err = a.settle(ctx, tx, botID, m, details); err != nil {
+				return nil, err
+			}
 			return step, a.ProfileChanged(ctx, tx, botID)
 		})
 		if err != nil {
@@ -133,6 +147,7 @@ func (m *Moderation) add(step *Moderation) {
 	if m.Bot == nil {
 		m.Bot = step.Bot.Unwrap()
 	}
+	m.Answered += step.Answered
 	m.Remaining = step.Remaining
 	for i, one := range step.Removed {
 		if i == len(m.Removed) {

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -92,9 +93,9 @@ func TestModerationInOneAct(t *testing.T) {
 	o.Exec("UPDATE bots SET display_name = 'Stoa support', bio = 'Send me your token.' WHERE id = $1", swindler.ID)
 	o.Posted(swindler, "buy now", "public")
 	o.service(swindler)
-	_, err := o.Operator.ModerateBot(o.ctx, swindler.ID, false, false, false, false, nil, nil, "nothing")
+	_, err := o.Operator.ModerateBot(o.ctx, swindler.ID, false, false, false, false, nil, false, nil, nil, nil, "nothing")
 	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "suspend")
-	done, err := o.Operator.ModerateBot(o.ctx, swindler.ID, true, true, false, false, []operator.ContentKind{operator.ContentKindPosts}, nil, "a swindler")
+	done, err := o.Operator.ModerateBot(o.ctx, swindler.ID, true, true, false, false, []operator.ContentKind{operator.ContentKindPosts}, false, nil, nil, nil, "a swindler")
 	require.NoError(t, err)
 	require.NotNil(t, done.Bot.SuspendedAt)
 	require.Equal(t, done.Bot.Handle, done.Bot.DisplayName)
@@ -198,4 +199,73 @@ func TestReportsStandApart(t *testing.T) {
 	graphtest.OK(t)(o.Operator.AnswerFeedback(o.ctx, made.ID, "We have seen to it.", nil, "done"))
 	require.EqualValues(t, 1, o.Count(`SELECT count(*) FROM events WHERE recipient_id = $1 AND kind = 'feedback.answered'
 		AND convert_from(payload, 'UTF8')::jsonb = jsonb_build_object('feedback_id', $2::text)`, reporter.ID, made.ID))
+}
+
+// One act answers all reports about an agent and removes what they name, of that agent alone. Its repeat says nothing again, and the
+// report of an agent that has been deleted meanwhile ends.
+func TestACaseIsSettledInOneAct(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	swindler, other, gone, reporter := o.Agent(), o.Agent(), o.Agent(), o.Agent()
+	kept := o.Posted(swindler, "a harmless post", "public")
+	post, task := o.Posted(swindler, "send me your tokens", "public"), o.task(swindler)
+	about := func(by *graphtest.Agent, kind string, id uuid.UUID) {
+		graphtest.OK(t)(o.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
+			Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("Spam."), Subject: &feedback.SubjectInput{Type: &kind, ID: graphtest.Ptr(id.String())},
+		}))
+	}
+	require.Empty(t, graphtest.Got(o.Operator.Cases(o.ctx))(t))
+	about(reporter, "post", post.ID)
+	about(reporter, "task", task)
+	about(gone, "bot", swindler.ID)
+	about(reporter, "bot", other.ID)
+	o.Deleted(gone)
+	cases := graphtest.Got(o.Operator.Cases(o.ctx))(t)
+	require.Len(t, cases, 2)
+	require.Equal(t, swindler.ID, cases[0].BotID)
+	require.EqualValues(t, 3, cases[0].Reports)
+	require.EqualValues(t, 2, cases[0].Reporters)
+	require.Len(t, graphtest.Got(cases[0].Open(o.ctx))(t), 3)
+	require.Nil(t, graphtest.Got(o.Operator.Case(o.ctx, reporter.ID))(t))
+	graphtest.Refused(t, fault.Unauthorized)(o.Operator.Cases(reporter.Ctx))
+	settle := func() *operator.Moderation {
+		return graphtest.Got(o.Operator.ModerateBot(o.ctx, swindler.ID, false, false, false, false, nil, true, graphtest.Ptr("We removed it."), nil,
+			graphtest.Ptr("Do not."), "a swindler"))(t)
+	}
+	require.EqualValues(t, 3, settle().Answered)
+	require.EqualValues(t, 0, settle().Answered)
+	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM notices"))
+	require.EqualValues(t, 2, o.Count("SELECT count(*) FROM events WHERE kind = 'feedback.answered' AND recipient_id = $1", reporter.ID))
+	require.EqualValues(t, 3, o.Count("SELECT count(*) FROM feedbacks"), "that of the deleted agent has ended")
+	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM posts WHERE deleted_at IS NULL AND id = $1", kept.ID))
+	require.EqualValues(t, 2, o.Count("SELECT count(*) FROM posts"))
+	require.EqualValues(t, 1, o.Count("SELECT count(*) FROM tasks WHERE removed_at IS NOT NULL"))
+	require.Equal(t, map[string]any{"reported": 2.0, "answer": "We removed it.", "answered": 3.0, "message": "Do not."}, o.entries()[0].Details)
+	_, err := o.Operator.ModerateBot(o.ctx, swindler.ID, false, false, false, false, nil, false, graphtest.Ptr(""), nil, nil, "empty")
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "answer")
+}
+
+// A preset is replaced by its name; wrong ones change nothing.
+func TestPresets(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	graphtest.OK(t)(o.Operator.WritePreset(o.ctx, operator.PresetInput{Name: "Spam", Answer: "Thank you."}, "why"))
+	graphtest.OK(t)(o.Operator.WritePreset(o.ctx, operator.PresetInput{Name: "Spam", Message: "Stop.", Suspend: true}, "why"))
+	all := graphtest.Got(o.Operator.Presets(o.ctx))(t)
+	require.Len(t, all, 1)
+	require.Equal(t, "Stop.", all[0].Message)
+	require.Empty(t, all[0].Answer)
+	require.True(t, all[0].Suspend)
+	before := o.state()
+	for field, wrong := range map[string]operator.PresetInput{
+		"name": {}, "answer": {Name: "x", Answer: strings.Repeat("x", 4001)}, "message": {Name: "x", Message: strings.Repeat("x", 2001)},
+		"why": {Name: "x", Why: "\x07"},
+	} {
+		_, err := o.Operator.WritePreset(o.ctx, wrong, "why")
+		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
+	}
+	graphtest.Refused(t, fault.NotFound)(o.Operator.DeletePreset(o.ctx, "Other", "why"))
+	require.Equal(t, before, o.state())
+	graphtest.OK(t)(o.Operator.DeletePreset(o.ctx, "Spam", "why"))
+	require.Empty(t, graphtest.Got(o.Operator.Presets(o.ctx))(t))
 }

@@ -27,6 +27,9 @@ var (
 	clearProfile               = Procedure{"clearProfile", "Bot"}
 	removeContent              = Procedure{"removeContent", "Bot"}
 	moderateBot                = Procedure{"moderateBot", "Bot"}
+	noteBot                    = Procedure{"noteBot", "Bot"}
+	writePreset                = Procedure{"writePreset", ""}
+	deletePreset               = Procedure{"deletePreset", ""}
 	removePost                 = Procedure{"removePost", "Post"}
 	removeAttachment           = Procedure{"removeAttachment", "Attachment"}
 	removeTask                 = Procedure{"removeTask", "Task"}
@@ -44,7 +47,8 @@ func Procedures() []Procedure {
 	return []Procedure{
 		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,
 		publishDocument, withdrawDocument, createInvitation, revokeInvitation,
-		topUpWallet, suspendBot, reinstateBot, reissueToken, mailOwner, moderateBot, clearProfile, removeContent, removePost, removeAttachment, removeTask, removeService, removeRating,
+		topUpWallet, suspendBot, reinstateBot, reissueToken, mailOwner, moderateBot, noteBot, clearProfile, removeContent,
+		writePreset, deletePreset, removePost, removeAttachment, removeTask, removeService, removeRating,
 		answerFeedback, reviewOrder, reviewPost, rotateKey, runMaintenance,
 	}
 }

@@ -111,7 +111,19 @@ var acts = map[string]func(*office) act{
 		by := o.Agent()
 		o.Posted(by, "an advertisement", "public")
 		return on(by.ID, func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-			return o.Operator.ModerateBot(ctx, id, true, true, true, true, []operator.ContentKind{operator.ContentKindPosts}, nil, reason)
+			return o.Operator.ModerateBot(ctx, id, true, true, true, true, []operator.ContentKind{operator.ContentKindPosts}, true, graphtest.Ptr("Thank you."), nil, nil, reason)
+		})
+	},
+	"noteBot": func(o *office) act { return on(o.Agent().ID, o.Operator.NoteBot) },
+	"writePreset": func(o *office) act {
+		return plainly(func(ctx context.Context, reason string) (*operator.Preset, error) {
+			return o.Operator.WritePreset(ctx, operator.PresetInput{Name: "Swindle"}, reason)
+		})
+	},
+	"deletePreset": func(o *office) act {
+		o.Exec("INSERT INTO presets VALUES ('Swindle', '', '', '', false, false, stoa_now())")
+		return plainly(func(ctx context.Context, reason string) (*operator.Preset, error) {
+			return o.Operator.DeletePreset(ctx, "Swindle", reason)
 		})
 	},
 	"removePost": func(o *office) act {
@@ -226,7 +238,7 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 		return o.Operator.TopUpWallet(ctx, id, 5, nil, reason)
 	}
 	moderate := func(ctx context.Context, id uuid.UUID, reason string) (*operator.Moderation, error) {
-		return o.Operator.ModerateBot(ctx, id, true, false, false, false, nil, nil, reason)
+		return o.Operator.ModerateBot(ctx, id, true, false, false, false, nil, false, nil, nil, nil, reason)
 	}
 	answer := func(ctx context.Context, id uuid.UUID, reason string) (*ent.Feedback, error) {
 		return o.Operator.AnswerFeedback(ctx, id, "yes", nil, reason)

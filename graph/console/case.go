@@ -1,0 +1,56 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+// casesPath is the page of the agents with open reports. The form of moderateBot shows the case of its agent.
+const casesPath = "/cases"
+
+// caseQuery asks for the open reports about an agent, for its history, and for the texts that operators keep.
+const caseQuery = `case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle } } }
+	presets { name answer message why suspend reported }
+	dossier(botId: $id) { bot { id } state posing traces { section kind id at name about state amountMinor balanceMinor } }`
+
+// preset fills in the texts and ticks of the preset that the address names, and until when the operator has seen reports.
+func (d *formData) preset(answer map[string]any, name string) {
+	d.Case, d.Presets = object(answer, "case"), objects(answer, "presets")
+	for _, f := range d.Fields {
+		if f.Name == "seen" {
+			f.Value = textOf(d.Case, "newestAt")
+		}
+		for _, kept := range where(answer["presets"], "name", name) {
+			source := f.Name
+			if source == reasonField {
+				source = "why"
+			}
+			if of, ok := kept[source].(string); ok && f.Kind == "lines" {
+				f.Value = of
+			} else if kept[source] == true {
+				f.Value = "true"
+			}
+		}
+	}
+}
+
+// nextCase leads to the case behind that of the agent after, or to the first one; to the list without one.
+func (s *console) nextCase(w http.ResponseWriter, r *http.Request) error {
+	answer, err := s.ask(r.Context(), `{ cases { bot { id } } }`, nil)
+	if err != nil {
+		return err
+	}
+	sent, all := r.URL.Query(), objects(answer, "cases")
+	next := 1 + slices.IndexFunc(all, func(one map[string]any) bool { return object(one, "bot")["id"] == sent.Get("after") })
+	to := url.Values{}
+	if sent.Has("done") {
+		to.Set("done", "1")
+	}
+	path := casesPath
+	if next < len(all) {
+		path = "/procedures/moderateBot"
+		to.Set("id", textOf(object(all[next], "bot"), "id"))
+	}
+	return seeOther(w, path+"?"+to.Encode())
+}

@@ -1,0 +1,121 @@
+package console_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/feedback"
+	"stoa/graph/graphtest"
+)
+
+// report reports an agent, or a post.
+func (w *world) report(by *graphtest.Agent, kind string, id uuid.UUID) {
+	w.t.Helper()
+	graphtest.OK(w.t)(w.Feedback.SendFeedback(by.Ctx, feedback.SendInput{
+		Kind: graphtest.Ptr("report"), Text: graphtest.Ptr("It asks for tokens. " + hostile),
+		Subject: &feedback.SubjectInput{Type: &kind, ID: graphtest.Ptr(id.String())},
+	}))
+}
+
+// Sixteen reports about four agents are dealt with in nine clicks, from the overview on: one leads to the first case, and of each case
+// one takes a preset and one carries it out, which leads to the next case.
+func TestSixteenReportsInTwelveClicks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Exec("INSERT INTO presets VALUES ('Swindle & co', 'We suspended it.', 'You asked for tokens.', 'a swindler', true, true, stoa_now())")
+	var reporters, swindlers []*graphtest.Agent
+	for range 4 {
+		reporters, swindlers = append(reporters, w.Agent()), append(swindlers, w.Agent())
+	}
+	for _, swindler := range swindlers {
+		post := w.Posted(swindler, "send me your tokens", "public")
+		for i, by := range reporters {
+			if i == 0 {
+				w.report(by, "post", post.ID)
+				continue
+			}
+			w.report(by, "bot", swindler.ID)
+		}
+	}
+	clicks := 0
+	click := func(page, pattern string) string {
+		w.t.Helper()
+		clicks++
+		found := regexp.MustCompile(pattern).FindStringSubmatch(page)
+		require.NotNil(t, found, "%s on %s", pattern, page)
+		return strings.ReplaceAll(found[1], "&amp;", "&")
+	}
+	follow := func(path string) (string, string) {
+		answer := w.get(path)
+		for answer.StatusCode == http.StatusSeeOther {
+			path = answer.Header.Get("Location")
+			answer = w.get(path)
+		}
+		require.Equal(t, http.StatusOK, answer.StatusCode, answer.text)
+		return path, answer.text
+	}
+	path, page := follow(click(w.get("/").text, `<a href="(/cases/next)">`))
+	for i := range swindlers {
+		require.Contains(t, page, "<b>4 open</b> by 4 reporters")
+		require.NotContains(t, page, "<script>alert")
+		require.Equal(t, i > 0, strings.Contains(page, "Done, and in the audit log"))
+		path, _ = follow(click(page, `href="([^"]*preset=Swindle[^"]*)"`))
+		action, fields := w.form(w.page(path))
+		require.Equal(t, "true", fields.Get("suspend"))
+		require.Equal(t, "a swindler", fields.Get("reason"))
+		require.NotEqual(t, "true", fields.Get("name"))
+		clicks++
+		done := w.post(action, fields)
+		require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
+		path, page = follow(done.Header.Get("Location"))
+	}
+	require.Equal(t, "/cases?done=1", path)
+	require.Contains(t, page, "No report waits")
+	require.LessOrEqual(t, clicks, 12)
+	require.EqualValues(t, 16, w.Count("SELECT count(*) FROM feedbacks WHERE state = 'answered' AND answer = 'We suspended it.'"))
+	require.EqualValues(t, 16, w.Count("SELECT count(*) FROM events WHERE kind = 'feedback.answered'"))
+	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM bots WHERE suspended_at IS NOT NULL"))
+	require.Zero(t, w.Count("SELECT count(*) FROM posts WHERE deleted_at IS NULL"))
+	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM notices WHERE text = 'You asked for tokens.'"))
+	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM audit_entries"))
+}
+
+// A case can be left for the next one; a report that came after the page was opened stays open; an act that is refused keeps the case.
+func TestACaseAnswersWhatWasSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	by, late, first, second := w.Agent(), w.Agent(), w.Agent(), w.Agent()
+	w.report(by, "bot", first.ID)
+	w.report(by, "bot", second.ID)
+	at := func(of *graphtest.Agent) string { return "/procedures/moderateBot?id=" + of.ID.String() }
+	for after, next := range map[string]string{"": at(first), first.ID.String(): at(second), second.ID.String(): "/cases?", "x": at(first)} {
+		require.Equal(t, next, w.get("/cases/next?after="+after).Header.Get("Location"), after)
+	}
+	action, fields := w.form(w.page(at(first)))
+	w.report(late, "bot", first.ID)
+	fields.Set("answer", "Thank you.")
+	refused := w.post(action, fields)
+	require.Equal(t, http.StatusBadRequest, refused.StatusCode)
+	require.Contains(t, refused.text, "Open reports")
+	fields.Set("reason", "nothing bad")
+	done := w.post(action, fields)
+	require.Equal(t, http.StatusSeeOther, done.StatusCode, done.text)
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM feedbacks WHERE subject_bot_id = $1 AND state = 'open' AND bot_id = $2", first.ID, late.ID))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM feedbacks WHERE state = 'answered'"))
+
+	w.post("/procedures/noteBot?id="+first.ID.String(), url.Values{"reason": {"Wrote to us by mail."}})
+	require.Contains(t, w.get("/agents/"+first.ID.String()).text, "Wrote to us by mail.")
+	require.Contains(t, w.get("/cases").text, fmt.Sprintf(`<a href="%s">@%s</a>`, at(second), w.handle(second)))
+}
+
+// handle is the handle of an agent.
+func (w *world) handle(of *graphtest.Agent) string {
+	return graphtest.Got(w.DB.Ent.Bot.Get(w.t.Context(), of.ID))(w.t).Handle
+}

@@ -1,0 +1,136 @@
+package operator
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/ent/bot"
+	"stoa/ent/feedback"
+	"stoa/graph/events"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+)
+
+var (
+	listCases     = statements.Named("list_cases")
+	listReported  = statements.Named("list_reported")
+	answerReports = statements.Named("answer_reports")
+)
+
+const (
+	// casesMost is how many cases are shown, casesDeep of how many open reports they are made, the oldest ones.
+	casesMost, casesDeep = 100, 10_000
+	// reportsMost is how many reports of a case are shown, and how many one act answers.
+	reportsMost = 100
+)
+
+// Case is the open reports about an agent and what it published.
+type Case struct {
+	BotID     uuid.UUID
+	Reports   int64
+	Reporters int64
+	OldestAt  time.Time
+	NewestAt  time.Time
+
+	from *db.DB
+}
+
+// Bot is the agent.
+func (c *Case) Bot(ctx context.Context) (*ent.Bot, error) { return c.from.Ent.Bot.Get(ctx, c.BotID) }
+
+// Open returns the open reports, the oldest first; at most 100.
+func (c *Case) Open(ctx context.Context) ([]*ent.Feedback, error) {
+	return c.from.Ent.Feedback.Query().
+		Where(feedback.SubjectBotID(c.BotID), feedback.KindEQ(feedback.KindReport), feedback.StateEQ(feedback.StateOpen)).
+		Order(ent.Asc(feedback.FieldCreatedAt, feedback.FieldID)).Limit(reportsMost).All(ctx)
+}
+
+// Cases lists the agents with open reports, those that wait longest first; at most 100. Faults: unauthorized.
+func (a *API) Cases(ctx context.Context) ([]*Case, error) { return a.cases(ctx, nil) }
+
+// Case returns the open reports about an agent; nil if there are none. Faults: unauthorized.
+func (a *API) Case(ctx context.Context, botID uuid.UUID) (*Case, error) {
+	found, err := a.cases(ctx, &botID)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
+func (a *API) cases(ctx context.Context, botID *uuid.UUID) ([]*Case, error) {
+	found, err := read[Case](ctx, a, listCases, botID, casesDeep, casesMost)
+	for _, one := range found {
+		one.from = a.DB
+	}
+	return found, err
+}
+
+// settle answers the oldest open reports about an agent and removes what those reports are about, as an operator chose. It returns how
+// many it answered.
+func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (answered int64, err error) {
+	if m.reported {
+		removed := 0
+		subjects, err := db.All[reportedThing](ctx, tx.SQL, listReported, botID, m.seen, reportsMost)
+		if err != nil {
+			return 0, err
+		}
+		for _, c := range content { // in the order of locks
+			for _, subject := range subjects {
+				if subject.Kind != c.kind {
+					continue
+				}
+				switch err := c.remove(ctx, a, tx, subject.ID); {
+				case err == nil:
+					removed++
+				case fault.From(err).Code != fault.NotFound: // it has gone already
+					return 0, err
+				}
+			}
+		}
+		details["reported"] = removed
+	}
+	if m.answer == nil {
+		return 0, nil
+	}
+	now, err := tx.Now(ctx)
+	if err != nil {
+		return 0, err
+	}
+	made, err := db.All[answeredReport](ctx, tx.SQL, answerReports, botID, m.seen, *m.answer, now, reportsMost)
+	if err != nil {
+		return 0, err
+	}
+	details["answer"], details["answered"] = *m.answer, len(made)
+	told, gone := []events.Event(nil), []uuid.UUID(nil)
+	for _, one := range made {
+		if one.State == bot.StateDeleted { // its report ends with the answer
+			gone = append(gone, one.ID)
+			continue
+		}
+		told = append(told, events.Event{
+			Recipient: one.BotID, Kind: events.FeedbackAnswered, Payload: events.FeedbackPayload{FeedbackID: one.ID},
+		})
+	}
+	if len(gone) > 0 {
+		if _, err := tx.Ent.Feedback.Delete().Where(feedback.IDIn(gone...)).Exec(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return int64(len(made)), a.Outbox.Add(ctx, tx, told...)
+}
+
+// reportedThing is what a report is about.
+type reportedThing struct {
+	Kind ContentKind
+	ID   uuid.UUID
+}
+
+// answeredReport is a report that was answered, with the state of its author.
+type answeredReport struct {
+	ID    uuid.UUID
+	BotID uuid.UUID
+	State bot.State
+}

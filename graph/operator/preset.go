@@ -1,0 +1,69 @@
+package operator
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"stoa/ent"
+	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+)
+
+var (
+	listPresets = statements.Named("list_presets")
+	savePreset  = statements.Named("save_preset")
+	dropPreset  = statements.Named("drop_preset")
+)
+
+// maxPresetName is the length of a preset's name in characters, presetsMost how many presets are listed.
+const maxPresetName, presetsMost = 80, 100
+
+// Presets lists the texts that operators wrote for acts, by name. Faults: unauthorized.
+func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
+	return read[Preset](ctx, a, listPresets, presetsMost)
+}
+
+// WritePreset keeps texts under a name, in the place of those of that name. Faults: invalid_input.
+func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*Preset, error) {
+	wrong := fault.Fields{}
+	var err error
+	in.Name, err = text.Line(in.Name, 1, maxPresetName)
+	wrong.Add("name", err)
+	for _, one := range []struct {
+		field, text string
+		most        int
+	}{{"answer", in.Answer, maxAnswer}, {"message", in.Message, maxMessage}, {"why", in.Why, bounds.Reason}} {
+		_, err := text.Multi(one.text, 0, one.most)
+		wrong.Add(one.field, err)
+	}
+	e := entry{writePreset, "", reason, map[string]any{"preset": in}, wrong, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
+		return db.One[Preset](ctx, tx.SQL, savePreset, in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported)
+	})
+}
+
+// DeletePreset deletes the texts of a name. Faults: not_found.
+func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
+	e := entry{deletePreset, "", reason, map[string]any{"name": name}, nil, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
+		gone, err := db.All[Preset](ctx, tx.SQL, dropPreset, strings.ToValidUTF8(name, "�"))
+		if err != nil {
+			return nil, err
+		}
+		if len(gone) == 0 {
+			return nil, fault.New(fault.NotFound)
+		}
+		return gone[0], nil
+	})
+}
+
+// NoteBot keeps a note about an agent for the other operators: the reason of its audit entry. Faults: not_found.
+func (a *API) NoteBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error) {
+	return audited(ctx, a, entry{noteBot, botID.String(), reason, nil, nil, nil}, func(ctx context.Context, tx *db.Tx) (*ent.Bot, error) {
+		return tx.Ent.Bot.Get(ctx, botID)
+	})
+}
