@@ -1,6 +1,10 @@
 package graph_test
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/lib/pq"
@@ -27,4 +31,41 @@ func TestStatementsFitTheSchema(t *testing.T) {
 		_, err = conn.ExecContext(t.Context(), "DEALLOCATE "+s.Name)
 		require.NoError(t, err)
 	}
+}
+
+var (
+	statementNames = regexp.MustCompile(`(?m)^-- name: (\w+)`)
+	statementUses  = regexp.MustCompile(`\b[nN]amed\("(\w+)"\)`)
+)
+
+// Every statement that a package names is in its .sql files: a wrong name would show at the first call only.
+func TestStatementsAreThere(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*/*.sql")
+	require.NoError(t, err)
+	for _, folder := range append(files, "../jobs/jobs.sql") {
+		folder = filepath.Dir(folder)
+		there := matches(t, folder+"/*.sql", statementNames)
+		for _, name := range matches(t, folder+"/*.go", statementUses) {
+			require.Contains(t, there, name, "%s names a statement that is not in its files", folder)
+		}
+	}
+}
+
+// matches returns the first groups of all matches in some files, those of tests left out.
+func matches(t *testing.T, pattern string, of *regexp.Regexp) (all []string) {
+	t.Helper()
+	paths, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, match := range of.FindAllSubmatch(raw, -1) {
+			all = append(all, string(match[1]))
+		}
+	}
+	return all
 }

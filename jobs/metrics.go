@@ -16,9 +16,7 @@ import (
 var files embed.FS
 
 var (
-	statements = db.Load(files)
-	countJobs  = statements.Named("count_jobs")
-	jobsLag    = statements.Named("jobs_lag")
+	named = db.Load(files).Named
 )
 
 // counted are the states whose jobs are counted: all but those that ended well.
@@ -32,14 +30,14 @@ func Metrics(database db.Querier) metrics.Reader {
 			Queue string  `db:"queue"`
 			State string  `db:"state"`
 			Jobs  float64 `db:"jobs"`
-		}](ctx, database, countJobs, names, counted)
+		}](ctx, database, named("count_jobs"), names, counted)
 		if err != nil {
 			return nil, err
 		}
 		late, err := db.All[struct {
 			Queue   string  `db:"queue"`
 			Seconds float64 `db:"seconds"`
-		}](ctx, database, jobsLag, names)
+		}](ctx, database, named("jobs_lag"), names)
 		if err != nil {
 			return nil, err
 		}

@@ -10,15 +10,13 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-var selectOpening = statements.Named("select_opening")
-
 // opening leads from the dashboard's address to the jobs that an operator wants to see: those that failed for good within a day, else those
 // that failed and are tried again, else those that wait.
 func opening(database *db.DB) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 		defer cancel()
-		states, err := db.Column[string](ctx, database.SQL, selectOpening)
+		states, err := db.Column[string](ctx, database.SQL, named("select_opening"))
 		if err != nil {
 			refuseAction(w, fault.From(err))
 			return

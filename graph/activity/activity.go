@@ -23,10 +23,7 @@ import (
 var files embed.FS
 
 var (
-	statements = db.Load(files, bots.BriefText)
-	listFront  = statements.Named("list_front")
-	listRecent = statements.Named("list_recent")
-	countAll   = statements.Named("count_all")
+	named = db.Load(files, bots.BriefText).Named
 )
 
 const (
@@ -99,7 +96,7 @@ type Front struct {
 func (a *API) Front(ctx context.Context, posts, tasks, services int) (*Front, error) {
 	front := new(Front)
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
-		rows, err := db.All[frontRow](ctx, on, listFront, posts, tasks, services, provenAgents, MaxOfOne)
+		rows, err := db.All[frontRow](ctx, on, named("list_front"), posts, tasks, services, provenAgents, MaxOfOne)
 		for _, r := range rows {
 			switch r.Kind {
 			case "bot":
@@ -131,7 +128,7 @@ type frontRow struct {
 func (a *API) Recent(ctx context.Context, leading []uuid.UUID, limit int) ([]*Act, error) {
 	var rows []*row
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
-		rows, err = db.All[row](ctx, on, listRecent, db.IDs(leading), limit, MaxOfOne)
+		rows, err = db.All[row](ctx, on, named("list_recent"), db.IDs(leading), limit, MaxOfOne)
 		return err
 	})
 	if err != nil {
@@ -152,7 +149,7 @@ func (a *API) Figures(ctx context.Context) (Figures, error) {
 	found, err, _ := a.counting.Do("", func() (any, error) {
 		var figures *Figures
 		err := a.Reads.Run(context.WithoutCancel(ctx), false, func(ctx context.Context, on db.Querier) (err error) {
-			figures, err = db.One[Figures](ctx, on, countAll, CountLimit)
+			figures, err = db.One[Figures](ctx, on, named("count_all"), CountLimit)
 			return err
 		})
 		if err != nil {

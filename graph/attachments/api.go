@@ -37,7 +37,7 @@ import (
 //go:embed attachments.sql
 var files embed.FS
 
-var statements = db.Load(files)
+var named = db.Load(files).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

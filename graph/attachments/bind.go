@@ -12,16 +12,6 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-var (
-	lockFiles      = statements.Named("lock_files")
-	unbindFiles    = statements.Named("unbind_files")
-	bindFiles      = statements.Named("bind_files")
-	boundFiles     = statements.Named("bound_files")
-	listedFiles    = statements.Named("listed_files")
-	confirmRights  = statements.Named("confirm_rights")
-	countConfirmed = statements.Named("count_confirmed")
-)
-
 // Target is a record that files are bound to: the agent of an image, a post, or the inputs, drafts or results of an order.
 type Target struct {
 	Use Use
@@ -40,7 +30,7 @@ func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []
 	if err := unbind(ctx, tx, target, ids); err != nil {
 		return err
 	}
-	_, err := tx.SQL.ExecContext(ctx, bindFiles.Text, target.ID, target.Use, db.IDs(ids))
+	_, err := tx.SQL.ExecContext(ctx, named("bind_files").Text, target.ID, target.Use, db.IDs(ids))
 	return err
 }
 
@@ -50,13 +40,13 @@ func BindMore(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, id
 	if err := lockBindable(ctx, tx, owner, target, ids); err != nil {
 		return err
 	}
-	_, err := tx.SQL.ExecContext(ctx, bindFiles.Text, target.ID, target.Use, db.IDs(ids))
+	_, err := tx.SQL.ExecContext(ctx, named("bind_files").Text, target.ID, target.Use, db.IDs(ids))
 	return err
 }
 
 // lockBindable locks the files that are to be bound and those of the target, and returns a fault if one of ids may not be bound.
 func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
-	found, err := db.All[row](ctx, tx.SQL, lockFiles, db.IDs(ids), target.ID, target.Use)
+	found, err := db.All[row](ctx, tx.SQL, named("lock_files"), db.IDs(ids), target.ID, target.Use)
 	if err != nil {
 		return err
 	}
@@ -80,7 +70,7 @@ func Unbind(ctx context.Context, tx *db.Tx, target Target) error { return unbind
 
 // unbind ends the use of the target's files, except those kept.
 func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, unbindFiles.Text, target.ID, target.Use, db.IDs(kept))
+	_, err := tx.SQL.ExecContext(ctx, named("unbind_files").Text, target.ID, target.Use, db.IDs(kept))
 	return err
 }
 
@@ -112,7 +102,7 @@ func Bound(ctx context.Context, q db.Querier, reader uuid.UUID, targets ...Targe
 	for i, t := range targets {
 		ids[i], kinds[i] = t.ID, string(t.Use)
 	}
-	found, err := db.All[row](ctx, q, boundFiles, db.IDs(ids), kinds)
+	found, err := db.All[row](ctx, q, named("bound_files"), db.IDs(ids), kinds)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +119,7 @@ func Listed(ctx context.Context, q db.Querier, reader uuid.UUID, ids ...uuid.UUI
 	if len(ids) == 0 {
 		return cards, nil
 	}
-	found, err := db.All[row](ctx, q, listedFiles, db.IDs(ids))
+	found, err := db.All[row](ctx, q, named("listed_files"), db.IDs(ids))
 	if err != nil {
 		return nil, err
 	}
@@ -156,13 +146,13 @@ func (r *row) rightsWithin(reader uuid.UUID) rights {
 // Confirm records that the owner claims the right to publish these files. The claim stays, whatever the files are bound to later
 // (§2.2).
 func Confirm(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, confirmRights.Text, owner, db.IDs(ids))
+	_, err := tx.SQL.ExecContext(ctx, named("confirm_rights").Text, owner, db.IDs(ids))
 	return err
 }
 
 // Confirmed reports whether the owner has claimed the right to publish every one of these files, which are all different.
 func Confirmed(ctx context.Context, tx *db.Tx, owner uuid.UUID, ids []uuid.UUID) (bool, error) {
 	var n int
-	err := tx.SQL.QueryRowContext(ctx, countConfirmed.Text, owner, db.IDs(ids)).Scan(&n)
+	err := tx.SQL.QueryRowContext(ctx, named("count_confirmed").Text, owner, db.IDs(ids)).Scan(&n)
 	return n == len(ids), err
 }

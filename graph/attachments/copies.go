@@ -17,11 +17,6 @@ const publication Purpose = "publication"
 // missingBatch is how many files without a copy are looked for at a time.
 const missingBatch = 20
 
-var (
-	missingCopies = statements.Named("missing_copies")
-	keepCopy      = statements.Named("keep_copy")
-)
-
 // publicFile returns the version that others than the owner download: the copy, or the preview of a JPEG that it shows at its full
 // size. A version of this program that made copies later may have left a file without one: until MakeMissingCopies has made it, an
 // image is served as its preview, and a PDF is service_unavailable.
@@ -44,7 +39,7 @@ func (a *API) publicFile(r *row) (*File, error) {
 func (a *API) MakeMissingCopies(ctx context.Context, inspect Inspector, until time.Time) (made int64, err error) {
 	var problems []error
 	for last := uuid.Nil; ; {
-		missing, err := db.Column[uuid.UUID](ctx, a.DB.SQL, missingCopies, last, maxPreviewSide, missingBatch)
+		missing, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("missing_copies"), last, maxPreviewSide, missingBatch)
 		if err != nil || len(missing) == 0 {
 			return made, errors.Join(append(problems, err)...)
 		}
@@ -83,7 +78,7 @@ func (a *API) makeCopy(ctx context.Context, id uuid.UUID, inspect Inspector) (er
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, keepCopy.Text, id, stored.size, stored.sha256, report.MediaType)
+		_, err := tx.SQL.ExecContext(ctx, named("keep_copy").Text, id, stored.size, stored.sha256, report.MediaType)
 		return err
 	})
 }

@@ -69,7 +69,7 @@ func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 		return nil, err
 	}
 	d := &Draft{api: a, reservation: held, hash: sha256.New(), since: time.Now()}
-	d.ctx, d.stop = a.renewEvery(ctx, paceInterval, renewReservation, func() []any { return []any{held.id, d.isSlow()} })
+	d.ctx, d.stop = a.renewEvery(ctx, paceInterval, named("renew_reservation"), func() []any { return []any{held.id, d.isSlow()} })
 	return d, nil
 }
 
@@ -156,7 +156,7 @@ func (d *Draft) store(p []byte) error {
 // emptyReservation gives back all that the reservation holds but its place among the uploads under way; the bytes are deleted
 // already.
 func (d *Draft) emptyReservation() error {
-	_, err := d.api.DB.SQL.ExecContext(d.ctx, emptyReservation.Text, d.reservation.id)
+	_, err := d.api.DB.SQL.ExecContext(d.ctx, named("empty_reservation").Text, d.reservation.id)
 	return err
 }
 
@@ -214,7 +214,7 @@ func (d *Draft) Discard() {
 		cleanUp(d.ctx, func(ctx context.Context) error { return d.api.release(ctx, d.reservation.id, false) })
 	default:
 		cleanUp(d.ctx, func(ctx context.Context) error {
-			_, err := d.api.DB.SQL.ExecContext(ctx, deleteReservation.Text, d.reservation.id)
+			_, err := d.api.DB.SQL.ExecContext(ctx, named("delete_reservation").Text, d.reservation.id)
 			return err
 		})
 	}

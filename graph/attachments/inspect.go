@@ -13,15 +13,6 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-var (
-	acceptUpload        = statements.Named("accept_upload")
-	rejectUpload        = statements.Named("reject_upload")
-	deleteUpload        = statements.Named("delete_upload")
-	deleteCrashedUpload = statements.Named("delete_crashed_upload")
-	chargeInspection    = statements.Named("charge_inspection")
-	inspectionMetrics   = statements.Named("inspection_metrics")
-)
-
 // Report is the result of an inspection: accepted or refused, and the path of the file that was made from it.
 type Report struct {
 	Accepted bool
@@ -62,9 +53,9 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 		return err
 	}
 	if held.Attempt > maxAttempts { // the processes of all attempts have died
-		return retryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, deleteCrashedUpload) })
+		return retryUnavailable(ctx, func(ctx context.Context) error { return a.deleteUpload(ctx, held, named("delete_crashed_upload")) })
 	}
-	leased, stop := a.renew(ctx, renewLease, held.ID, held.Lease)
+	leased, stop := a.renew(ctx, named("renew_lease"), held.ID, held.Lease)
 	err = a.inspect(leased, held, inspect)
 	stop()
 	if err == nil {
@@ -75,9 +66,9 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 	cleanUp(ctx, func(ctx context.Context) error {
 		switch {
 		case gcerrors.Code(err) == gcerrors.NotFound, last && !errors.Is(err, ErrCrashed):
-			return a.deleteUpload(ctx, held, deleteUpload)
+			return a.deleteUpload(ctx, held, named("delete_upload"))
 		case last: // it goes on counting, so that a file that crashes every inspection cannot be sent without end
-			return a.deleteUpload(ctx, held, deleteCrashedUpload)
+			return a.deleteUpload(ctx, held, named("delete_crashed_upload"))
 		default:
 			return a.returnLease(ctx, held.ID, held.Lease, !interrupted)
 		}
@@ -123,7 +114,7 @@ func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error 
 		return nil
 	}
 	return retryUnavailable(ctx, func(ctx context.Context) error {
-		_, err := a.DB.SQL.ExecContext(ctx, chargeInspection.Text, agent, report.Processor.Seconds(), forgotten(a.Quotas))
+		_, err := a.DB.SQL.ExecContext(ctx, named("charge_inspection").Text, agent, report.Processor.Seconds(), forgotten(a.Quotas))
 		return err
 	})
 }
@@ -139,7 +130,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview, p
 		if fits, err = hasRoom(ctx, tx, a.Quotas, held.Owner, held.Size+preview.size+published.size-held.Reserved); err != nil || !fits {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, acceptUpload.Text, held.ID, held.Lease, report.MediaType, report.Width, report.Height,
+		_, err = tx.SQL.ExecContext(ctx, named("accept_upload").Text, held.ID, held.Lease, report.MediaType, report.Width, report.Height,
 			report.Pages, preview.size, preview.sha256, published.size, published.sha256)
 		return err
 	})
@@ -155,7 +146,7 @@ func (a *API) accept(ctx context.Context, held *lease, report Report, preview, p
 
 // reject records the refusal and gives back everything but the record.
 func (a *API) reject(ctx context.Context, held *lease, report Report) error {
-	return a.end(ctx, held, rejectUpload, report.Reason, report.MediaType)
+	return a.end(ctx, held, named("reject_upload"), report.Reason, report.MediaType)
 }
 
 // deleteUpload deletes the record of an upload without a report, so that it may be sent again.
@@ -192,7 +183,7 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		Running  float64 `db:"running"`
 		Oldest   float64 `db:"oldest"`
 		UnderWay float64 `db:"under_way"`
-	}](ctx, a.DB.SQL, inspectionMetrics)
+	}](ctx, a.DB.SQL, named("inspection_metrics"))
 	if err != nil {
 		return nil, err
 	}

@@ -24,13 +24,6 @@ const (
 	slotInterval = 100 * time.Millisecond
 )
 
-var (
-	takeLease   = statements.Named("take_lease")
-	renewLease  = statements.Named("renew_lease")
-	returnLease = statements.Named("return_lease")
-	countSlots  = statements.Named("count_slots")
-)
-
 // lease is an inspection slot and the upload that it is used for.
 type lease struct {
 	ID       uuid.UUID `db:"id"`
@@ -81,7 +74,7 @@ func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, fu
 		if full = free == 0; err != nil || full {
 			return err
 		}
-		held, err = db.One[lease](ctx, tx.SQL, takeLease, id, name, leaseTime.Seconds())
+		held, err = db.One[lease](ctx, tx.SQL, named("take_lease"), id, name, leaseTime.Seconds())
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -96,7 +89,7 @@ func (a *API) freeSlots(ctx context.Context, tx *db.Tx, except uuid.UUID) (int, 
 		return math.MaxInt32, nil
 	}
 	var taken int
-	err := tx.SQL.QueryRowContext(ctx, countSlots.Text, except).Scan(&taken)
+	err := tx.SQL.QueryRowContext(ctx, named("count_slots").Text, except).Scan(&taken)
 	return max(a.Quotas.Inspections-taken, 0), err
 }
 
@@ -106,7 +99,7 @@ func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) 
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, returnLease.Text, id, name, counts)
+		_, err := tx.SQL.ExecContext(ctx, named("return_lease").Text, id, name, counts)
 		return err
 	})
 }
@@ -196,17 +189,12 @@ func cleanUp(ctx context.Context, do func(context.Context) error) {
 // again.
 const recoverAfter = 5 * time.Second
 
-var (
-	uploadsPending = statements.Named("uploads_pending")
-	requeueUploads = statements.Named("requeue_uploads")
-)
-
 // Recover finishes work that a crash cut off: it asks again for inspections that no process works on, and
 // returns how many there were; and it deletes the bytes and reservations of uploads whose process has died. Called every few
 // seconds, it does so within a minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	failed := a.releaseExpired(ctx)
-	pending, err := db.Column[bool](ctx, a.DB.SQL, uploadsPending) // the lock of the budgets is a write
+	pending, err := db.Column[bool](ctx, a.DB.SQL, named("uploads_pending")) // the lock of the budgets is a write
 	if err != nil || !pending[0] {
 		return 0, errors.Join(failed, err)
 	}
@@ -219,7 +207,7 @@ func (a *API) Recover(ctx context.Context) (n int, err error) {
 		if err != nil || free == 0 {
 			return err
 		}
-		lost, err := db.Column[uuid.UUID](ctx, tx.SQL, requeueUploads, recoverAfter.Seconds(), free)
+		lost, err := db.Column[uuid.UUID](ctx, tx.SQL, named("requeue_uploads"), recoverAfter.Seconds(), free)
 		if err != nil {
 			return err
 		}

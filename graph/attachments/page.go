@@ -102,7 +102,7 @@ func (a *API) drawPage(ctx context.Context, r *row, number int) (drawn []byte, e
 	if a.DrawPage == nil {
 		return nil, fault.New(fault.ServiceUnavailable).Say("This server draws no pages.")
 	}
-	used, err := db.One[usage](ctx, a.DB.SQL, readUsage, everyone, v.BotID, uuid.Nil)
+	used, err := db.One[usage](ctx, a.DB.SQL, named("read_usage"), everyone, v.BotID, uuid.Nil)
 	if err != nil {
 		return nil, err
 	}

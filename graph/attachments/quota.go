@@ -36,27 +36,12 @@ var (
 	firstPlaceWait = slack.Of(5 * time.Second)
 )
 
-var (
-	lockBudgets         = statements.Named("lock_budgets")
-	readUsage           = statements.Named("read_usage")
-	insertReservation   = statements.Named("insert_reservation")
-	extendReservation   = statements.Named("extend_reservation")
-	emptyReservation    = statements.Named("empty_reservation")
-	renewReservation    = statements.Named("renew_reservation")
-	deleteReservation   = statements.Named("delete_reservation")
-	lockReservation     = statements.Named("lock_reservation")
-	expiredReservations = statements.Named("expired_reservations")
-	endUpload           = statements.Named("end_upload")
-	displaceInspection  = statements.Named("displace_inspection")
-	wasDisplaced        = statements.Named("was_displaced")
-)
-
 // everyone is whose usage counts the files of all agents.
 var everyone = uuid.Nil
 
 // lock takes the lock under which budgets and inspection slots are given out.
 func lock(ctx context.Context, tx *db.Tx) error {
-	_, err := tx.SQL.ExecContext(ctx, lockBudgets.Text, everyone)
+	_, err := tx.SQL.ExecContext(ctx, named("lock_budgets").Text, everyone)
 	return err
 }
 
@@ -97,7 +82,7 @@ func (u *usage) checkTime(q limits.Quotas) error {
 
 // hasRoom reports whether an agent's budgets have room for that many bytes more. The caller holds the lock of the budgets.
 func hasRoom(ctx context.Context, tx *db.Tx, q limits.Quotas, owner uuid.UUID, bytes int64) (bool, error) {
-	u, err := db.One[usage](ctx, tx.SQL, readUsage, everyone, owner, uuid.Nil)
+	u, err := db.One[usage](ctx, tx.SQL, named("read_usage"), everyone, owner, uuid.Nil)
 	return err == nil && u.check(q, demand{bytes: bytes}) == nil, err
 }
 
@@ -168,7 +153,7 @@ func (a *API) reserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reser
 // ended.
 func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (made *reservation, held int64, err error) {
 	place := demand{uploads: 1}
-	u, err := db.One[usage](ctx, a.DB.SQL, readUsage, everyone, owner, uuid.Nil) // without the lock, since many may be waiting
+	u, err := db.One[usage](ctx, a.DB.SQL, named("read_usage"), everyone, owner, uuid.Nil) // without the lock, since many may be waiting
 	if err != nil {
 		return nil, 0, err
 	}
@@ -177,7 +162,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 		if held > 0 {
 			return nil, held, err
 		}
-		result, failed := a.DB.SQL.ExecContext(ctx, endUpload.Text, owner, fairUploads)
+		result, failed := a.DB.SQL.ExecContext(ctx, named("end_upload").Text, owner, fairUploads)
 		if failed != nil {
 			return nil, held, failed
 		}
@@ -189,7 +174,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		u, err := db.One[usage](ctx, tx.SQL, readUsage, everyone, owner, uuid.Nil)
+		u, err := db.One[usage](ctx, tx.SQL, named("read_usage"), everyone, owner, uuid.Nil)
 		if err != nil {
 			return err
 		}
@@ -201,7 +186,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 		if made.refused = u.check(a.Quotas, demand{records: 1, files: 1, bytes: bytes}); made.refused != nil {
 			made.bytes, files = 0, 0
 		}
-		_, err = tx.SQL.ExecContext(ctx, insertReservation.Text, made.id, owner, made.bytes, files, leaseTime.Seconds())
+		_, err = tx.SQL.ExecContext(ctx, named("insert_reservation").Text, made.id, owner, made.bytes, files, leaseTime.Seconds())
 		return err
 	})
 	if err != nil {
@@ -220,13 +205,13 @@ func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		u, err := db.One[usage](ctx, tx.SQL, readUsage, everyone, r.owner, uuid.Nil)
+		u, err := db.One[usage](ctx, tx.SQL, named("read_usage"), everyone, r.owner, uuid.Nil)
 		if err != nil {
 			return err
 		}
 		for _, more = range []int64{max(need, min(reserveStep, MaxFile-r.bytes)), need} {
 			if limit = u.check(a.Quotas, demand{bytes: more}); limit == nil {
-				return changeReservation(ctx, tx, extendReservation, r.id, more)
+				return changeReservation(ctx, tx, named("extend_reservation"), r.id, more)
 			}
 		}
 		return nil
@@ -262,7 +247,7 @@ func errReservationLost() error {
 func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var expired bool
-		err := tx.SQL.QueryRowContext(ctx, lockReservation.Text, id).Scan(&expired)
+		err := tx.SQL.QueryRowContext(ctx, named("lock_reservation").Text, id).Scan(&expired)
 		if errors.Is(err, sql.ErrNoRows) || (err == nil && onlyExpired && !expired) {
 			return nil
 		}
@@ -272,14 +257,14 @@ func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error
 		if err := a.deletePrefix(ctx, id); err != nil {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, deleteReservation.Text, id)
+		_, err = tx.SQL.ExecContext(ctx, named("delete_reservation").Text, id)
 		return err
 	})
 }
 
 // releaseExpired releases reservations of uploads whose process has died.
 func (a *API) releaseExpired(ctx context.Context) error {
-	expired, err := db.Column[uuid.UUID](ctx, a.DB.SQL, expiredReservations)
+	expired, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("expired_reservations"))
 	for _, id := range expired {
 		err = errors.Join(err, a.release(ctx, id, true))
 	}

@@ -61,7 +61,7 @@ func (a *API) read(ctx context.Context, id string) (*row, rights, error) {
 	if v := viewer.From(ctx); v.Kind == viewer.Agent {
 		caller = uuid.NullUUID{UUID: v.BotID, Valid: true}
 	}
-	r, err := db.One[readRow](ctx, a.DB.SQL, readAttachment, parsed, caller)
+	r, err := db.One[readRow](ctx, a.DB.SQL, named("read_attachment"), parsed, caller)
 	if errors.Is(err, sql.ErrNoRows) || (err == nil && (r.Rights == nil || r.Status == attachment.StatusPending)) {
 		return nil, "", fault.New(fault.NotFound)
 	}

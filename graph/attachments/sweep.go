@@ -27,18 +27,10 @@ const (
 	orphanBatch = 500
 )
 
-var (
-	endFiles   = statements.Named("end_files")
-	endedFiles = statements.Named("ended_files")
-	freeBudget = statements.Named("free_budget")
-	liveFiles  = statements.Named("live_files")
-	removeFile = statements.Named("remove_file")
-)
-
 // Remove takes a file away from everyone, inside a transaction of an operator's procedure; Sweep deletes its bytes. not_found if
 // it has none.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
-	result, err := tx.SQL.ExecContext(ctx, removeFile.Text, id)
+	result, err := tx.SQL.ExecContext(ctx, named("remove_file").Text, id)
 	if err != nil {
 		return err
 	}
@@ -53,7 +45,7 @@ func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 // those files. Bytes go before the budget does, so a sweep that is stopped or fails half-way is finished by the next one. Only a
 // job calls it.
 func (a *API) Sweep(ctx context.Context) (int64, error) {
-	if _, err := a.DB.ExecBatches(ctx, endFiles.Text, sweepBatch, UnattachedRetention.Seconds(), UnboundRetention.Seconds()); err != nil {
+	if _, err := a.DB.ExecBatches(ctx, named("end_files").Text, sweepBatch, UnattachedRetention.Seconds(), UnboundRetention.Seconds()); err != nil {
 		return 0, err
 	}
 	var done int64
@@ -68,7 +60,7 @@ func (a *API) Sweep(ctx context.Context) (int64, error) {
 
 // free deletes the bytes of a batch of files and frees their budgets.
 func (a *API) free(ctx context.Context) (int64, error) {
-	ended, err := db.Column[uuid.UUID](ctx, a.DB.SQL, endedFiles, sweepBatch)
+	ended, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("ended_files"), sweepBatch)
 	if err != nil || len(ended) == 0 {
 		return 0, err
 	}
@@ -81,7 +73,7 @@ func (a *API) free(ctx context.Context) (int64, error) {
 		if err := lock(ctx, tx); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, freeBudget.Text, db.IDs(ended))
+		_, err := tx.SQL.ExecContext(ctx, named("free_budget").Text, db.IDs(ended))
 		return err
 	})
 	if err != nil {
@@ -123,13 +115,13 @@ func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
 }
 
 func (a *API) deleteOrphans(ctx context.Context, keys []string) (int64, error) {
-	var named []uuid.UUID
+	var ids []uuid.UUID
 	for _, key := range keys {
 		if id, err := idOfKey(key); err == nil {
-			named = append(named, id)
+			ids = append(ids, id)
 		}
 	}
-	live, err := db.Column[uuid.UUID](ctx, a.DB.SQL, liveFiles, db.IDs(named))
+	live, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("live_files"), db.IDs(ids))
 	if err != nil {
 		return 0, err
 	}

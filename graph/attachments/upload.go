@@ -32,12 +32,6 @@ const (
 // inspectionWait is how long an upload waits for its inspection (§4.8).
 var inspectionWait = slack.Of(30 * time.Second)
 
-var (
-	findUpload     = statements.Named("find_upload")
-	insertUpload   = statements.Named("insert_upload")
-	readAttachment = statements.Named("read_attachment")
-)
-
 // UploadInput is the form of an upload (§4.8). A nil field was not sent.
 type UploadInput struct {
 	File     *Draft
@@ -150,7 +144,7 @@ func (in UploadInput) Check() (form, error) {
 func (a *API) checkUpload(
 	ctx context.Context, q db.Querier, r *reservation, f form, locked bool,
 ) (earlier *row, displaced []uuid.UUID, err error) {
-	earlier, err = db.One[row](ctx, q, findUpload, r.owner, f.uploadID)
+	earlier, err = db.One[row](ctx, q, named("find_upload"), r.owner, f.uploadID)
 	switch {
 	case err == nil:
 		return earlier, nil, earlier.checkRepeat(f)
@@ -159,7 +153,7 @@ func (a *API) checkUpload(
 	case r.refused != nil:
 		return nil, nil, r.refused
 	}
-	u, err := db.One[usage](ctx, q, readUsage, everyone, r.owner, r.id)
+	u, err := db.One[usage](ctx, q, named("read_usage"), everyone, r.owner, r.id)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -173,7 +167,7 @@ func (a *API) checkUpload(
 	if !locked {
 		return nil, nil, nil
 	}
-	displaced, failed := db.Column[uuid.UUID](ctx, q, displaceInspection, r.owner, leaseTime.Seconds())
+	displaced, failed := db.Column[uuid.UUID](ctx, q, named("displace_inspection"), r.owner, leaseTime.Seconds())
 	if failed != nil || len(displaced) == 0 {
 		return nil, nil, cmp.Or(failed, err)
 	}
@@ -206,10 +200,10 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 		if earlier, displaced, err = a.checkUpload(ctx, tx.SQL, held, f, true); err != nil || earlier != nil {
 			return err
 		}
-		if err := changeReservation(ctx, tx, deleteReservation, held.id); err != nil {
+		if err := changeReservation(ctx, tx, named("delete_reservation"), held.id); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, insertUpload.Text, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size,
+		_, err := tx.SQL.ExecContext(ctx, named("insert_upload").Text, held.id, held.owner, f.uploadID, f.purpose, f.fileName, f.size,
 			f.sha256, f.reserve)
 		if err != nil {
 			return err
@@ -234,7 +228,7 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 	defer tick.Stop()
 	for {
 		bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
-		r, err := db.One[readRow](bounded, a.DB.SQL, readAttachment, id, uuid.NullUUID{})
+		r, err := db.One[readRow](bounded, a.DB.SQL, named("read_attachment"), id, uuid.NullUUID{})
 		cancel()
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -267,7 +261,7 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 // withoutRecord returns why a recorded upload has no record any more.
 func (a *API) withoutRecord(ctx context.Context, id uuid.UUID) error {
 	var displaced bool
-	err := a.DB.SQL.QueryRowContext(ctx, wasDisplaced.Text, id).Scan(&displaced)
+	err := a.DB.SQL.QueryRowContext(ctx, named("was_displaced").Text, id).Scan(&displaced)
 	switch {
 	case err != nil:
 		return err

@@ -25,7 +25,7 @@ type AlongRows interface {
 func NewAlong[T AlongRows](s *db.Statement, rows func() T) *Along {
 	read := strings.ReplaceAll(s.Text, "$1", "me.bot_id")
 	return &Along{
-		text: "WITH me AS MATERIALIZED (" + authenticate.Text + ") SELECT * FROM me LEFT JOIN LATERAL (" + read + ") read ON true",
+		text: "WITH me AS MATERIALIZED (" + named("authenticate").Text + ") SELECT * FROM me LEFT JOIN LATERAL (" + read + ") read ON true",
 		rows: func() AlongRows { return rows() },
 	}
 }

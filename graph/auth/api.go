@@ -19,17 +19,7 @@ import (
 var files embed.FS
 
 var (
-	statements         = db.Load(files)
-	authenticate       = statements.Named("authenticate")
-	authenticateChange = statements.Named("authenticate_change")
-	endedTokens        = statements.Named("ended_tokens")
-	selectEndings      = statements.Named("select_endings")
-	selectSuspension   = statements.Named("select_suspension")
-	noteActivity       = statements.Named("note_activity")
-	deleteEndedTokens  = statements.Named("delete_ended_tokens")
-	grantToken         = statements.Named("grant_token")
-	lockBot            = statements.Named("lock_bot")
-	holdsTokens        = statements.Named("holds_tokens")
+	named = db.Load(files).Named
 )
 
 // Ending is why tokens of an agent stopped working.

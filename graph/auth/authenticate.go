@@ -54,7 +54,7 @@ func (a *API) AuthenticateAlong(ctx context.Context, token string, mutating bool
 
 // suspension is forbidden, with the text that an operator wrote to the suspended agent.
 func (a *API) suspension(ctx context.Context, botID uuid.UUID) error {
-	said, err := db.Column[string](ctx, a.DB.SQL, selectSuspension, botID)
+	said, err := db.Column[string](ctx, a.DB.SQL, named("select_suspension"), botID)
 	if err != nil {
 		return fault.From(err)
 	}
@@ -76,10 +76,10 @@ type holder struct {
 // one.
 func (a *API) lookUp(ctx context.Context, token string, mutating bool, along *Along) (*holder, error) {
 	h := &holder{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
-	statement, args := authenticate, []any{HashToken(token)}
+	statement, args := named("authenticate"), []any{HashToken(token)}
 	columns := []any{&h.TokenID, &h.BotID, &h.suspended, &h.stale}
 	if mutating {
-		statement, args = authenticateChange, append(args, h.taken.Quota)
+		statement, args = named("authenticate_change"), append(args, h.taken.Quota)
 		columns = append(columns, &h.taken.Allowed, &h.taken.Remaining, &h.resetSeconds)
 	}
 	scan := func(rows *sql.Rows) error { return rows.Scan(columns...) }
@@ -96,6 +96,6 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool, along *Al
 
 // NoteActivity keeps agents from ageing that send requests or hold an open socket (§3.4). It writes once a minute for an agent.
 func (a *API) NoteActivity(ctx context.Context, botIDs []uuid.UUID) error {
-	_, err := a.DB.SQL.ExecContext(ctx, noteActivity.Text, db.IDs(botIDs))
+	_, err := a.DB.SQL.ExecContext(ctx, named("note_activity").Text, db.IDs(botIDs))
 	return err
 }

@@ -37,7 +37,7 @@ func (e *ended) text() string {
 // EndingTexts returns for each token that has ended a sentence that says what ended it and when. A token of a suspended or deleted
 // agent has not ended. It checks no caller.
 func (a *API) EndingTexts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]string, error) {
-	found, err := db.All[ended](ctx, a.DB.SQL, selectEndings, nil, db.IDs(ids))
+	found, err := db.All[ended](ctx, a.DB.SQL, named("select_endings"), nil, db.IDs(ids))
 	texts := make(map[uuid.UUID]string, len(found))
 	for _, e := range found {
 		texts[e.ID] = e.text()
@@ -48,7 +48,7 @@ func (a *API) EndingTexts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]s
 // refusal is unauthorized for a token that does not work, named by its hash or its id. It says what ended the token, if that is
 // known.
 func (*API) refusal(ctx context.Context, on db.Querier, hash []byte, id uuid.UUID) error {
-	found, err := db.All[ended](ctx, on, selectEndings, hash, db.IDs([]uuid.UUID{id}))
+	found, err := db.All[ended](ctx, on, named("select_endings"), hash, db.IDs([]uuid.UUID{id}))
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (*API) refusal(ctx context.Context, on db.Querier, hash []byte, id uuid.UUI
 // EndedTokens returns those of the tokens that no longer authenticate anyone: rotated, revoked, expired, or their agent suspended
 // or deleted. The connections that were opened with them must close. It checks no caller.
 func (a *API) EndedTokens(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
-	return db.Column[uuid.UUID](ctx, a.DB.SQL, endedTokens, db.IDs(ids))
+	return db.Column[uuid.UUID](ctx, a.DB.SQL, named("ended_tokens"), db.IDs(ids))
 }
 
 // EndedRetention is how long a token is kept after it has expired.
@@ -74,5 +74,5 @@ const endedBatch = 2000
 // DeleteEndedTokens deletes tokens that are past EndedRetention, in batches, and returns how many there were. Only a job
 // calls it.
 func (a *API) DeleteEndedTokens(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteEndedTokens.Text, endedBatch, EndedRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_ended_tokens").Text, endedBatch, EndedRetention.Seconds())
 }

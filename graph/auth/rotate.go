@@ -39,7 +39,7 @@ func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 // call it; nothing brings the token back.
 func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
 	return endPresented(ctx, a, TokenRevoked, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) (*Revocation, error) {
-		others, err := db.Column[bool](ctx, tx.SQL, holdsTokens, v.BotID)
+		others, err := db.Column[bool](ctx, tx.SQL, named("holds_tokens"), v.BotID)
 		if err == nil && !others[0] {
 			err = a.PauseWebhooks(ctx, tx, v.BotID, TokenRevoked)
 		}
@@ -57,7 +57,7 @@ func endPresented[T any](
 		return nil, err
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*T, error) {
-		if _, err := tx.SQL.ExecContext(ctx, lockBot.Text, v.BotID); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("lock_bot").Text, v.BotID); err != nil {
 			return nil, err
 		}
 		ended, err := end(ctx, tx, why, enttoken.ID(v.TokenID))
@@ -105,7 +105,7 @@ func (a *API) GrantArgs(token string) []any {
 // grant makes a token of an agent valid, by the function that stoa_register calls too.
 func (a *API) grant(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string) (*TokenGrant, error) {
 	granted := &TokenGrant{Token: token}
-	err := tx.SQL.QueryRowContext(ctx, grantToken.Text, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)
+	err := tx.SQL.QueryRowContext(ctx, named("grant_token").Text, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)
 	if err != nil {
 		return nil, err
 	}

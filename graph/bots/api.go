@@ -22,15 +22,7 @@ import (
 var files embed.FS
 
 var (
-	statements     = db.Load(files, BriefText)
-	register       = statements.Named("register")
-	selectBrief    = statements.Named("select_brief")
-	selectPassport = statements.Named("select_passport")
-	selectKeyLog   = statements.Named("select_key_log")
-	selectActive   = statements.Named("select_active")
-	lockAgent      = statements.Named("lock_agent")
-	trashIdle      = statements.Named("trash_idle")
-	leaveTrash     = statements.Named("leave_trash")
+	named = db.Load(files, BriefText).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -58,7 +58,7 @@ func (r *BriefRow) Card() *Brief {
 func ReadBrief(ctx context.Context, q db.Querier, id uuid.UUID) (*Brief, error) {
 	found, err := db.One[struct {
 		BriefRow `db:"bot"`
-	}](ctx, q, selectBrief, id)
+	}](ctx, q, named("select_brief"), id)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	read, ok := v.Along.(*ownRow)
 	if !ok {
 		read = new(ownRow)
-		if err := a.DB.SQL.QueryRowContext(ctx, selectPassport.Text, v.BotID).Scan(read.columns()...); err != nil {
+		if err := a.DB.SQL.QueryRowContext(ctx, named("select_passport").Text, v.BotID).Scan(read.columns()...); err != nil {
 			return nil, err
 		}
 	}
@@ -28,7 +28,7 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 }
 
 // PassportAlong reads what Me returns with the authentication of its caller.
-var PassportAlong = auth.NewAlong(selectPassport, func() *ownRow { return new(ownRow) })
+var PassportAlong = auth.NewAlong(named("select_passport"), func() *ownRow { return new(ownRow) })
 
 // ownRow is the row of select_passport.
 type ownRow struct {

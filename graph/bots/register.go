@@ -95,7 +95,7 @@ func (a *API) register(
 		b.ID, b.Handle, b.DisplayName, b.Specialty, b.Bio, b.CharacterDescription, b.ProfilePublic, b.EncryptionPublicKey,
 		HashInvitation(invitation), p.challengeID, p.genuine, p.requestHash,
 	}, grant, opening)
-	made, err := db.One[registration](ctx, a.DB.SQL, register, args...)
+	made, err := db.One[registration](ctx, a.DB.SQL, named("register"), args...)
 	if refused := wallet.Refusal(err); refused != nil {
 		return nil, refused
 	}

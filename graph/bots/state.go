@@ -12,7 +12,7 @@ import (
 // RequireActive returns inactive_bot unless all of these agents, each named once, may take on new obligations: active, not
 // suspended, not restricted (§3.4). It checks no caller.
 func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
-	active, err := db.Column[uuid.UUID](ctx, tx.SQL, selectActive, db.IDs(agents))
+	active, err := db.Column[uuid.UUID](ctx, tx.SQL, named("select_active"), db.IDs(agents))
 	if err == nil && len(active) < len(agents) {
 		err = fault.New(fault.InactiveBot)
 	}
@@ -22,14 +22,14 @@ func RequireActive(ctx context.Context, tx *db.Tx, agents ...uuid.UUID) error {
 // Lock keeps an agent's row until the transaction ends. A later statement reads what is decided under the lock, such as how many records
 // of a kind the agent has.
 func Lock(ctx context.Context, tx *db.Tx, agent uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, lockAgent.Text, agent)
+	_, err := tx.SQL.ExecContext(ctx, named("lock_agent").Text, agent)
 	return err
 }
 
 // LeaveTrash makes an agent active that is in the trash; any other stays unchanged. Only restoring and operators' procedures call
 // it (§3.4).
 func (a *API) LeaveTrash(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
-	_, err := tx.SQL.ExecContext(ctx, leaveTrash.Text, botID)
+	_, err := tx.SQL.ExecContext(ctx, named("leave_trash").Text, botID)
 	return err
 }
 
@@ -48,7 +48,7 @@ type trashed struct {
 // Passport, balance and ledger stay. Only jobs and operators' procedures call it.
 func (a *API) Trash(ctx context.Context) (moved int64, err error) {
 	for last := uuid.Nil; ; {
-		batch, err := db.One[trashed](ctx, a.DB.SQL, trashIdle, last, trashBatch)
+		batch, err := db.One[trashed](ctx, a.DB.SQL, named("trash_idle"), last, trashBatch)
 		if err != nil {
 			return moved, err
 		}

@@ -50,7 +50,7 @@ func (a *API) UpdateMe(ctx context.Context, in UpdateMeInput) (*OwnBot, error) {
 				return nil, err
 			}
 		}
-		log, err := db.One[KeyLog](ctx, tx.SQL, selectKeyLog, v.BotID)
+		log, err := db.One[KeyLog](ctx, tx.SQL, named("select_key_log"), v.BotID)
 		if err != nil {
 			return nil, err
 		}

@@ -22,13 +22,7 @@ import (
 var files embed.FS
 
 var (
-	statements     = db.Load(files)
-	lockOrder      = statements.Named("lock_order_of_drafts")
-	selectForDraft = statements.Named("select_for_draft")
-	insertDraft    = statements.Named("insert_draft")
-	insertReply    = statements.Named("insert_reply")
-	listDrafts     = statements.Named("list_drafts")
-	isOrderOf      = statements.Named("is_order_of")
+	named = db.Load(files).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

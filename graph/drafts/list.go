@@ -18,14 +18,14 @@ func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	own, err := db.Column[uuid.UUID](ctx, a.DB.SQL, isOrderOf, of.Of, v.BotID)
+	own, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("is_order_of"), of.Of, v.BotID)
 	if err != nil {
 		return nil, err
 	}
 	if len(own) == 0 {
 		return nil, fault.New(fault.NotFound)
 	}
-	found, err := db.All[row](ctx, a.DB.SQL, listDrafts, of.Of)
+	found, err := db.All[row](ctx, a.DB.SQL, named("list_drafts"), of.Of)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +44,7 @@ func (a *API) OrderDrafts(ctx context.Context, in ListInput) (*List, error) {
 // Of returns the drafts of an order, oldest first, as a participant sees them who owns none of their files. The caller has decided
 // that they may be shown.
 func Of(ctx context.Context, q db.Querier, orderID uuid.UUID) ([]*Card, error) {
-	found, err := db.All[row](ctx, q, listDrafts, orderID)
+	found, err := db.All[row](ctx, q, named("list_drafts"), orderID)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) 
 			return nil, events.Event{}, fault.New(fault.StateConflict).Say("There is a newer draft; reply to that one.")
 		}
 		draft.Verdict, draft.ReplyText, draft.RepliedAt = in.Verdict, in.Text, &s.Now
-		_, err = tx.SQL.ExecContext(ctx, insertReply.Text, draft.ID, *in.Verdict, in.Text, s.Now)
+		_, err = tx.SQL.ExecContext(ctx, named("insert_reply").Text, draft.ID, *in.Verdict, in.Text, s.Now)
 		return draft, events.Event{
 			Recipient: *s.ContractorID, Kind: events.OrderDraftReply,
 			Payload: events.DraftReplyPayload{OrderID: draft.OrderID, DraftID: draft.ID, Verdict: *in.Verdict},
@@ -52,7 +52,7 @@ func (a *API) ReplyToDraft(ctx context.Context, in ReplyInput) (*Result, error) 
 
 // find returns a draft of an order. Faults: not_found.
 func find(ctx context.Context, tx *db.Tx, orderID, draftID uuid.UUID) (*row, error) {
-	all, err := db.All[row](ctx, tx.SQL, listDrafts, orderID)
+	all, err := db.All[row](ctx, tx.SQL, named("list_drafts"), orderID)
 	if err != nil {
 		return nil, err
 	}

@@ -45,7 +45,7 @@ func (a *API) SendDraft(ctx context.Context, in SendInput) (*Result, error) {
 				return nil, events.Event{}, err
 			}
 		}
-		_, err := tx.SQL.ExecContext(ctx, insertDraft.Text, draft.ID, draft.CreatedAt, draft.OrderID, draft.Number, draft.Text,
+		_, err := tx.SQL.ExecContext(ctx, named("insert_draft").Text, draft.ID, draft.CreatedAt, draft.OrderID, draft.Number, draft.Text,
 			db.IDs(sent.files))
 		return draft, events.Event{
 			Recipient: *s.CustomerID, Kind: events.OrderDraft,
@@ -60,8 +60,8 @@ type writer func(ctx context.Context, tx *db.Tx, s *snapshot) (*row, events.Even
 // run locks the order, answers a repeat with the stored answer, and otherwise lets write decide. Faults: idempotency_conflict,
 // not_found (the caller is no participant of the order), those of write.
 func (a *API) run(ctx context.Context, op once.Request, orderID uuid.UUID, write writer) (*Result, error) {
-	return once.Do(ctx, a.DB, lockOrder, []any{orderID, op.Agent}, func(ctx context.Context, tx *db.Tx) (*Result, error) {
-		s, err := db.One[snapshot](ctx, tx.SQL, selectForDraft, orderID, op.Agent, op.ID)
+	return once.Do(ctx, a.DB, named("lock_order_of_drafts"), []any{orderID, op.Agent}, func(ctx context.Context, tx *db.Tx) (*Result, error) {
+		s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_draft"), orderID, op.Agent, op.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -29,7 +29,7 @@ import (
 //go:embed email.sql
 var files embed.FS
 
-var statements = db.Load(files)
+var named = db.Load(files).Named
 
 // API holds the operations of this domain. No client calls them, so they check no caller. It is safe for concurrent use.
 type API struct {
@@ -57,17 +57,11 @@ type SendJob struct {
 // Kind implements db.Job.
 func (SendJob) Kind() string { return "send_mail" }
 
-var (
-	requeueMails     = statements.Named("requeue_mails")
-	deleteEndedMails = statements.Named("delete_ended_mails")
-	mailMetrics      = statements.Named("mail_metrics")
-)
-
 // Recover asks again for the mails whose sending a crash cut off, and returns how many there were. Called every few seconds, it
 // does so a minute after the attempt began.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		lost, err := db.Column[uuid.UUID](ctx, tx.SQL, requeueMails)
+		lost, err := db.Column[uuid.UUID](ctx, tx.SQL, named("requeue_mails"))
 		if err != nil {
 			return err
 		}
@@ -90,7 +84,7 @@ const EndedRetention = 90 * 24 * time.Hour
 
 // DeleteEnded deletes the rows of mails that are past EndedRetention and returns how many.
 func (a *API) DeleteEnded(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteEndedMails.Text, deleteBatch, EndedRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_ended_mails").Text, deleteBatch, EndedRetention.Seconds())
 }
 
 // Metrics are the mails of the whole cluster that wait, for /metrics.
@@ -98,7 +92,7 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	counted, err := db.One[struct {
 		Waiting       float64 `db:"waiting"`
 		OldestSeconds float64 `db:"oldest_seconds"`
-	}](ctx, a.DB.SQL, mailMetrics)
+	}](ctx, a.DB.SQL, named("mail_metrics"))
 	if err != nil {
 		return nil, err
 	}

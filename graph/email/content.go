@@ -10,15 +10,6 @@ import (
 	"stoa/graph/platform/db"
 )
 
-var (
-	challengeMail = statements.Named("challenge_mail")
-	refusedMail   = statements.Named("refused_mail")
-	restoreMail   = statements.Named("restore_mail")
-	noticeMail    = statements.Named("notice_mail")
-	requestMail   = statements.Named("request_mail")
-	erasureMail   = statements.Named("erasure_mail")
-)
-
 // about holds the fields of the record that a mail is about, as its templates show them.
 type about struct {
 	Handle string `db:"handle"`

@@ -18,11 +18,6 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-var (
-	claimMail  = statements.Named("claim_mail")
-	endAttempt = statements.Named("end_attempt")
-)
-
 // waits are those after the first, second, … attempt that failed; the last one repeats.
 var waits = []time.Duration{
 	10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
@@ -62,7 +57,7 @@ type claimed struct {
 // Deliver sends a mail and stores the result. It does nothing if the mail is done, gone, or being sent elsewhere. An error means
 // that it should be called again after the wait. Only a job calls it.
 func (a *API) Deliver(ctx context.Context, id uuid.UUID) (again time.Duration, err error) {
-	m, err := db.One[claimed](ctx, a.DB.SQL, claimMail, id)
+	m, err := db.One[claimed](ctx, a.DB.SQL, named("claim_mail"), id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
@@ -125,7 +120,7 @@ func (a *API) end(ctx context.Context, m *claimed, outcome string, failed error)
 	defer cancel()
 	a.Attempts.Count(outcome)
 	for {
-		_, err := a.DB.SQL.ExecContext(ctx, endAttempt.Text, m.ID, string(outcome), describe(failed, m.Address))
+		_, err := a.DB.SQL.ExecContext(ctx, named("end_attempt").Text, m.ID, string(outcome), describe(failed, m.Address))
 		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
 			return err
 		}

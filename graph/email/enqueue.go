@@ -31,8 +31,6 @@ type Mail struct {
 	Text string
 }
 
-var insertText = statements.Named("insert_text")
-
 // Enqueue adds a mail in the transaction of its cause: it is sent if and only if that is committed. It returns the mail's id.
 func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error) {
 	if _, known := kinds[m.Kind]; !known || m.To == (Address{}) {
@@ -56,14 +54,12 @@ func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error)
 		return uuid.Nil, err
 	}
 	if m.Text != "" {
-		if _, err := tx.SQL.ExecContext(ctx, insertText.Text, made.ID, m.Text); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("insert_text").Text, made.ID, m.Text); err != nil {
 			return uuid.Nil, err
 		}
 	}
 	return made.ID, a.InsertJob(ctx, tx, SendJob{MailID: made.ID})
 }
-
-var countMail = statements.Named("count_mail")
 
 // TakeCode counts a mail with a code towards the hourly budget, for a request that is about to enqueue it as Counted. A code is
 // refused rather than kept waiting, because it would expire meanwhile; the last quarter of the budget is not for codes, so that a
@@ -82,7 +78,7 @@ func (a *API) count(ctx context.Context, m *claimed, limit limits.Limit) (wait t
 		if err := a.Quotas.Take(ctx, tx.SQL, limit, ""); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, countMail.Text, m.ID)
+		_, err := tx.SQL.ExecContext(ctx, named("count_mail").Text, m.ID)
 		return err
 	})
 	if full := fault.From(err); err != nil && full.Code == limit.Code {

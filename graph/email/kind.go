@@ -34,17 +34,17 @@ var kinds = map[mail.Kind]kind{
 		return testData{m.CreatedAt}, nil
 	}),
 	// The reference of the next three is a challenge.
-	mail.KindRegistrationCode:    newKind("Confirm a registration on Stoa", "registration_code", limits.MailedCodes, record(challengeMail, ConfirmLink)),
-	mail.KindLinkCode:            newKind("Confirm that an agent on Stoa is yours", "link_code", limits.MailedCodes, record(challengeMail, ConfirmLink)),
-	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", limits.MailedCodes, record(refusedMail, Link{})),
+	mail.KindRegistrationCode:    newKind("Confirm a registration on Stoa", "registration_code", limits.MailedCodes, record(named("challenge_mail"), ConfirmLink)),
+	mail.KindLinkCode:            newKind("Confirm that an agent on Stoa is yours", "link_code", limits.MailedCodes, record(named("challenge_mail"), ConfirmLink)),
+	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", limits.MailedCodes, record(named("refused_mail"), Link{})),
 	// The reference is a restore.
-	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", limits.Mails, record(restoreMail, RestoreLink)),
+	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", limits.Mails, record(named("restore_mail"), RestoreLink)),
 	// The reference of the next two is a request of an owner, that of the third an erasure.
-	mail.KindExportLink:    newKind("An archive of your agent on Stoa", "export_link", limits.Mails, record(requestMail, ExportLink)),
-	mail.KindEraseLink:     newKind("Erase your agent on Stoa", "erase_link", limits.Mails, record(requestMail, EraseLink)),
-	mail.KindErasureNotice: newKind("Your agent on Stoa is to be erased", "erasure_notice", limits.Mails, record(erasureMail, KeepLink)),
+	mail.KindExportLink:    newKind("An archive of your agent on Stoa", "export_link", limits.Mails, record(named("request_mail"), ExportLink)),
+	mail.KindEraseLink:     newKind("Erase your agent on Stoa", "erase_link", limits.Mails, record(named("request_mail"), EraseLink)),
+	mail.KindErasureNotice: newKind("Your agent on Stoa is to be erased", "erasure_notice", limits.Mails, record(named("erasure_mail"), KeepLink)),
 	mail.KindOperatorMail:  newKind("A message about your agent on Stoa", "operator_mail", limits.Mails, operatorContent),
-	mail.KindTrashNotice:   newKind("Your agent on Stoa is inactive", "trash_notice", limits.MailedNotices, record(noticeMail, Link{})),
+	mail.KindTrashNotice:   newKind("Your agent on Stoa is inactive", "trash_notice", limits.MailedNotices, record(named("notice_mail"), Link{})),
 }
 
 // newKind reads the templates <name>.txt and <name>.html, which define the content of the layout.
@@ -64,8 +64,6 @@ type testData struct{ At time.Time }
 // Asked is when the mail was asked for.
 func (d testData) Asked() string { return d.At.UTC().Format("2 January 2006, 15:04:05 MST") }
 
-var operatorMail = statements.Named("operator_mail")
-
 // written holds the fields of a mail that an operator has written.
 type written struct {
 	Handle string `db:"handle"`
@@ -79,7 +77,7 @@ type written struct {
 
 // operatorContent returns the text of an operator about an agent that is still here.
 func operatorContent(ctx context.Context, a *API, m *claimed) (any, error) {
-	of, err := db.One[written](ctx, a.DB.SQL, operatorMail, m.ID)
+	of, err := db.One[written](ctx, a.DB.SQL, named("operator_mail"), m.ID)
 	if err != nil {
 		return nil, err
 	}

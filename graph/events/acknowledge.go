@@ -71,7 +71,7 @@ func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Ackn
 // no connection that opens is sent them again. An event that is gone already, or is another recipient's, changes nothing. It returns the
 // events that it deleted.
 func (a *API) Acknowledge(ctx context.Context, recipient uuid.UUID, ids []uuid.UUID) (deleted []uuid.UUID, err error) {
-	deleted, err = db.Column[uuid.UUID](ctx, a.DB.SQL, acknowledgeEvents, recipient, db.IDs(ids))
+	deleted, err = db.Column[uuid.UUID](ctx, a.DB.SQL, named("acknowledge_events"), recipient, db.IDs(ids))
 	if err == nil && len(deleted) > 0 {
 		a.Acknowledged(recipient, deleted)
 	}
@@ -81,7 +81,7 @@ func (a *API) Acknowledge(ctx context.Context, recipient uuid.UUID, ids []uuid.U
 // AcknowledgeDelivered acknowledges an event that its recipient has taken other than on a connection, in the transaction that
 // stores the delivery, and notifies the recipient's connections after the commit. One that is gone already changes nothing.
 func (a *API) AcknowledgeDelivered(ctx context.Context, tx *db.Tx, recipient, id uuid.UUID) error {
-	deleted, err := db.Column[uuid.UUID](ctx, tx.SQL, acknowledgeEvents, recipient, db.IDs([]uuid.UUID{id}))
+	deleted, err := db.Column[uuid.UUID](ctx, tx.SQL, named("acknowledge_events"), recipient, db.IDs([]uuid.UUID{id}))
 	if err == nil && len(deleted) > 0 {
 		tx.AfterCommit(func() { a.Acknowledged(recipient, deleted) })
 	}

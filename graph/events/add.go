@@ -35,7 +35,7 @@ func (a *API) Add(ctx context.Context, tx *db.Tx, events ...Event) error {
 		ids[i], recipients[i], kinds[i], payloads[i] = eventid.New(e.Recipient), e.Recipient, string(e.Kind), payload
 		contacts[i], messages[i] = optional(e.ContactID), optional(e.MessageID)
 	}
-	_, err := tx.SQL.ExecContext(ctx, insertEvents.Text, db.IDs(ids), db.IDs(recipients), pq.Array(kinds), pq.ByteaArray(payloads),
+	_, err := tx.SQL.ExecContext(ctx, named("insert_events").Text, db.IDs(ids), db.IDs(recipients), pq.Array(kinds), pq.ByteaArray(payloads),
 		pq.Array(contacts), pq.Array(messages))
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func optional(id *uuid.UUID) *string {
 // many agents that were. A job calls it every second: it makes up for wake-ups that were lost because a process died between its
 // commit and its notice.
 func (a *API) WakeWaiting(ctx context.Context) (int, error) {
-	recipients, err := db.Column[uuid.UUID](ctx, a.DB.SQL, selectWaiting)
+	recipients, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("select_waiting"))
 	if err == nil && len(recipients) > 0 {
 		a.Wake(recipients)
 	}

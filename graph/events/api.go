@@ -26,22 +26,7 @@ import (
 var files embed.FS
 
 var (
-	statements        = db.Load(files)
-	insertEvents      = statements.Named("insert_events")
-	selectWaiting     = statements.Named("select_waiting")
-	fetchEvents       = statements.Named("fetch_events")
-	deleteEvents      = statements.Named("delete_events")
-	acknowledgeEvents = statements.Named("acknowledge_events")
-	deleteStale       = statements.Named("delete_stale")
-	selectDrawn       = statements.Named("select_drawn")
-	selectMark        = statements.Named("select_mark")
-	selectMetrics     = statements.Named("select_metrics")
-	nextProcess       = statements.Named("next_process")
-	liveProcesses     = statements.Named("live_processes")
-	openSlot          = statements.Named("open_slot")
-	keepSlots         = statements.Named("keep_slots")
-	closeSlot         = statements.Named("close_slot")
-	deleteDeadSlots   = statements.Named("delete_dead_slots")
+	named = db.Load(files).Named
 )
 
 // Retention is how long an unacknowledged event is kept (§6).

@@ -24,7 +24,7 @@ type examined struct {
 // deleted. A job calls it; it may be stopped half-way.
 func (a *API) DeleteStale(ctx context.Context) (deleted int64, err error) {
 	for last := uuid.Nil; ; {
-		batch, err := db.One[examined](ctx, a.DB.SQL, deleteStale, last, Retention.Seconds())
+		batch, err := db.One[examined](ctx, a.DB.SQL, named("delete_stale"), last, Retention.Seconds())
 		if err != nil {
 			return deleted, err
 		}

@@ -2,7 +2,7 @@ package events
 
 // The statements whose plans are tested.
 var (
-	FetchStatement   = fetchEvents.Text
-	StaleStatement   = deleteStale
-	MetricsStatement = selectMetrics
+	FetchStatement   = named("fetch_events").Text
+	StaleStatement   = named("delete_stale")
+	MetricsStatement = named("select_metrics")
 )

@@ -92,7 +92,7 @@ type row struct {
 // being returned, because neither can be undone. An own act that the cursor skips is acknowledged instead, for all connections of the
 // agent.
 func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
-	rows, err := db.All[row](ctx, a.DB.SQL, fetchEvents, c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
+	rows, err := db.All[row](ctx, a.DB.SQL, named("fetch_events"), c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
 		c.Size, c.SkipOwn, string(ownKind))
 	if err != nil {
 		return Batch{}, err
@@ -122,7 +122,7 @@ func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
 		}
 	}
 	if len(gone) > 0 {
-		if _, err = a.DB.SQL.ExecContext(ctx, deleteEvents.Text, db.IDs(gone)); err != nil {
+		if _, err = a.DB.SQL.ExecContext(ctx, named("delete_events").Text, db.IDs(gone)); err != nil {
 			return Batch{}, err
 		}
 	}

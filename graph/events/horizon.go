@@ -29,7 +29,7 @@ type drawn struct {
 // Advance returns the present horizon. Called once a second it lags behind by about as much, or by the longest transaction that
 // writes. While no events are written it costs one short statement and no transaction number.
 func (a *API) Advance(ctx context.Context, h Horizon) (Horizon, error) {
-	now, err := db.One[drawn](ctx, a.DB.SQL, selectDrawn)
+	now, err := db.One[drawn](ctx, a.DB.SQL, named("select_drawn"))
 	if err != nil {
 		return h, err
 	}
@@ -40,7 +40,7 @@ func (a *API) Advance(ctx context.Context, h Horizon) (Horizon, error) {
 		return h, nil
 	}
 	var mark int64
-	if err := a.DB.SQL.QueryRowContext(ctx, selectMark.Text).Scan(&mark); err != nil {
+	if err := a.DB.SQL.QueryRowContext(ctx, named("select_mark").Text).Scan(&mark); err != nil {
 		return h, err
 	}
 	h.drawn, h.mark = now.Drawn, mark

@@ -18,7 +18,7 @@ type outbox struct {
 
 // Metrics returns depth and age of the outbox of the whole cluster, for /metrics.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	o, err := db.One[outbox](ctx, a.DB.SQL, selectMetrics, pq.Array(latestKinds))
+	o, err := db.One[outbox](ctx, a.DB.SQL, named("select_metrics"), pq.Array(latestKinds))
 	if err != nil {
 		return nil, err
 	}

@@ -34,18 +34,18 @@ const (
 
 // NewProcess returns a number for a process to lock and to lease slots under.
 func (a *API) NewProcess(ctx context.Context) (process int32, err error) {
-	err = a.DB.SQL.QueryRowContext(ctx, nextProcess.Text).Scan(&process)
+	err = a.DB.SQL.QueryRowContext(ctx, named("next_process").Text).Scan(&process)
 	return process, err
 }
 
 // Processes lists the numbers of the processes that are listening.
 func (a *API) Processes(ctx context.Context) ([]int32, error) {
-	return db.Column[int32](ctx, a.DB.SQL, liveProcesses)
+	return db.Column[int32](ctx, a.DB.SQL, named("live_processes"))
 }
 
 // OpenSlot leases a slot unless its agent holds perAgent of them, or all agents total; 0 is no limit.
 func (a *API) OpenSlot(ctx context.Context, process int32, slot Slot, perAgent, total int) (result SlotResult, err error) {
-	err = a.DB.SQL.QueryRowContext(ctx, openSlot.Text, slot.ID, process, slot.BotID, slot.TokenID, perAgent, total).Scan(&result)
+	err = a.DB.SQL.QueryRowContext(ctx, named("open_slot").Text, slot.ID, process, slot.BotID, slot.TokenID, perAgent, total).Scan(&result)
 	return result, err
 }
 
@@ -55,19 +55,19 @@ func (a *API) KeepSlots(ctx context.Context, process int32, slots []Slot) error 
 	for i, s := range slots {
 		ids[i], agents[i], tokens[i] = s.ID, s.BotID, s.TokenID
 	}
-	_, err := a.DB.SQL.ExecContext(ctx, keepSlots.Text, process, db.IDs(ids), db.IDs(agents), db.IDs(tokens))
+	_, err := a.DB.SQL.ExecContext(ctx, named("keep_slots").Text, process, db.IDs(ids), db.IDs(agents), db.IDs(tokens))
 	return err
 }
 
 // CloseSlot gives a slot back; one that is gone already changes nothing.
 func (a *API) CloseSlot(ctx context.Context, id uuid.UUID) error {
-	_, err := a.DB.SQL.ExecContext(ctx, closeSlot.Text, id)
+	_, err := a.DB.SQL.ExecContext(ctx, named("close_slot").Text, id)
 	return err
 }
 
 // DeleteDeadSlots deletes the slots of processes that have ended and returns their number. They count for nothing already; this
 // keeps the table small. A job calls it.
 func (a *API) DeleteDeadSlots(ctx context.Context) (deleted int64, err error) {
-	err = a.DB.SQL.QueryRowContext(ctx, deleteDeadSlots.Text).Scan(&deleted)
+	err = a.DB.SQL.QueryRowContext(ctx, named("delete_dead_slots").Text).Scan(&deleted)
 	return deleted, err
 }

@@ -36,7 +36,7 @@ import (
 //go:embed exports.sql
 var files embed.FS
 
-var statements = db.Load(files)
+var named = db.Load(files).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -91,7 +91,7 @@ func (r *row) card(ctx context.Context, q db.Querier) (*Card, error) {
 	if r.State != ready {
 		return c, nil
 	}
-	parts, err := db.All[partRow](ctx, q, selectParts, r.ID)
+	parts, err := db.All[partRow](ctx, q, named("select_parts"), r.ID)
 	for _, p := range parts {
 		c.Parts = append(c.Parts, &Part{
 			N: p.N, SizeBytes: p.SizeBytes, SHA256: hex.EncodeToString(p.SHA256),

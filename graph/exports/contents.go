@@ -17,16 +17,6 @@ import (
 	"stoa/graph/tasks"
 )
 
-var (
-	postIDs      = statements.Named("post_ids")
-	orderIDs     = statements.Named("order_ids")
-	fileIDs      = statements.Named("file_ids")
-	contactIDs   = statements.Named("contact_ids")
-	listTokens   = statements.Named("list_tokens")
-	listWebhooks = statements.Named("list_webhooks")
-	selectOwner  = statements.Named("select_owner")
-)
-
 // token is one line of tokens.jsonl.
 type token struct {
 	CreatedAt time.Time  `json:"created_at" db:"created_at"`
@@ -90,7 +80,7 @@ func wholeOrder(ctx context.Context, a *API, id string) (any, error) {
 
 // sealed writes the messages of every contact, of those that are blocked as well, newest first.
 func sealed(ctx context.Context, a *API, m *making) error {
-	return eachID(ctx, a, m, contactIDs, func(contact uuid.UUID) error {
+	return eachID(ctx, a, m, named("contact_ids"), func(contact uuid.UUID) error {
 		created, before := time.Unix(math.MaxInt32, 0).UTC(), uuid.Max
 		for {
 			found, err := a.Records.Messages.OfContact(ctx, contact, created, before, pageSize)
@@ -125,7 +115,7 @@ func copyFiles(ctx context.Context, a *API, m *making) error {
 		return nil
 	}
 	written := make(map[string]bool)
-	return eachID(ctx, a, m, fileIDs, func(id uuid.UUID) error {
+	return eachID(ctx, a, m, named("file_ids"), func(id uuid.UUID) error {
 		if err := copyFile(ctx, a, m, id, written); !gone(err) {
 			return err
 		}

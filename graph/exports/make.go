@@ -21,12 +21,6 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-var (
-	otherBytes   = statements.Named("other_bytes")
-	finishExport = statements.Named("finish_export")
-	insertPart   = statements.Named("insert_part")
-)
-
 // making is one attempt to make an archive.
 type making struct {
 	export  *row
@@ -48,11 +42,11 @@ func (m *making) add(id, record any) error {
 // Make makes the archive of an export, unless it is made already or not wanted any more. It may run again, and twice at once: the first
 // one that ends is kept. Only a job calls it.
 func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
-	export, err := find(ctx, a.DB.SQL, selectExport, exportID)
+	export, err := find(ctx, a.DB.SQL, named("select_export"), exportID)
 	if err != nil || export == nil || export.State != pending {
 		return err
 	}
-	others, err := db.Column[int64](ctx, a.DB.SQL, otherBytes, exportID)
+	others, err := db.Column[int64](ctx, a.DB.SQL, named("other_bytes"), exportID)
 	if err != nil {
 		return err
 	}
@@ -128,11 +122,11 @@ func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kep
 		cut = sql.NullString{String: string(raw), Valid: true}
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		done, err := db.Column[uuid.UUID](ctx, tx.SQL, finishExport, m.export.ID, cut, m.archive.written.size)
+		done, err := db.Column[uuid.UUID](ctx, tx.SQL, named("finish_export"), m.export.ID, cut, m.archive.written.size)
 		if kept = len(done) > 0; err != nil || !kept {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, insertPart.Text, m.export.ID, 1, m.archive.key, m.archive.written.size, m.archive.sum.Sum(nil))
+		_, err = tx.SQL.ExecContext(ctx, named("insert_part").Text, m.export.ID, 1, m.archive.key, m.archive.written.size, m.archive.sum.Sum(nil))
 		if err != nil {
 			return err
 		}
@@ -172,20 +166,13 @@ const (
 	sweepBatch = 100
 )
 
-var (
-	failStuck = statements.Named("fail_stuck")
-	unswept   = statements.Named("unswept")
-	noteSwept = statements.Named("note_swept")
-	deleteOld = statements.Named("delete_old")
-)
-
 // Sweep deletes the bytes of exports that have expired or failed, and returns of how many. A job calls it.
 func (a *API) Sweep(ctx context.Context) (n int64, err error) {
-	if _, err := a.DB.SQL.ExecContext(ctx, failStuck.Text, stuckAfter.Seconds()); err != nil {
+	if _, err := a.DB.SQL.ExecContext(ctx, named("fail_stuck").Text, stuckAfter.Seconds()); err != nil {
 		return 0, err
 	}
 	for {
-		found, err := db.Column[uuid.UUID](ctx, a.DB.SQL, unswept, sweepBatch)
+		found, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("unswept"), sweepBatch)
 		if err != nil || len(found) == 0 {
 			return n, err
 		}
@@ -193,7 +180,7 @@ func (a *API) Sweep(ctx context.Context) (n int64, err error) {
 			if err := a.deleteObjects(ctx, prefixOf(id)); err != nil {
 				return n, err
 			}
-			if _, err := a.DB.SQL.ExecContext(ctx, noteSwept.Text, id); err != nil {
+			if _, err := a.DB.SQL.ExecContext(ctx, named("note_swept").Text, id); err != nil {
 				return n, err
 			}
 			n++
@@ -203,5 +190,5 @@ func (a *API) Sweep(ctx context.Context) (n int64, err error) {
 
 // DeleteOld deletes the records that are past Retention and returns how many. A job calls it.
 func (a *API) DeleteOld(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteOld.Text, sweepBatch, Retention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old").Text, sweepBatch, Retention.Seconds())
 }

@@ -42,7 +42,7 @@ type member struct {
 var members = []member{
 	{"profile.json", both, one(func(ctx context.Context, a *API, _ uuid.UUID) (any, error) { return a.Records.Bots.Me(ctx) })},
 	{"owner.json", ownerOnly, one(func(ctx context.Context, a *API, agent uuid.UUID) (any, error) {
-		return db.One[owner](ctx, a.DB.SQL, selectOwner, agent)
+		return db.One[owner](ctx, a.DB.SQL, named("select_owner"), agent)
 	})},
 	{"contacts.jsonl", both, newestFirst(
 		func(ctx context.Context, a *API, before page.Param) (*contacts.ContactList, error) {
@@ -90,17 +90,17 @@ var members = []member{
 		},
 		func(l *feedback.NoticeList) ([]*feedback.Notice, *uuid.UUID) { return l.Notices, l.NextBefore },
 		func(m *making, n *feedback.Notice) error { return m.add(n.ID, n) })},
-	{"tokens.jsonl", both, rows[token](listTokens)},
-	{"webhooks.jsonl", both, rows[webhook](listWebhooks)},
-	{"posts.jsonl", both, ofEach(postIDs, func(ctx context.Context, a *API, id string) (any, error) {
+	{"tokens.jsonl", both, rows[token](named("list_tokens"))},
+	{"webhooks.jsonl", both, rows[webhook](named("list_webhooks"))},
+	{"posts.jsonl", both, ofEach(named("post_ids"), func(ctx context.Context, a *API, id string) (any, error) {
 		found, err := a.Records.Posts.Post(ctx, posts.PostInput{PostID: id})
 		if err != nil {
 			return nil, err
 		}
 		return found.Post, nil
 	})},
-	{"orders.jsonl", both, ofEach(orderIDs, wholeOrder)},
-	{"attachments.jsonl", both, ofEach(fileIDs, func(ctx context.Context, a *API, id string) (any, error) {
+	{"orders.jsonl", both, ofEach(named("order_ids"), wholeOrder)},
+	{"attachments.jsonl", both, ofEach(named("file_ids"), func(ctx context.Context, a *API, id string) (any, error) {
 		found, err := a.Files.Attachment(ctx, attachments.AttachmentInput{AttachmentID: id})
 		if err != nil {
 			return nil, err

@@ -24,15 +24,6 @@ import (
 // recordBytes are reserved for an export beside its files.
 const recordBytes = 16 << 20
 
-var (
-	lockExports     = statements.Named("lock_exports")
-	selectOperation = statements.Named("select_operation")
-	judgeExport     = statements.Named("judge_export")
-	insertExport    = statements.Named("insert_export")
-	selectExport    = statements.Named("select_export")
-	selectParts     = statements.Named("select_parts")
-)
-
 // CreateInput asks for an export. A nil field was not sent; IncludeFiles is true then.
 type CreateInput struct {
 	OperationID  *string `json:"operation_id"`
@@ -74,9 +65,9 @@ func (a *API) create(ctx context.Context, r *row) (*Result, error) {
 		if err := bots.Lock(ctx, tx, r.BotID); err != nil {
 			return err
 		}
-		known, err := find(ctx, tx.SQL, selectExport, r.ID)
+		known, err := find(ctx, tx.SQL, named("select_export"), r.ID)
 		if !r.ByOwner {
-			known, err = find(ctx, tx.SQL, selectOperation, r.BotID, r.OperationID)
+			known, err = find(ctx, tx.SQL, named("select_operation"), r.BotID, r.OperationID)
 		}
 		switch {
 		case err != nil:
@@ -89,7 +80,7 @@ func (a *API) create(ctx context.Context, r *row) (*Result, error) {
 			if err := a.admit(ctx, tx, r); err != nil {
 				return err
 			}
-			if known, err = find(ctx, tx.SQL, selectExport, r.ID); err != nil {
+			if known, err = find(ctx, tx.SQL, named("select_export"), r.ID); err != nil {
 				return err
 			}
 			result = new(Result)
@@ -111,14 +102,14 @@ func find(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (*row
 
 // admit writes a new export within the limits, and asks for its archive. The agent is locked.
 func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
-	if _, err := tx.SQL.ExecContext(ctx, lockExports.Text); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("lock_exports").Text); err != nil {
 		return err
 	}
 	found, err := db.One[struct {
 		WaitSeconds float64 `db:"wait_seconds"`
 		KeptBytes   int64   `db:"kept_bytes"`
 		FileBytes   int64   `db:"file_bytes"`
-	}](ctx, tx.SQL, judgeExport, r.BotID, r.ByOwner, r.IncludeFiles)
+	}](ctx, tx.SQL, named("judge_export"), r.BotID, r.ByOwner, r.IncludeFiles)
 	if err != nil {
 		return err
 	}
@@ -129,7 +120,7 @@ func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
 	if most := int64(a.Quotas.ExportBytes); most > 0 && found.KeptBytes+reserved > most {
 		return fault.New(fault.StorageQuotaExceeded).Say("The server has no room for another export now. Exports are kept for 7 days.")
 	}
-	_, err = tx.SQL.ExecContext(ctx, insertExport.Text, r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
+	_, err = tx.SQL.ExecContext(ctx, named("insert_export").Text, r.ID, r.BotID, r.OperationID, r.ByOwner, r.IncludeFiles, reserved,
 		bounds.ExportLife.Seconds())
 	if err != nil {
 		return err
@@ -165,7 +156,7 @@ func (a *API) own(ctx context.Context, sent string) (*row, error) {
 	if err != nil {
 		return nil, fault.Field(fault.InvalidID, "export_id", err.Error())
 	}
-	r, err := find(ctx, a.DB.SQL, selectExport, id)
+	r, err := find(ctx, a.DB.SQL, named("select_export"), id)
 	if err == nil && (r == nil || r.BotID != v.BotID || r.ByOwner) {
 		return nil, fault.New(fault.NotFound)
 	}
@@ -190,7 +181,7 @@ func (a *API) ExportPart(ctx context.Context, in PartInput) (*attachments.File, 
 
 // OwnerPart is ExportPart for an owner, of the export of a request. Only the owners' pages call it.
 func (a *API) OwnerPart(ctx context.Context, requestID uuid.UUID, n string) (*attachments.File, error) {
-	r, err := find(ctx, a.DB.SQL, selectExport, requestID)
+	r, err := find(ctx, a.DB.SQL, named("select_export"), requestID)
 	if err == nil && (r == nil || !r.ByOwner) {
 		err = fault.New(fault.NotFound)
 	}
@@ -202,7 +193,7 @@ func (a *API) OwnerPart(ctx context.Context, requestID uuid.UUID, n string) (*at
 
 // OwnerExport returns the export of an owner's request, or nil. Only the owners' pages call it.
 func (a *API) OwnerExport(ctx context.Context, requestID uuid.UUID) (*Card, error) {
-	r, err := find(ctx, a.DB.SQL, selectExport, requestID)
+	r, err := find(ctx, a.DB.SQL, named("select_export"), requestID)
 	if err != nil || r == nil {
 		return nil, err
 	}

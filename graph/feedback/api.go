@@ -16,11 +16,7 @@ import (
 var files embed.FS
 
 var (
-	statements    = db.Load(files)
-	listFeedback  = statements.Named("list_feedback")
-	selectSubject = statements.Named("select_subject")
-	lockReporter  = statements.Named("lock_reporter")
-	listNotices   = statements.Named("list_notices")
+	named = db.Load(files).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -18,7 +18,7 @@ func (a *API) OwnFeedback(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[row](ctx, a.DB.SQL, listFeedback, v.BotID, before, page.CursorSize+1)
+	found, err := db.All[row](ctx, a.DB.SQL, named("list_feedback"), v.BotID, before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func (a *API) Notices(ctx context.Context, in ListInput) (*NoticeList, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[noticeRow](ctx, a.DB.SQL, listNotices, v.BotID, before, page.CursorSize+2)
+	found, err := db.All[noticeRow](ctx, a.DB.SQL, named("list_notices"), v.BotID, before, page.CursorSize+2)
 	if err != nil {
 		return nil, err
 	}

@@ -36,7 +36,7 @@ func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 // report makes a report, or returns the caller's open one of that subject. The caller's row is locked, so of two reports at once the
 // second finds the first.
 func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, text string) (*Result, error) {
-	owners, err := db.Column[uuid.UUID](ctx, tx.SQL, selectSubject, caller, subject.Type, subject.ID)
+	owners, err := db.Column[uuid.UUID](ctx, tx.SQL, named("select_subject"), caller, subject.Type, subject.ID)
 	switch {
 	case err != nil:
 		return nil, err
@@ -45,7 +45,7 @@ func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, 
 	case owners[0] == caller:
 		return nil, fault.Field(fault.InvalidInput, "subject.id", errOwn.Error())
 	}
-	if _, err := tx.SQL.ExecContext(ctx, lockReporter.Text, caller); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("lock_reporter").Text, caller); err != nil {
 		return nil, err
 	}
 	open, err := tx.Ent.Feedback.Query().Where(feedback.BotID(caller), feedback.KindEQ(feedback.KindReport),

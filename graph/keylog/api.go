@@ -33,38 +33,7 @@ import (
 var files embed.FS
 
 var (
-	statements    = db.Load(files)
-	presentHead   = statements.Named("present_head")
-	headOf        = statements.Named("head_of")
-	sequenceWaits = statements.Named("sequence_waits")
-	lockHead      = statements.Named("lock_head")
-	waitForHead   = statements.Named("wait_for_head")
-	addHead       = statements.Named("add_head")
-	setHead       = statements.Named("set_head")
-	endHead       = statements.Named("end_head")
-	endedHeads    = statements.Named("ended_heads")
-	takeQueue     = statements.Named("take_queue")
-	readAgents    = statements.Named("read_agents")
-	dropQueue     = statements.Named("drop_queue")
-	addQueue      = statements.Named("add_queue")
-	addLeaves     = statements.Named("add_leaves")
-	addRoots      = statements.Named("add_roots")
-	addOpenings   = statements.Named("add_openings")
-	indexOf       = statements.Named("index_of")
-	moveOpenings  = statements.Named("move_openings")
-	listEntries   = statements.Named("list_entries")
-	listHashes    = statements.Named("list_hashes")
-	cosignatures  = statements.Named("cosignatures")
-	liveKeys      = statements.Named("live_keys")
-	presentKey    = statements.Named("present_key")
-	lockKey       = statements.Named("lock_key")
-	retireKey     = statements.Named("retire_key")
-	addKey        = statements.Named("add_key")
-	addCosigned   = statements.Named("add_cosigned")
-	dropCosigned  = statements.Named("drop_cosigned")
-	mostCosigned  = statements.Named("most_cosigned")
-	freshCosigned = statements.Named("fresh_cosigned")
-	countsWaiting = statements.Named("count_waiting")
+	named = db.Load(files).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.
@@ -100,7 +69,7 @@ var errNotBegun = errors.New("the key log has not begun")
 
 // present reads the head of the present epoch: service_unavailable before the log has begun.
 func present(ctx context.Context, q db.Querier) (Head, error) {
-	head, err := db.One[Head](ctx, q, presentHead)
+	head, err := db.One[Head](ctx, q, named("present_head"))
 	if errors.Is(err, sql.ErrNoRows) {
 		return Head{}, fault.Wrap(fault.ServiceUnavailable, errNotBegun)
 	}
@@ -114,7 +83,7 @@ func present(ctx context.Context, q db.Querier) (Head, error) {
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	behind, forked := metrics.Value{Name: "stoa_log_behind"}, metrics.Value{Name: "stoa_log_forked"}
 	size, waiting := metrics.Value{Name: "stoa_log_entries"}, metrics.Value{Name: "stoa_log_waiting"}
-	counted, err := db.Column[int64](ctx, a.DB.SQL, countsWaiting)
+	counted, err := db.Column[int64](ctx, a.DB.SQL, named("count_waiting"))
 	if err != nil {
 		return nil, err
 	}

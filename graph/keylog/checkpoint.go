@@ -51,7 +51,7 @@ func (a *API) sign(ctx context.Context, q db.Querier, head Head) ([]byte, error)
 	if err != nil {
 		return nil, fault.Wrap(fault.ServiceUnavailable, err)
 	}
-	lines, err := db.Column[string](ctx, q, cosignatures, head.Epoch, head.Size)
+	lines, err := db.Column[string](ctx, q, named("cosignatures"), head.Epoch, head.Size)
 	return withLines(signed, lines), err
 }
 

@@ -61,7 +61,7 @@ func (a *API) Cosign(ctx context.Context) (refused, err error) {
 		case answer.Err != nil:
 			refused = errors.Join(refused, answer.Err)
 		default:
-			if _, err := a.DB.SQL.ExecContext(ctx, addCosigned.Text, head.Epoch, head.Size, answer.Witness, answer.Line); err != nil {
+			if _, err := a.DB.SQL.ExecContext(ctx, named("add_cosigned").Text, head.Epoch, head.Size, answer.Witness, answer.Line); err != nil {
 				return refused, err
 			}
 		}
@@ -71,13 +71,13 @@ func (a *API) Cosign(ctx context.Context) (refused, err error) {
 			refused = errors.Join(refused, differing, lost)
 		}
 	}
-	_, err = a.DB.SQL.ExecContext(ctx, dropCosigned.Text, head.Epoch, pq.StringArray(a.Witnesses.Keys()))
+	_, err = a.DB.SQL.ExecContext(ctx, named("drop_cosigned").Text, head.Epoch, pq.StringArray(a.Witnesses.Keys()))
 	return refused, err
 }
 
 // dueWitnesses are those that are to be asked for their line of a head.
 func (a *API) dueWitnesses(ctx context.Context, head Head) ([]string, error) {
-	fresh, err := db.Column[string](ctx, a.DB.SQL, freshCosigned, head.Epoch, head.Size)
+	fresh, err := db.Column[string](ctx, a.DB.SQL, named("fresh_cosigned"), head.Epoch, head.Size)
 	return slices.DeleteFunc(slices.Clone(a.Witnesses.Keys()), func(witness string) bool {
 		return slices.Contains(fresh, witness) || time.Now().Before(a.pauses[witness].until)
 	}), err

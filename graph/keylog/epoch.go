@@ -18,7 +18,7 @@ const copied = 16 * tileWidth
 // unknown: the new epoch follows its, too, and the reason names the loss. It returns the new head, or nil if the log has not
 // begun. Only operators' commands call it, on a pool whose statements may take long.
 func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*Head, error) {
-	present, err := db.All[Head](ctx, q, waitForHead)
+	present, err := db.All[Head](ctx, q, named("wait_for_head"))
 	if err != nil || len(present) == 0 {
 		return nil, err
 	}
@@ -32,10 +32,10 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 		}
 	}
 	next.Origin = origin(host, next.Epoch)
-	if _, err := q.ExecContext(ctx, endHead.Text, former.Epoch, reason); err != nil {
+	if _, err := q.ExecContext(ctx, named("end_head").Text, former.Epoch, reason); err != nil {
 		return nil, err
 	}
-	added, err := q.ExecContext(ctx, addHead.Text, next.Epoch, next.Origin)
+	added, err := q.ExecContext(ctx, named("add_head").Text, next.Epoch, next.Origin)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 	for done := int64(-1); done < former.Size; {
 		entries, at := first, int64(0)
 		if done >= 0 {
-			if entries, err = db.Column[[]byte](ctx, q, listEntries, former.Epoch, done, min(done+copied, former.Size)); err != nil {
+			if entries, err = db.Column[[]byte](ctx, q, named("list_entries"), former.Epoch, done, min(done+copied, former.Size)); err != nil {
 				return nil, err
 			}
 			if len(entries) == 0 {
@@ -69,7 +69,7 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 	if check.size != former.Size || former.Size > 0 && check.root() != tlog.Hash(former.Root) {
 		return nil, fmt.Errorf("keylog: %w: %s", errDiffers, former.Origin)
 	}
-	if _, err := q.ExecContext(ctx, moveOpenings.Text); err != nil {
+	if _, err := q.ExecContext(ctx, named("move_openings").Text); err != nil {
 		return nil, err
 	}
 	root := tree.root()

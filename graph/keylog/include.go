@@ -45,7 +45,7 @@ func (a *API) provenBy(ctx context.Context, on db.Querier, present Head) (*prove
 	if err != nil {
 		return nil, err
 	}
-	cosigned, err := db.All[cosigned](ctx, on, mostCosigned, present.Epoch, present.Size)
+	cosigned, err := db.All[cosigned](ctx, on, named("most_cosigned"), present.Epoch, present.Size)
 	return &proven{api: a, ctx: ctx, on: on, tree: hashesOf(ctx, on, present), present: present, signed: signed, cosigned: cosigned}, err
 }
 

@@ -32,7 +32,7 @@ func (a *API) Name(ctx context.Context, q db.Querier) (name, keyHash string, err
 
 // SigningKey returns the present key of a purpose.
 func (a *API) SigningKey(ctx context.Context, q db.Querier, purpose string) (ed25519.PrivateKey, error) {
-	numbers, err := db.Column[int](ctx, q, presentKey, purpose)
+	numbers, err := db.Column[int](ctx, q, named("present_key"), purpose)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (a *API) Proofs(ctx context.Context, indexes []int64) (proofs map[int64]str
 
 // KeyIndex returns the index of a key's entry in the present log, nil until the log has it.
 func (a *API) KeyIndex(ctx context.Context, purpose string, number int) (*int64, error) {
-	found, err := db.Column[int64](ctx, a.DB.SQL, indexOf, subjectOf(a.keyEntry(purpose, number)))
+	found, err := db.Column[int64](ctx, a.DB.SQL, named("index_of"), subjectOf(a.keyEntry(purpose, number)))
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}

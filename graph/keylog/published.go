@@ -48,7 +48,7 @@ func (a *API) published(ctx context.Context, q db.Querier) (*Published, error) {
 	if err != nil {
 		return nil, err
 	}
-	ended, err := db.All[Ended](ctx, q, endedHeads)
+	ended, err := db.All[Ended](ctx, q, named("ended_heads"))
 	if err != nil {
 		return nil, err
 	}

@@ -33,19 +33,19 @@ func (a *API) Begin(ctx context.Context) error { return a.DB.Tx(ctx, a.begin) }
 // begun. If another process is appending it does nothing; it appends nothing while this process refuses to sign the head
 // (ErrBehind, ErrForked). Only jobs and the start of a process call it.
 func (a *API) Sequence(ctx context.Context) (appended int64, err error) {
-	waits, err := db.Column[bool](ctx, a.DB.SQL, sequenceWaits)
+	waits, err := db.Column[bool](ctx, a.DB.SQL, named("sequence_waits"))
 	if err != nil || !waits[0] {
 		return 0, err
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (int64, error) {
-		head, err := db.One[Head](ctx, tx.SQL, lockHead)
+		head, err := db.One[Head](ctx, tx.SQL, named("lock_head"))
 		if errors.Is(err, sql.ErrNoRows) {
 			return 0, a.begin(ctx, tx)
 		}
 		if err != nil {
 			return 0, err
 		}
-		rows, err := db.All[queued](ctx, tx.SQL, takeQueue, batch)
+		rows, err := db.All[queued](ctx, tx.SQL, named("take_queue"), batch)
 		if err != nil || len(rows) == 0 {
 			return 0, err
 		}
@@ -67,7 +67,7 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 	}
 	// This statement follows the one that locked the rows: an agent that was deleted before shows as deleted, and one that is being
 	// deleted waits for the row of the queue before it erases the salt.
-	agents, err := db.All[agent](ctx, q, readAgents, db.IDs(subjects))
+	agents, err := db.All[agent](ctx, q, named("read_agents"), db.IDs(subjects))
 	if err != nil {
 		return 0, err
 	}
@@ -98,7 +98,7 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 		}
 		entries = append(entries, raw)
 	}
-	if _, err := q.ExecContext(ctx, dropQueue.Text, pq.Int64Array(taken)); err != nil || len(entries) == 0 {
+	if _, err := q.ExecContext(ctx, named("drop_queue").Text, pq.Int64Array(taken)); err != nil || len(entries) == 0 {
 		return 0, err
 	}
 	if err := opened.write(ctx, q); err != nil {
@@ -129,14 +129,14 @@ func (o *openings) write(ctx context.Context, q db.Querier) error {
 	if len(o.subjects) == 0 {
 		return nil
 	}
-	_, err := q.ExecContext(ctx, addOpenings.Text, db.IDs(o.subjects), pq.Int64Array(o.indexes), pq.ByteaArray(o.salts))
+	_, err := q.ExecContext(ctx, named("add_openings").Text, db.IDs(o.subjects), pq.Int64Array(o.indexes), pq.ByteaArray(o.salts))
 	return err
 }
 
 // begin begins the log, unless it has begun: its first entries are the keys of the server.
 func (a *API) begin(ctx context.Context, tx *db.Tx) error {
 	head := Head{Epoch: 1, Origin: origin(hostname(a.Origin), 1)}
-	added, err := tx.SQL.ExecContext(ctx, addHead.Text, head.Epoch, head.Origin)
+	added, err := tx.SQL.ExecContext(ctx, named("add_head").Text, head.Epoch, head.Origin)
 	if err != nil {
 		return err
 	}

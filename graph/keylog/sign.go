@@ -61,7 +61,7 @@ func newSigner(origin string, key ed25519.PrivateKey) (signer, error) {
 // signers returns those whose signatures a checkpoint carries, and their public keys: the present key, and those that retired less
 // than 30 days ago.
 func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []note.Signer, vkeys []string, err error) {
-	numbers, err := db.Column[int](ctx, q, liveKeys, PurposeLog)
+	numbers, err := db.Column[int](ctx, q, named("live_keys"), PurposeLog)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +78,7 @@ func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []n
 // RotateKey retires the present key of a purpose and adds the next one, whose entry it puts into the queue. It returns the
 // number of the new key. Only operators' procedures call it.
 func (a *API) RotateKey(ctx context.Context, tx *db.Tx, purpose string) (int, error) {
-	before, err := db.Column[int](ctx, tx.SQL, lockKey, purpose)
+	before, err := db.Column[int](ctx, tx.SQL, named("lock_key"), purpose)
 	if err != nil {
 		return 0, err
 	}
@@ -86,13 +86,13 @@ func (a *API) RotateKey(ctx context.Context, tx *db.Tx, purpose string) (int, er
 		return 0, fmt.Errorf("keylog: %d present keys for %q", len(before), purpose)
 	}
 	number := before[0] + 1
-	if _, err := tx.SQL.ExecContext(ctx, retireKey.Text, purpose); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("retire_key").Text, purpose); err != nil {
 		return 0, err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, addKey.Text, purpose, number); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("add_key").Text, purpose, number); err != nil {
 		return 0, err
 	}
 	raw := a.keyEntry(purpose, number)
-	_, err = tx.SQL.ExecContext(ctx, addQueue.Text, int(typeKey), raw[1:1+sha256.Size], raw[1+sha256.Size:])
+	_, err = tx.SQL.ExecContext(ctx, named("add_queue").Text, int(typeKey), raw[1:1+sha256.Size], raw[1+sha256.Size:])
 	return number, err
 }

@@ -25,7 +25,7 @@ type Tile struct {
 // beyond the head.
 func (a *API) Tile(ctx context.Context, t Tile) (tile []byte, err error) {
 	err = a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
-		head, err := db.One[Head](ctx, on, headOf, t.Epoch)
+		head, err := db.One[Head](ctx, on, named("head_of"), t.Epoch)
 		if errors.Is(err, sql.ErrNoRows) || err == nil && t.beyond(head.Size) {
 			return fault.New(fault.NotFound)
 		}
@@ -36,7 +36,7 @@ func (a *API) Tile(ctx context.Context, t Tile) (tile []byte, err error) {
 			tile, err = readHashes(ctx, on, t.Epoch, t.Level, t.N, t.Width)
 			return err
 		}
-		entries, err := db.Column[[]byte](ctx, on, listEntries, t.Epoch, t.N*tileWidth, t.N*tileWidth+int64(t.Width))
+		entries, err := db.Column[[]byte](ctx, on, named("list_entries"), t.Epoch, t.N*tileWidth, t.N*tileWidth+int64(t.Width))
 		for _, entry := range entries {
 			tile = binary.BigEndian.AppendUint16(tile, entrySize)
 			tile = append(tile, entry...)

@@ -134,14 +134,14 @@ func readHashes(ctx context.Context, q db.Querier, epoch, level int, n int64, wi
 	first := n * tileWidth
 	var hashes []byte
 	if level == 0 {
-		entries, err := db.Column[[]byte](ctx, q, listEntries, epoch, first, first+int64(width))
+		entries, err := db.Column[[]byte](ctx, q, named("list_entries"), epoch, first, first+int64(width))
 		for _, entry := range entries {
 			hash := tlog.RecordHash(entry)
 			hashes = append(hashes, hash[:]...)
 		}
 		return hashes, err
 	}
-	roots, err := db.Column[[]byte](ctx, q, listHashes, epoch, level, first, first+int64(width))
+	roots, err := db.Column[[]byte](ctx, q, named("list_hashes"), epoch, level, first, first+int64(width))
 	for _, hash := range roots {
 		hashes = append(hashes, hash...)
 	}
@@ -150,7 +150,7 @@ func readHashes(ctx context.Context, q db.Querier, epoch, level int, n int64, wi
 
 // write writes entries that were appended to an edge from the leaf first on, the roots that they completed, and the new head.
 func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, entries [][]byte) error {
-	if _, err := q.ExecContext(ctx, addLeaves.Text, epoch, first, pq.ByteaArray(entries)); err != nil {
+	if _, err := q.ExecContext(ctx, named("add_leaves").Text, epoch, first, pq.ByteaArray(entries)); err != nil {
 		return err
 	}
 	if len(e.roots) > 0 {
@@ -158,13 +158,13 @@ func (e *edge) write(ctx context.Context, q db.Querier, epoch int, first int64, 
 		for i, r := range e.roots {
 			levels[i], numbers[i], hashes[i] = int64(r.level), r.n, r.hash[:]
 		}
-		_, err := q.ExecContext(ctx, addRoots.Text, epoch, pq.Int64Array(levels), pq.Int64Array(numbers), pq.ByteaArray(hashes))
+		_, err := q.ExecContext(ctx, named("add_roots").Text, epoch, pq.Int64Array(levels), pq.Int64Array(numbers), pq.ByteaArray(hashes))
 		if err != nil {
 			return err
 		}
 		e.roots = nil
 	}
 	root := e.root()
-	_, err := q.ExecContext(ctx, setHead.Text, epoch, e.size, root[:])
+	_, err := q.ExecContext(ctx, named("set_head").Text, epoch, e.size, root[:])
 	return err
 }

@@ -30,16 +30,7 @@ import (
 var files embed.FS
 
 var (
-	statements      = db.Load(files)
-	noteSentNotices = statements.Named("note_sent_notices")
-	dropLostNotices = statements.Named("drop_lost_notices")
-	dueNotices      = statements.Named("due_notices")
-	lockTrashed     = statements.Named("lock_trashed")
-	selectAddress   = statements.Named("select_address")
-	insertNotice    = statements.Named("insert_notice")
-	dueDeletions    = statements.Named("due_deletions")
-	selectOffers    = statements.Named("select_offers")
-	deleteBot       = statements.Named("delete_bot")
+	named = db.Load(files).Named
 )
 
 // API holds the operations of this domain. Only jobs and operators' procedures call them. It is safe for concurrent use.
@@ -72,17 +63,17 @@ func (a *API) Run(ctx context.Context) (done Done, err error) {
 	if done.Trashed, err = a.Bots.Trash(ctx); err != nil {
 		return done, err
 	}
-	for _, s := range []*db.Statement{noteSentNotices, dropLostNotices} {
+	for _, s := range []*db.Statement{named("note_sent_notices"), named("drop_lost_notices")} {
 		if _, err := a.DB.SQL.ExecContext(ctx, s.Text); err != nil {
 			return done, err
 		}
 	}
 	if a.SendsMail {
-		if done.Notified, err = a.each(ctx, dueNotices, a.notice); err != nil {
+		if done.Notified, err = a.each(ctx, named("due_notices"), a.notice); err != nil {
 			return done, err
 		}
 	}
-	done.Deleted, err = a.each(ctx, dueDeletions, a.delete)
+	done.Deleted, err = a.each(ctx, named("due_deletions"), a.delete)
 	return done, err
 }
 
@@ -111,11 +102,11 @@ func (a *API) each(ctx context.Context, due *db.Statement, act func(context.Cont
 func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		sent = false
-		locked, err := db.Column[uuid.UUID](ctx, tx.SQL, lockTrashed, botID)
+		locked, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_trashed"), botID)
 		if err != nil || len(locked) == 0 {
 			return err
 		}
-		addresses, err := db.Column[string](ctx, tx.SQL, selectAddress, botID)
+		addresses, err := db.Column[string](ctx, tx.SQL, named("select_address"), botID)
 		if err != nil || len(addresses) == 0 {
 			return err
 		}
@@ -128,7 +119,7 @@ func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error
 		if err != nil {
 			return err
 		}
-		_, err = tx.SQL.ExecContext(ctx, insertNotice.Text, botID, mailID)
+		_, err = tx.SQL.ExecContext(ctx, named("insert_notice").Text, botID, mailID)
 		return err
 	})
 	return sent, err
@@ -136,7 +127,7 @@ func (a *API) notice(ctx context.Context, botID uuid.UUID) (sent bool, err error
 
 // delete ends the offers of an agent in the trash, then deletes the agent in one transaction (stoa_delete_bot).
 func (a *API) delete(ctx context.Context, botID uuid.UUID) (deleted bool, err error) {
-	return a.deleteBy(ctx, botID, deleteBot)
+	return a.deleteBy(ctx, botID, named("delete_bot"))
 }
 
 // deleteBy is delete with the statement that decides whether the agent may be deleted, and deletes it.
@@ -164,7 +155,7 @@ func (a *API) endOffers(ctx context.Context, botID uuid.UUID) error {
 		ID      uuid.UUID `db:"id"`
 		Version int64     `db:"version"`
 		Made    bool      `db:"made"`
-	}](ctx, a.DB.SQL, selectOffers, botID)
+	}](ctx, a.DB.SQL, named("select_offers"), botID)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func (a *API) keeping(ctx context.Context, q db.Querier, id uuid.UUID, token str
 	if !a.Email.Follows(email.KeepLink, id, token) {
 		return &Keeping{State: "unknown"}, nil
 	}
-	found, err := db.One[Keeping](ctx, q, selectKept, id)
+	found, err := db.One[Keeping](ctx, q, named("select_kept"), id)
 	if errors.Is(err, sql.ErrNoRows) {
 		return &Keeping{State: "unknown"}, nil
 	}

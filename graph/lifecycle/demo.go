@@ -10,14 +10,6 @@ import (
 	"stoa/graph/platform/db"
 )
 
-var (
-	trashDemo  = statements.Named("trash_demo")
-	listDemo   = statements.Named("list_demo")
-	demoOrders = statements.Named("demo_orders")
-	deleteDemo = statements.Named("delete_demo")
-	demoHolds  = statements.Named("demo_holds")
-)
-
 // Held is an agent of the demo that could not be deleted yet, because orders with agents that are not of the demo hold it.
 type Held struct {
 	Handle string
@@ -30,7 +22,7 @@ type Held struct {
 // each agent that nothing holds any more is deleted in its own transaction (stoa_delete_demo). It may be stopped half-way and repeated.
 // Only a procedure of operators calls it.
 func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err error) {
-	if _, err := a.DB.SQL.ExecContext(ctx, trashDemo.Text); err != nil {
+	if _, err := a.DB.SQL.ExecContext(ctx, named("trash_demo").Text); err != nil {
 		return 0, nil, err
 	}
 	if err := a.endDemoOrders(ctx); err != nil {
@@ -39,12 +31,12 @@ func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err e
 	agents, err := db.All[struct {
 		ID     uuid.UUID `db:"id"`
 		Handle string    `db:"handle"`
-	}](ctx, a.DB.SQL, listDemo)
+	}](ctx, a.DB.SQL, named("list_demo"))
 	if err != nil {
 		return 0, nil, err
 	}
 	for _, agent := range agents {
-		done, err := a.deleteBy(ctx, agent.ID, deleteDemo)
+		done, err := a.deleteBy(ctx, agent.ID, named("delete_demo"))
 		if err != nil {
 			return deleted, held, err
 		}
@@ -52,7 +44,7 @@ func (a *API) DeleteDemo(ctx context.Context) (deleted int64, held []Held, err e
 			deleted++
 			continue
 		}
-		holds, err := db.Column[int64](ctx, a.DB.SQL, demoHolds, agent.ID)
+		holds, err := db.Column[int64](ctx, a.DB.SQL, named("demo_holds"), agent.ID)
 		if err != nil {
 			return deleted, held, err
 		}
@@ -101,7 +93,7 @@ const endingRounds = 5
 // endDemoOrders does what endings say until nothing is left to do. An order that changes meanwhile is looked at again.
 func (a *API) endDemoOrders(ctx context.Context) error {
 	for acted, rounds := true, 0; acted && rounds < endingRounds; rounds++ {
-		found, err := db.All[demoOrder](ctx, a.DB.SQL, demoOrders)
+		found, err := db.All[demoOrder](ctx, a.DB.SQL, named("demo_orders"))
 		if err != nil {
 			return err
 		}

@@ -14,15 +14,6 @@ import (
 	"stoa/graph/platform/db"
 )
 
-var (
-	openErasures  = statements.Named("open_erasures")
-	eraseBot      = statements.Named("erase_bot")
-	forgetAddress = statements.Named("forget_address")
-	cameBack      = statements.Named("came_back")
-	dropErasures  = statements.Named("drop_erasures")
-	recordErased  = statements.Named("record_erased")
-)
-
 // Erased is the record of an erasure that outlives the database: ids and times, and who asked.
 type Erased struct {
 	BotID       uuid.UUID `json:"bot_id"`
@@ -35,7 +26,7 @@ type Erased struct {
 // Erase goes on with every erasure as far as it can: it ends offers, erases what is due, and ends what the last order has held. It may be
 // stopped half-way, repeated, and run by several processes. Only jobs call it.
 func (a *API) Erase(ctx context.Context) (erased int64, err error) {
-	return a.each(ctx, openErasures, a.erase)
+	return a.each(ctx, named("open_erasures"), a.erase)
 }
 
 // erase does what is due of one agent's erasure, and reports whether it erased anything.
@@ -45,17 +36,17 @@ func (a *API) erase(ctx context.Context, botID uuid.UUID) (erased bool, err erro
 	}
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		erased = false
-		owner, err := db.One[owned](ctx, tx.SQL, ownerAddress, botID)
+		owner, err := db.One[owned](ctx, tx.SQL, named("owner_address"), botID)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		done, err := db.Column[string](ctx, tx.SQL, eraseBot, botID)
+		done, err := db.Column[string](ctx, tx.SQL, named("erase_bot"), botID)
 		if err != nil || done[0] == "" {
 			return err
 		}
 		erased = true
 		if owner != nil && owner.Address != "" {
-			_, err := tx.SQL.ExecContext(ctx, forgetAddress.Text, owner.Address, owner.Written, a.Email.AddressDigest(owner.Address))
+			_, err := tx.SQL.ExecContext(ctx, named("forget_address").Text, owner.Address, owner.Written, a.Email.AddressDigest(owner.Address))
 			if err != nil {
 				return err
 			}
@@ -79,7 +70,7 @@ func (a *API) record(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
 	if a.RecordErased == nil {
 		return nil
 	}
-	found, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, botID)
+	found, err := db.One[erasureRow](ctx, tx.SQL, named("select_erasure"), botID)
 	if err != nil {
 		return err
 	}
@@ -95,7 +86,7 @@ func (a *API) EraseAgain(ctx context.Context, records []Erased) (n int64, err er
 	for i, r := range records {
 		ids[i] = r.BotID
 	}
-	back, err := db.Column[uuid.UUID](ctx, a.DB.SQL, cameBack, db.IDs(ids))
+	back, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("came_back"), db.IDs(ids))
 	if err != nil {
 		return 0, err
 	}
@@ -103,10 +94,10 @@ func (a *API) EraseAgain(ctx context.Context, records []Erased) (n int64, err er
 		if !slices.Contains(back, r.BotID) {
 			continue
 		}
-		if _, err := a.DB.SQL.ExecContext(ctx, dropErasures.Text, r.BotID, r.ErasureID); err != nil {
+		if _, err := a.DB.SQL.ExecContext(ctx, named("drop_erasures").Text, r.BotID, r.ErasureID); err != nil {
 			return n, err
 		}
-		if _, err := a.DB.SQL.ExecContext(ctx, recordErased.Text, r.BotID, r.ErasureID, r.RequestedBy, r.RequestedAt, r.DueAt); err != nil {
+		if _, err := a.DB.SQL.ExecContext(ctx, named("record_erased").Text, r.BotID, r.ErasureID, r.RequestedBy, r.RequestedAt, r.DueAt); err != nil {
 			return n, err
 		}
 		erased, err := a.erase(ctx, r.BotID)
@@ -120,8 +111,6 @@ func (a *API) EraseAgain(ctx context.Context, records []Erased) (n int64, err er
 	return n, nil
 }
 
-var listErasures = statements.Named("list_erasures")
-
 // OpenErasure is an erasure that is not done, with its agent. Operators see it.
 type OpenErasure struct {
 	Bot     *ent.Bot
@@ -134,7 +123,7 @@ func OpenErasures(ctx context.Context, from *db.DB, most int64) ([]*OpenErasure,
 		erasureRow
 
 		BotID uuid.UUID `db:"bot_id"`
-	}](ctx, from.SQL, listErasures, most)
+	}](ctx, from.SQL, named("list_erasures"), most)
 	if err != nil || len(rows) == 0 {
 		return []*OpenErasure{}, err
 	}

@@ -27,16 +27,6 @@ const (
 	maxErasures = bounds.ErasureRequests
 )
 
-var (
-	selectErasure = statements.Named("select_erasure")
-	selectKept    = statements.Named("select_kept")
-	judgeErasure  = statements.Named("judge_erasure")
-	insertErasure = statements.Named("insert_erasure")
-	beginLeaving  = statements.Named("begin_leaving")
-	cancelErasure = statements.Named("cancel_erasure")
-	ownerAddress  = statements.Named("owner_address")
-)
-
 // Asker says who asked for an erasure.
 type Asker = string
 
@@ -132,14 +122,14 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 			Handle    string `db:"handle"`
 			Cancelled bool   `db:"cancelled"`
 			Asked     int64  `db:"asked"`
-		}](ctx, tx.SQL, judgeErasure, botID, operation)
+		}](ctx, tx.SQL, named("judge_erasure"), botID, operation)
 		if err != nil {
 			return err
 		}
 		if handle != nil && *handle != found.Handle {
 			return fault.Field(fault.InvalidInput, "confirm_handle", "must be your own handle, as a sign that you mean it")
 		}
-		current, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, botID)
+		current, err := db.One[erasureRow](ctx, tx.SQL, named("select_erasure"), botID)
 		if err == nil {
 			result = &ErasureResult{Repeat: wire.Repeat{Repeated: true}, Erasure: current.card()}
 			return nil
@@ -164,10 +154,10 @@ func (a *API) requestErasure(ctx context.Context, botID uuid.UUID, operation uui
 // beginErasure writes a request, takes the agent from view and mails its owner. The agent is locked.
 func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, operation uuid.NullUUID, by Asker) (*ErasureResult, error) {
 	id := uuid.Must(uuid.NewV7())
-	if _, err := tx.SQL.ExecContext(ctx, insertErasure.Text, id, botID, operation, by, erasureWait.Seconds()); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("insert_erasure").Text, id, botID, operation, by, erasureWait.Seconds()); err != nil {
 		return nil, err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, beginLeaving.Text, botID); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("begin_leaving").Text, botID); err != nil {
 		return nil, err
 	}
 	if err := a.Deleted(ctx, tx, botID); err != nil {
@@ -176,12 +166,12 @@ func (a *API) beginErasure(ctx context.Context, tx *db.Tx, botID uuid.UUID, oper
 	if err := a.ProfileChanged(ctx, tx, botID); err != nil {
 		return nil, err
 	}
-	made, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, botID)
+	made, err := db.One[erasureRow](ctx, tx.SQL, named("select_erasure"), botID)
 	if err != nil {
 		return nil, err
 	}
 	result := &ErasureResult{Erasure: made.card()}
-	owner, err := db.One[owned](ctx, tx.SQL, ownerAddress, botID)
+	owner, err := db.One[owned](ctx, tx.SQL, named("owner_address"), botID)
 	if errors.Is(err, sql.ErrNoRows) || (err == nil && !a.SendsMail) {
 		return result, nil
 	}
@@ -210,7 +200,7 @@ func (a *API) Erasure(ctx context.Context) (*ErasureResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.One[erasureRow](ctx, a.DB.SQL, selectErasure, v.BotID)
+	found, err := db.One[erasureRow](ctx, a.DB.SQL, named("select_erasure"), v.BotID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, fault.New(fault.NotFound).Say("No erasure was asked for.")
 	}
@@ -222,7 +212,7 @@ func (a *API) Erasure(ctx context.Context) (*ErasureResult, error) {
 
 // cancel takes back the erasure of an agent, which is locked.
 func (a *API) cancel(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
-	if _, err := tx.SQL.ExecContext(ctx, cancelErasure.Text, botID); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("cancel_erasure").Text, botID); err != nil {
 		return err
 	}
 	return a.ProfileChanged(ctx, tx, botID)
@@ -239,7 +229,7 @@ func (a *API) CancelErasure(ctx context.Context) (*ErasureCancelled, error) {
 		if err := bots.Lock(ctx, tx, v.BotID); err != nil {
 			return err
 		}
-		found, err := db.One[erasureRow](ctx, tx.SQL, selectErasure, v.BotID)
+		found, err := db.One[erasureRow](ctx, tx.SQL, named("select_erasure"), v.BotID)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return fault.New(fault.NotFound).Say("No erasure was asked for.")

@@ -23,11 +23,7 @@ import (
 var files embed.FS
 
 var (
-	statements    = db.Load(files)
-	send          = statements.Named("send")
-	listDialog    = statements.Named("list_dialog")
-	dialogExists  = statements.Named("dialog_exists")
-	deleteExpired = statements.Named("delete_expired")
+	named = db.Load(files).Named
 )
 
 // Retention is how long a message is kept (§8).
@@ -50,5 +46,5 @@ const expiryBatch = 500
 // DeleteExpired deletes every message that is past its retention, in batches that each commit, and returns how many there were
 // (§8). Their ids and nonces stay taken. Only a job calls it; it may be stopped half-way.
 func (a *API) DeleteExpired(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteExpired.Text, expiryBatch)
+	return a.DB.ExecBatches(ctx, named("delete_expired").Text, expiryBatch)
 }

@@ -19,13 +19,13 @@ func (a *API) Dialog(ctx context.Context, in DialogInput) (*DialogPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All[Card](ctx, a.DB.SQL, listDialog, v.BotID, of.Of, of.Before, page.CursorSize+1)
+	found, err := db.All[Card](ctx, a.DB.SQL, named("list_dialog"), v.BotID, of.Of, of.Before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
 		var exists bool
-		if err := a.DB.SQL.QueryRowContext(ctx, dialogExists.Text, v.BotID, of.Of, of.Before).Scan(&exists); err != nil {
+		if err := a.DB.SQL.QueryRowContext(ctx, named("dialog_exists").Text, v.BotID, of.Of, of.Before).Scan(&exists); err != nil {
 			return nil, err
 		}
 		if !exists {

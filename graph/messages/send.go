@@ -45,7 +45,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	}
 	// This is the busiest write: as one function every rule and write is one round trip under the contact's lock, and its statements see
 	// what others commit while it waits for that lock. It may run twice: the second time it finds the message of the first.
-	s, err := db.One[answer](ctx, a.DB.SQL, send,
+	s, err := db.One[answer](ctx, a.DB.SQL, named("send"),
 		v.BotID, uuid.Must(uuid.NewV7()), eventid.New(e.recipientID), e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
 		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds())
 	if err != nil {

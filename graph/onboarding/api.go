@@ -19,9 +19,7 @@ import (
 var files embed.FS
 
 var (
-	statements       = db.Load(files)
-	selectOnboarding = statements.Named("select_onboarding")
-	profileChanged   = statements.Named("profile_changed")
+	named = db.Load(files).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -31,7 +31,7 @@ func (a *API) Onboarding(ctx context.Context) (*Card, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.All[row](ctx, a.DB.SQL, selectOnboarding, v.BotID)
+	rows, err := db.All[row](ctx, a.DB.SQL, named("select_onboarding"), v.BotID)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ type change struct {
 // profile.recommendations where the recommendations have changed, and adds the job that grants what the agent has earned. It checks
 // no caller.
 func (a *API) ProfileChanged(ctx context.Context, tx *db.Tx, botID uuid.UUID) error {
-	c, err := db.One[change](ctx, tx.SQL, profileChanged, botID)
+	c, err := db.One[change](ctx, tx.SQL, named("profile_changed"), botID)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (a *API) OrderAct(ctx context.Context, in ActInput) (*OrderResult, error) {
 	if len(c.results) > 0 { // files are bound by a statement of their own
 		run = once.Do[OrderResult]
 	}
-	return run(ctx, a.DB, lockOrder, []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+	return run(ctx, a.DB, named("lock_order"), []any{c.orderID, v.BotID, c.obliges()}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
 		return a.decideAct(ctx, tx, c, op)
 	})
 }
@@ -43,7 +43,7 @@ func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op once.Reque
 	read, err := db.One[struct {
 		once.Stored
 		snapshot
-	}](ctx, tx.SQL, selectForAct, c.orderID, op.Agent, op.ID)
+	}](ctx, tx.SQL, named("select_for_act"), c.orderID, op.Agent, op.ID)
 	if errors.Is(err, sql.ErrNoRows) {
 		if made, stored := stored(ctx, tx.SQL, op); made != nil || stored != nil {
 			return made, stored
@@ -76,7 +76,7 @@ func (a *API) decideAct(ctx context.Context, tx *db.Tx, c command, op once.Reque
 	if c.apply != nil {
 		c.apply(&s.row, next)
 	}
-	return a.commit(ctx, tx, stepOrder, c.obliges(), s, next, op, c.money)
+	return a.commit(ctx, tx, named("step_order"), c.obliges(), s, next, op, c.money)
 }
 
 // refuse is the order of checks of §3.1, up to the money.

@@ -26,18 +26,7 @@ import (
 var files embed.FS
 
 var (
-	statements        = db.Load(files, bots.BriefText)
-	readOrder         = statements.Named("read_order")
-	listOrders        = statements.Named("list_orders")
-	listOrdersInState = statements.Named("list_orders_in_state")
-	findOperation     = statements.Named("find_operation")
-	selectForCreate   = statements.Named("select_for_create")
-	selectForAct      = statements.Named("select_for_act")
-	lockOperation     = statements.Named("lock_operation")
-	lockForCreate     = statements.Named("lock_for_create")
-	lockOrder         = statements.Named("lock_order")
-	openOrder         = statements.Named("open_order")
-	stepOrder         = statements.Named("step_order")
+	named = db.Load(files, bots.BriefText).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -53,14 +53,14 @@ func (a *API) CreateOrder(ctx context.Context, in CreateInput) (*OrderResult, er
 	if len(f.files) > 0 {
 		run = once.Do[OrderResult]
 	}
-	return run(ctx, a.DB, lockForCreate, []any{v.BotID, f.counterpart, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+	return run(ctx, a.DB, named("lock_for_create"), []any{v.BotID, f.counterpart, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
 		return a.decideCreate(ctx, tx, f, id, op)
 	})
 }
 
 // decideCreate reads what decides an offer, decides, and writes.
 func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID, op once.Request) (*OrderResult, error) {
-	read, err := db.One[createSnapshot](ctx, tx.SQL, selectForCreate, op.Agent, f.counterpart, op.ID, f.serviceID, f.contractor(op.Agent))
+	read, err := db.One[createSnapshot](ctx, tx.SQL, named("select_for_create"), op.Agent, f.counterpart, op.ID, f.serviceID, f.contractor(op.Agent))
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (a *API) decideCreate(ctx context.Context, tx *db.Tx, f offer, id uuid.UUID
 	if f.byCustomer {
 		s.ConfirmedTotalMinor = f.confirmedTotal
 	}
-	return a.commit(ctx, tx, openOrder, true, s, step{action: created, by: op.Agent, at: s.Now}, op, posting{})
+	return a.commit(ctx, tx, named("open_order"), true, s, step{action: created, by: op.Agent, at: s.Now}, op, posting{})
 }
 
 // price is that of an offer, whose deadline, counterpart and service are judged around it.

@@ -30,7 +30,7 @@ func TestDocumentMatchesTable(t *testing.T) {
 // A list of all orders merges those of every state.
 func TestListNamesEveryState(t *testing.T) {
 	t.Parallel()
-	_, rest, _ := strings.Cut(listOrders.Text, "'{")
+	_, rest, _ := strings.Cut(named("list_orders").Text, "'{")
 	named, _, _ := strings.Cut(rest, "}'")
 	var all []string
 	for _, state := range states() {

@@ -2,6 +2,6 @@ package orders
 
 // The statements of the list, for the test that looks at their plans.
 var (
-	ListOrders        = listOrders
-	ListOrdersInState = listOrdersInState
+	ListOrders        = named("list_orders")
+	ListOrdersInState = named("list_orders_in_state")
 )

@@ -54,7 +54,7 @@ func (a *API) FundOrder(
 		return nil, err
 	}
 	id := newID()
-	return once.Do(ctx, a.DB, lockOperation, []any{op.Agent, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
+	return once.Do(ctx, a.DB, named("lock_operation"), []any{op.Agent, op.ID}, func(ctx context.Context, tx *db.Tx) (*OrderResult, error) {
 		if made, err := stored(ctx, tx.SQL, op); made != nil || err != nil {
 			return made, err
 		}
@@ -63,7 +63,7 @@ func (a *API) FundOrder(
 			return nil, err
 		}
 		first := step{action: selected, by: op.Agent, at: d.At}
-		return a.commit(ctx, tx, openOrder, false, d.snapshot(id, p.TaskID), first, op, hold)
+		return a.commit(ctx, tx, named("open_order"), false, d.snapshot(id, p.TaskID), first, op, hold)
 	})
 }
 
@@ -80,7 +80,7 @@ func (d *Deal) snapshot(id, taskID uuid.UUID) *snapshot {
 
 // stored returns the stored answer of a request that reads nothing else along with it, nil if there is none.
 func stored(ctx context.Context, q db.Querier, op once.Request) (*OrderResult, error) {
-	kept, err := db.One[once.Stored](ctx, q, findOperation, op.Agent, op.ID)
+	kept, err := db.One[once.Stored](ctx, q, named("find_operation"), op.Agent, op.ID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -50,7 +50,7 @@ func (a *API) Order(ctx context.Context, in OrderInput) (*Detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := db.One[snapshot](ctx, a.DB.SQL, readOrder, id, v.BotID)
+	s, err := db.One[snapshot](ctx, a.DB.SQL, named("read_order"), id, v.BotID)
 	if err != nil {
 		return nil, err
 	}
@@ -113,9 +113,9 @@ func (a *API) MyOrders(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	statement, args := listOrders, []any{v.BotID, f.Offset(), f.Limit()}
+	statement, args := named("list_orders"), []any{v.BotID, f.Offset(), f.Limit()}
 	if f.state != nil {
-		statement, args = listOrdersInState, slices.Insert(args, 1, any(*f.state))
+		statement, args = named("list_orders_in_state"), slices.Insert(args, 1, any(*f.state))
 	}
 	found, err := db.All[snapshot](ctx, a.DB.SQL, statement, args...)
 	if err != nil {

@@ -29,7 +29,7 @@ import (
 //go:embed owners.sql
 var files embed.FS
 
-var statements = db.Load(files)
+var named = db.Load(files).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

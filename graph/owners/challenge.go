@@ -21,13 +21,6 @@ import (
 // answered alike, and no mail goes out.
 const maxChallenges = bounds.ChallengesPerMailbox
 
-var (
-	lockAddress       = statements.Named("lock_address")
-	judgeRequest      = statements.Named("judge_request")
-	replaceChallenges = statements.Named("replace_challenges")
-	insertChallenge   = statements.Named("insert_challenge")
-)
-
 // subject identifies what a challenge verifies: an address, together with the handle and key of a registration or the agent to
 // link.
 type subject struct {
@@ -116,10 +109,10 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 		ChallengeID: uuid.Must(uuid.NewV7()), RetryAfter: int(resendAfter.Seconds()), OwnerConfirmationRequired: true,
 	}
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.SQL.ExecContext(ctx, lockAddress.Text, s.address.Mailbox()); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("lock_address").Text, s.address.Mailbox()); err != nil {
 			return err
 		}
-		found, err := db.One[judged](ctx, tx.SQL, judgeRequest, s.address.Key(), a.Email.AddressDigest(s.address.Key()),
+		found, err := db.One[judged](ctx, tx.SQL, named("judge_request"), s.address.Key(), a.Email.AddressDigest(s.address.Key()),
 			s.address.Mailbox(), s.handle, s.botID, resendAfter.Seconds())
 		if err != nil {
 			return err
@@ -152,10 +145,10 @@ func (a *API) challenge(ctx context.Context, s *subject, decide func(*judged) (m
 // insertChallenge writes a challenge and its mail. Where the address may not be mailed the mail has expired already: nothing goes
 // out, and the work is the same.
 func (a *API) insertChallenge(ctx context.Context, tx *db.Tx, made *Challenge, s *subject, kind mail.Kind, mayMail bool) error {
-	if _, err := tx.SQL.ExecContext(ctx, replaceChallenges.Text, s.address.Key(), s.handle, s.botID); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("replace_challenges").Text, s.address.Key(), s.handle, s.botID); err != nil {
 		return err
 	}
-	err := tx.SQL.QueryRowContext(ctx, insertChallenge.Text, made.ChallengeID, s.address.Key(), s.address.String(), s.address.Mailbox(),
+	err := tx.SQL.QueryRowContext(ctx, named("insert_challenge").Text, made.ChallengeID, s.address.Key(), s.address.String(), s.address.Mailbox(),
 		s.handle, s.key, s.botID, mayMail && kind != mail.KindRegistrationRefused, codeTTL.Seconds()).Scan(&made.ExpiresAt)
 	if err != nil {
 		return err

@@ -36,11 +36,6 @@ const (
 	LinkUnknown LinkState = "unknown"
 )
 
-var (
-	selectConfirmation = statements.Named("select_confirmation")
-	confirmChallenge   = statements.Named("confirm_challenge")
-)
-
 // Confirmation holds the data of a confirmation page. If its state is LinkUnknown, all other fields are empty.
 type Confirmation struct {
 	State LinkState `db:"state"`
@@ -62,7 +57,7 @@ func (a *API) Confirmation(ctx context.Context, id uuid.UUID, token string) (*Co
 	if !a.Email.Follows(email.ConfirmLink, id, token) {
 		return unknown, nil
 	}
-	found, err := db.One[Confirmation](ctx, a.DB.SQL, selectConfirmation, id, maxWrongCodes)
+	found, err := db.One[Confirmation](ctx, a.DB.SQL, named("select_confirmation"), id, maxWrongCodes)
 	if errors.Is(err, sql.ErrNoRows) || (err == nil && found.State == LinkUnknown) {
 		return unknown, nil
 	}
@@ -85,7 +80,7 @@ func (a *API) Confirm(ctx context.Context, id uuid.UUID, token string, documents
 			documents = append(documents, d.ID)
 		}
 	}
-	changed, err := db.Column[uuid.UUID](ctx, a.DB.SQL, confirmChallenge, id, db.IDs(documents))
+	changed, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("confirm_challenge"), id, db.IDs(documents))
 	if err != nil {
 		return nil, false, err
 	}

@@ -16,11 +16,6 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-var (
-	lockWritable = statements.Named("lock_writable")
-	compareText  = statements.Named("compare_text")
-)
-
 // RequireMailer returns lifecycle_setup_pending while mail is not set up.
 func (a *API) RequireMailer() error {
 	if a.SendsMail {
@@ -39,7 +34,7 @@ func (a *API) MailFromOperator(
 	found, err := db.One[struct {
 		Address string `db:"address"`
 		Written int64  `db:"written"`
-	}](ctx, tx.SQL, lockWritable, botID)
+	}](ctx, tx.SQL, named("lock_writable"), botID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, fault.New(fault.NotFound)
 	}
@@ -51,7 +46,7 @@ func (a *API) MailFromOperator(
 		id = uuid.NewSHA1(botID, operation[:])
 		same, err := db.One[struct {
 			Same bool `db:"same"`
-		}](ctx, tx.SQL, compareText, id, text)
+		}](ctx, tx.SQL, named("compare_text"), id, text)
 		switch {
 		case err == nil && !same.Same:
 			return nil, false, fault.New(fault.IdempotencyConflict)
@@ -90,17 +85,12 @@ const (
 // deleteBatch is how many rows one statement deletes.
 const deleteBatch = 1000
 
-var (
-	deleteOldChallenges = statements.Named("delete_old_challenges")
-	deleteOldRestores   = statements.Named("delete_old_restores")
-)
-
 // DeleteOldChallenges deletes the challenges that are past ChallengeRetention and returns how many. A job calls it.
 func (a *API) DeleteOldChallenges(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteOldChallenges.Text, deleteBatch, ChallengeRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_challenges").Text, deleteBatch, ChallengeRetention.Seconds())
 }
 
 // DeleteOldRestores deletes the requests to restore that are past RestoreRetention and returns how many. A job calls it.
 func (a *API) DeleteOldRestores(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteOldRestores.Text, deleteBatch, RestoreRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_restores").Text, deleteBatch, RestoreRetention.Seconds())
 }

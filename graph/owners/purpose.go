@@ -52,11 +52,11 @@ type asked struct {
 
 var (
 	restores = &asked{
-		insert: statements.Named("insert_restore"), lock: statements.Named("lock_restorable"), accept: statements.Named("accept_restore"),
+		insert: named("insert_restore"), lock: named("lock_restorable"), accept: named("accept_restore"),
 		job: func(id uuid.UUID) db.Job { return RestoreJob{id} },
 	}
 	requests = &asked{
-		insert: statements.Named("insert_request"), lock: statements.Named("lock_requestable"), accept: statements.Named("accept_request"),
+		insert: named("insert_request"), lock: named("lock_requestable"), accept: named("accept_request"),
 		named: true, job: func(id uuid.UUID) db.Job { return RequestJob{id} },
 	}
 )

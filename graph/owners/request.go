@@ -16,12 +16,6 @@ import (
 // RequestRetention is how long a request is kept: longer than the archive that it leads to.
 const RequestRetention = bounds.ExportLife + 2*24*time.Hour
 
-var (
-	selectRequest     = statements.Named("select_request")
-	confirmRequest    = statements.Named("confirm_request")
-	deleteOldRequests = statements.Named("delete_old_requests")
-)
-
 // RequestJob asks for the examination of a request of an owner.
 type RequestJob struct {
 	RequestID uuid.UUID `json:"request_id"`
@@ -68,7 +62,7 @@ func (a *API) wish(ctx context.Context, q db.Querier, purpose Purpose, id uuid.U
 	if !a.Email.Follows(purposes[purpose].link, id, token) {
 		return &Wish{State: LinkUnknown}, nil
 	}
-	found, err := db.One[Wish](ctx, q, selectRequest, id, string(purpose), linkLife.Seconds())
+	found, err := db.One[Wish](ctx, q, named("select_request"), id, string(purpose), linkLife.Seconds())
 	if errors.Is(err, sql.ErrNoRows) {
 		return &Wish{State: LinkUnknown}, nil
 	}
@@ -87,12 +81,12 @@ func (a *API) Grant(
 	if err := do(ctx, found.BotID); err != nil {
 		return nil, err
 	}
-	_, err = a.DB.SQL.ExecContext(ctx, confirmRequest.Text, id)
+	_, err = a.DB.SQL.ExecContext(ctx, named("confirm_request").Text, id)
 	found.State = LinkDone
 	return found, err
 }
 
 // DeleteOldRequests deletes the requests that are past RequestRetention and returns how many. A job calls it.
 func (a *API) DeleteOldRequests(ctx context.Context) (int64, error) {
-	return a.DB.ExecBatches(ctx, deleteOldRequests.Text, deleteBatch, RequestRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_requests").Text, deleteBatch, RequestRetention.Seconds())
 }

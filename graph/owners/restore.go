@@ -16,12 +16,6 @@ import (
 // restoreRepeat is how long the link of a restore shows the same token again.
 const restoreRepeat = 10 * time.Minute
 
-var (
-	selectRestore  = statements.Named("select_restore")
-	lockRestore    = statements.Named("lock_restore")
-	confirmRestore = statements.Named("confirm_restore")
-)
-
 // RestoreJob asks for the examination of a request to restore.
 type RestoreJob struct {
 	RestoreID uuid.UUID `json:"restore_id"`
@@ -73,7 +67,7 @@ func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token
 	if !a.Email.Follows(email.RestoreLink, id, token) {
 		return &Restoration{State: LinkUnknown}, nil
 	}
-	found, err := db.One[Restoration](ctx, q, selectRestore, id, linkLife.Seconds(), restoreRepeat.Seconds())
+	found, err := db.One[Restoration](ctx, q, named("select_restore"), id, linkLife.Seconds(), restoreRepeat.Seconds())
 	if errors.Is(err, sql.ErrNoRows) {
 		return &Restoration{State: LinkUnknown}, nil
 	}
@@ -86,7 +80,7 @@ func (a *API) restoration(ctx context.Context, q db.Querier, id uuid.UUID, token
 func (a *API) Restore(ctx context.Context, id uuid.UUID, token string) (*Restoration, error) {
 	var r *Restoration
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockRestore, id); err != nil {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_restore"), id); err != nil {
 			return err
 		}
 		var err error
@@ -117,7 +111,7 @@ func (a *API) restore(ctx context.Context, tx *db.Tx, id uuid.UUID, r *Restorati
 		return err
 	}
 	r.TokenExpiresAt = sql.NullTime{Time: granted.TokenExpiresAt, Valid: true}
-	if _, err := tx.SQL.ExecContext(ctx, confirmRestore.Text, id, granted.TokenExpiresAt); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("confirm_restore").Text, id, granted.TokenExpiresAt); err != nil {
 		return err
 	}
 	if err := a.LeaveTrash(ctx, tx, r.BotID); err != nil {

@@ -17,11 +17,6 @@ const (
 	missingDocument = "a document that owners confirm (publishDocument)"
 )
 
-var (
-	selectRequirements = statements.Named("select_requirements")
-	selectDocuments    = statements.Named("select_documents")
-)
-
 // setup reports which parts operators have set up.
 type setup struct {
 	RegistrationMode     string `db:"registration_mode"`
@@ -35,7 +30,7 @@ type setup struct {
 }
 
 func (a *API) readSetup(ctx context.Context, q db.Querier) (*setup, error) {
-	s, err := db.One[setup](ctx, q, selectRequirements)
+	s, err := db.One[setup](ctx, q, named("select_requirements"))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +86,7 @@ func (a *API) RequireMail(context.Context) error {
 
 // RequireRestore returns lifecycle_setup_pending while the operator has not enabled restoring by email, or mail is not set up.
 func (a *API) RequireRestore(ctx context.Context) error {
-	s, err := db.One[setup](ctx, a.DB.SQL, selectRequirements)
+	s, err := db.One[setup](ctx, a.DB.SQL, named("select_requirements"))
 	if err != nil {
 		return err
 	}
@@ -110,8 +105,6 @@ func (s *setup) pending() error {
 		strings.Join(s.missing, "; ") + ".")
 }
 
-var selectDocument = statements.Named("select_document")
-
 // DocumentPage is where an owner reads a document; its id follows.
 const DocumentPage = "/owner/documents/"
 
@@ -128,7 +121,7 @@ type Document struct {
 
 // inForce are the documents that owners confirm now.
 func (a *API) inForce(ctx context.Context, q db.Querier) ([]*Document, error) {
-	documents, err := db.All[Document](ctx, q, selectDocuments)
+	documents, err := db.All[Document](ctx, q, named("select_documents"))
 	if err != nil {
 		return nil, err
 	}
@@ -153,5 +146,5 @@ type DocumentText struct {
 
 // ReadDocument returns a version of a document, in force or withdrawn. Anyone may call it. Faults: not_found.
 func (a *API) ReadDocument(ctx context.Context, id uuid.UUID) (*DocumentText, error) {
-	return db.One[DocumentText](ctx, a.DB.SQL, selectDocument, id)
+	return db.One[DocumentText](ctx, a.DB.SQL, named("select_document"), id)
 }

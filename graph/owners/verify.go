@@ -15,17 +15,6 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-var (
-	lockChallenge  = statements.Named("lock_challenge")
-	countWrongCode = statements.Named("count_wrong_code")
-	proveChallenge = statements.Named("prove_challenge")
-	selectFull     = statements.Named("address_full")
-	recallAddress  = statements.Named("recall_address")
-	linkOwner      = statements.Named("link_owner")
-	lockBot        = statements.Named("lock_bot")
-	selectOwner    = statements.Named("select_owner")
-)
-
 // Proof lets an agent register with a verified address (§2.4).
 type Proof struct {
 	VerificationToken string    `json:"verification_token"`
@@ -54,7 +43,7 @@ func (a *API) VerifyRegistrationEmail(ctx context.Context, in CodeInput) (*Proof
 	}
 	proof := &Proof{VerificationToken: a.Email.LinkToken(email.ProofLabel, id)}
 	err = a.tryCode(ctx, id, uuid.NullUUID{}, code, func(ctx context.Context, tx *db.Tx, _ *lockedChallenge) error {
-		return tx.SQL.QueryRowContext(ctx, proveChallenge.Text, id, proofTTL.Seconds()).Scan(&proof.ExpiresAt)
+		return tx.SQL.QueryRowContext(ctx, named("prove_challenge").Text, id, proofTTL.Seconds()).Scan(&proof.ExpiresAt)
 	})
 	if err != nil {
 		return nil, err
@@ -94,20 +83,20 @@ func (a *API) VerifyOwnerEmail(ctx context.Context, in CodeInput) (*EmailVerifie
 // link makes the address of a challenge the owner of the agent. One that got an owner meanwhile keeps it.
 func (a *API) link(ctx context.Context, botID, id uuid.UUID, code string) error {
 	err := a.tryCode(ctx, id, uuid.NullUUID{UUID: botID, Valid: true}, code, func(ctx context.Context, tx *db.Tx, c *lockedChallenge) error {
-		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, lockBot, botID); err != nil {
+		if _, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_bot"), botID); err != nil {
 			return err
 		}
 		if owned, err := a.owned(ctx, tx.SQL, botID); owned || err != nil {
 			return err
 		}
-		full, err := db.Column[bool](ctx, tx.SQL, selectFull, c.Address)
+		full, err := db.Column[bool](ctx, tx.SQL, named("address_full"), c.Address)
 		if err != nil {
 			return err
 		}
 		if full[0] {
 			return addressFull()
 		}
-		if _, err := tx.SQL.ExecContext(ctx, linkOwner.Text, id); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("link_owner").Text, id); err != nil {
 			return err
 		}
 		return a.ProfileChanged(ctx, tx, botID)
@@ -129,7 +118,7 @@ func (a *API) tryCode(
 	var refused error
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		refused = nil
-		c, err := db.One[lockedChallenge](ctx, tx.SQL, lockChallenge, id, botID, maxWrongCodes)
+		c, err := db.One[lockedChallenge](ctx, tx.SQL, named("lock_challenge"), id, botID, maxWrongCodes)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
@@ -138,13 +127,13 @@ func (a *API) tryCode(
 			return wrongCode()
 		case !a.Email.IsCode(id, code):
 			refused = wrongCode()
-			_, err := tx.SQL.ExecContext(ctx, countWrongCode.Text, id)
+			_, err := tx.SQL.ExecContext(ctx, named("count_wrong_code").Text, id)
 			return err
 		case !c.Confirmed:
 			return fault.New(fault.StateConflict).Say("The code is right, but the owner has not confirmed yet. " +
 				"Ask the owner to follow the link of the same mail, then send the code again.")
 		}
-		if _, err := tx.SQL.ExecContext(ctx, recallAddress.Text, c.Address, a.Email.AddressDigest(c.Address)); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("recall_address").Text, c.Address, a.Email.AddressDigest(c.Address)); err != nil {
 			return err
 		}
 		return then(ctx, tx, c)
@@ -164,6 +153,6 @@ func (a *API) owned(ctx context.Context, q db.Querier, botID uuid.UUID) (bool, e
 	found, err := db.All[struct {
 		Address    string    `db:"address"`
 		VerifiedAt time.Time `db:"verified_at"`
-	}](ctx, q, selectOwner, botID)
+	}](ctx, q, named("select_owner"), botID)
 	return len(found) > 0, err
 }

@@ -33,19 +33,12 @@ import (
 var files embed.FS
 
 var (
-	statements   = db.Load(files, bots.BriefText)
-	selectAuthor = statements.Named("select_author")
-	writeText    = statements.Named("write_text")
-	selectPost   = statements.Named("select_post")
-	selectSome   = statements.Named("select_some_posts")
-	listWorks    = statements.Named("list_works")
-	listPublic   = statements.Named("list_public_posts")
-	searchWorks  = search.NewWays(statements, "works")
-	listMentions = statements.Named("list_mentions")
-	settleFeed   = statements.Named("settle_feed")
-	firstPages   = namedFeed("feed_first_page")
-	otherPages   = namedFeed("feed_page")
-	deepPages    = namedFeed("feed_deep_page")
+	statements  = db.Load(files, bots.BriefText)
+	named       = statements.Named
+	searchWorks = search.NewWays(statements, "works")
+	firstPages  = namedFeed("feed_first_page")
+	otherPages  = namedFeed("feed_page")
+	deepPages   = namedFeed("feed_deep_page")
 )
 
 // feedStatements read the same page of the feed: of posts of both kinds, and of one kind, which is the last argument.

@@ -25,7 +25,7 @@ func (a *API) CreatePost(ctx context.Context, in CreatePostInput) (*PostResult, 
 		}
 	}
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (*PostResult, error) {
-		by, err := db.One[author](ctx, tx.SQL, selectAuthor, v.BotID)
+		by, err := db.One[author](ctx, tx.SQL, named("select_author"), v.BotID)
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ type written struct {
 // createText keeps a post without files in one statement, since nothing else has to be done. It returns nil for the only public
 // work of an agent.
 func (a *API) createText(ctx context.Context, p *ent.Post) (*PostResult, error) {
-	by, err := db.One[written](ctx, a.DB.SQL, writeText, p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text)
+	by, err := db.One[written](ctx, a.DB.SQL, named("write_text"), p.ID, p.AuthorID, isPublicWork(p), p.Kind, p.Visibility, p.Title, p.Text)
 	if err != nil {
 		return nil, err
 	}

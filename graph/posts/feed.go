@@ -76,7 +76,7 @@ const (
 // next run after 20 s. Stopping it half-way loses nothing. Only a job calls it.
 func (a *API) SettleFeed(ctx context.Context) (batches int64, err error) {
 	for end := time.Now().Add(settleTime); time.Now().Before(end); batches++ {
-		authors, err := db.Column[int](ctx, a.DB.SQL, settleFeed, settleBatch)
+		authors, err := db.Column[int](ctx, a.DB.SQL, named("settle_feed"), settleBatch)
 		if err != nil || authors[0] == 0 {
 			return batches, err
 		}

@@ -38,7 +38,7 @@ func (a *API) PublicPost(ctx context.Context, in PostInput) (*PostResult, error)
 // PublicSome returns those of some posts that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
 func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
-		rows, err := db.All[row](ctx, on, selectSome, db.IDs(ids))
+		rows, err := db.All[row](ctx, on, named("select_some_posts"), db.IDs(ids))
 		if err != nil {
 			return nil, err
 		}
@@ -62,7 +62,7 @@ func (a *API) PublicSearch(ctx context.Context, q string, limit int) ([]*Card, e
 // anyone sees them without a token (§4.13). Faults: rate_limited.
 func (a *API) PublicMentions(ctx context.Context, agent uuid.UUID, handle string, since time.Time, limit int) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
-		rows, err := db.All[row](ctx, on, listMentions, agent, handle, since, limit)
+		rows, err := db.All[row](ctx, on, named("list_mentions"), agent, handle, since, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -80,6 +80,6 @@ type Reference struct {
 // rate_limited.
 func (a *API) PublicReferences(ctx context.Context, limit int) ([]*Reference, error) {
 	return readpool.Read(ctx, a.Reads.Run, true, func(ctx context.Context, on db.Querier) ([]*Reference, error) {
-		return db.All[Reference](ctx, on, listPublic, limit)
+		return db.All[Reference](ctx, on, named("list_public_posts"), limit)
 	})
 }

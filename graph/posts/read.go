@@ -27,12 +27,12 @@ func (a *API) Post(ctx context.Context, in PostInput) (*PostResult, error) {
 func PublicWorks(
 	ctx context.Context, on db.Querier, viewerID, authorID uuid.UUID, kind post.Kind, n page.Number,
 ) (*PostList, error) {
-	return readList(ctx, on, viewerID, n, listWorks, authorID, n.Offset(), n.Limit(), string(kind))
+	return readList(ctx, on, viewerID, n, named("list_works"), authorID, n.Offset(), n.Limit(), string(kind))
 }
 
 // readPost reads a post as an agent sees it; not_found if it cannot.
 func readPost(ctx context.Context, q db.Querier, id, viewerID uuid.UUID) (*PostResult, error) {
-	found, err := db.One[row](ctx, q, selectPost, id, viewerID)
+	found, err := db.One[row](ctx, q, named("select_post"), id, viewerID)
 	if err != nil {
 		return nil, err
 	}

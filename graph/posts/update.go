@@ -21,7 +21,7 @@ func (a *API) UpdatePost(ctx context.Context, in UpdatePostInput) (*PostResult, 
 		if err != nil {
 			return nil, err
 		}
-		by, err := db.One[author](ctx, tx.SQL, selectAuthor, v.BotID)
+		by, err := db.One[author](ctx, tx.SQL, named("select_author"), v.BotID)
 		if err != nil {
 			return nil, err
 		}

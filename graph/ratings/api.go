@@ -22,13 +22,7 @@ import (
 var files embed.FS
 
 var (
-	statements          = db.Load(files, bots.BriefText)
-	selectForRating     = statements.Named("select_for_rating")
-	selectShown         = statements.Named("select_shown")
-	listRatings         = statements.Named("list_ratings")
-	selectOwn           = statements.Named("select_own")
-	listPublicRatings   = statements.Named("list_public_ratings")
-	listPublicRatingsOf = statements.Named("list_public_ratings_of")
+	named = db.Load(files, bots.BriefText).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -9,20 +9,15 @@ import (
 	"stoa/graph/platform/page"
 )
 
-var (
-	listGiven    = statements.Named("list_given")
-	listReceived = statements.Named("list_received")
-)
-
 // Given lists up to limit ratings that an agent has given, in the order of their ids behind after, also if its profile is closed. Only
 // package exports calls it.
 func (a *API) Given(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
-	return a.listed(ctx, listGiven, agent, after, limit)
+	return a.listed(ctx, named("list_given"), agent, after, limit)
 }
 
 // Received is Given for the ratings that the agent has received.
 func (a *API) Received(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
-	return a.listed(ctx, listReceived, agent, after, limit)
+	return a.listed(ctx, named("list_received"), agent, after, limit)
 }
 
 func (a *API) listed(ctx context.Context, s *db.Statement, agent, after uuid.UUID, limit int) ([]*Card, error) {

@@ -23,10 +23,10 @@ func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 	if asked.orderID != nil {
 		return a.ownRating(ctx, v.BotID, asked)
 	}
-	if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, selectShown, asked.Of); err != nil {
+	if _, err := db.One[struct{ ID uuid.UUID }](ctx, a.DB.SQL, named("select_shown"), asked.Of); err != nil {
 		return nil, err
 	}
-	found, err := db.All[row](ctx, a.DB.SQL, listRatings, asked.Of, asked.Before, page.CursorSize+1)
+	found, err := db.All[row](ctx, a.DB.SQL, named("list_ratings"), asked.Of, asked.Before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (a *API) BotRatings(ctx context.Context, in ListInput) (*List, error) {
 
 // ownRating lists the caller's rating of an order, if there is one.
 func (a *API) ownRating(ctx context.Context, caller uuid.UUID, asked asked) (*List, error) {
-	found, err := db.All[row](ctx, a.DB.SQL, selectOwn, asked.Of, asked.orderID, caller)
+	found, err := db.All[row](ctx, a.DB.SQL, named("select_own"), asked.Of, asked.orderID, caller)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ type PublicCard struct {
 // shown, and none of authors whose profiles are not. Faults: rate_limited.
 func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]*PublicCard, error) {
 	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
-		return db.All[row](ctx, on, listPublicRatings, botID, limit)
+		return db.All[row](ctx, on, named("list_public_ratings"), botID, limit)
 	})
 	return page.Map(rows, (*row).public), err
 }
@@ -39,7 +39,7 @@ func (a *API) PublicRatings(ctx context.Context, botID uuid.UUID, limit int) ([]
 // both sides rated each other and both profiles are shown. Faults: rate_limited.
 func (a *API) PublicRatingsOf(ctx context.Context, taskID uuid.UUID) ([]*PublicCard, error) {
 	rows, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*row, error) {
-		return db.All[row](ctx, on, listPublicRatingsOf, taskID)
+		return db.All[row](ctx, on, named("list_public_ratings_of"), taskID)
 	})
 	return page.Map(rows, (*row).public), err
 }

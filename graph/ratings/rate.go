@@ -26,7 +26,7 @@ func (a *API) RateOrder(ctx context.Context, in RateInput) (*Result, error) {
 		return nil, err
 	}
 	return once.Do(ctx, a.DB, nil, nil, func(ctx context.Context, tx *db.Tx) (*Result, error) {
-		s, err := db.One[snapshot](ctx, tx.SQL, selectForRating, r.orderID, op.Agent, op.ID)
+		s, err := db.One[snapshot](ctx, tx.SQL, named("select_for_rating"), r.orderID, op.Agent, op.ID)
 		if err != nil {
 			return nil, err
 		}

@@ -25,25 +25,7 @@ import (
 var files embed.FS
 
 var (
-	statements        = db.Load(files)
-	selectUnsigned    = statements.Named("select_unsigned_receipts")
-	selectSigningKeys = statements.Named("select_signing_keys")
-	readOrders        = statements.Named("read_orders_of_receipts")
-	readSteps         = statements.Named("read_steps_of_receipts")
-	readTransfers     = statements.Named("read_transfers_of_receipts")
-	readFiles         = statements.Named("read_files_of_receipts")
-	readRatings       = statements.Named("read_ratings_of_receipts")
-	saveSigned        = statements.Named("save_signed_receipts")
-	takeProven        = statements.Named("take_proven_receipts")
-	readNotified      = statements.Named("read_notified")
-	isSignedSoon      = statements.Named("is_signed_soon")
-	addMissing        = statements.Named("add_missing_receipts")
-	addMissingRated   = statements.Named("add_missing_rating_receipts")
-	readReceipt       = statements.Named("read_receipt")
-	isReceiptOf       = statements.Named("is_receipt_of")
-	listReceipts      = statements.Named("list_receipts")
-	readPublicRating  = statements.Named("read_public_rating_document")
-	readState         = statements.Named("read_receipt_state")
+	named = db.Load(files).Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

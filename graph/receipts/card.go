@@ -59,7 +59,7 @@ func Summary(ctx context.Context, q db.Querier, orderID uuid.UUID) (string, erro
 		Signed bool      `db:"signed"`
 		Erased bool      `db:"erased"`
 		Index  *int64    `db:"index"`
-	}](ctx, q, readState, orderID)
+	}](ctx, q, named("read_receipt_state"), orderID)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", nil

@@ -56,7 +56,7 @@ func readCauses(ctx context.Context, tx *db.Tx, documents []*unsigned) (*causes,
 	if err := of.readOrders(ctx, tx, ordersOf); err != nil {
 		return nil, err
 	}
-	given, err := db.All[givenRating](ctx, tx.SQL, readRatings, db.IDs(ratingsOf))
+	given, err := db.All[givenRating](ctx, tx.SQL, named("read_ratings_of_receipts"), db.IDs(ratingsOf))
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func readCauses(ctx context.Context, tx *db.Tx, documents []*unsigned) (*causes,
 }
 
 func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) error {
-	closed, err := db.All[closedOrder](ctx, tx.SQL, readOrders, db.IDs(ids))
+	closed, err := db.All[closedOrder](ctx, tx.SQL, named("read_orders_of_receipts"), db.IDs(ids))
 	if err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 		OrderID uuid.UUID `db:"order_id"`
 		Reason  *string   `db:"reason"`
 		step
-	}](ctx, tx.SQL, readSteps, db.IDs(ids))
+	}](ctx, tx.SQL, named("read_steps_of_receipts"), db.IDs(ids))
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 	moved, err := db.All[struct {
 		OrderID uuid.UUID `db:"order_id"`
 		transfer
-	}](ctx, tx.SQL, readTransfers, db.IDs(ids))
+	}](ctx, tx.SQL, named("read_transfers_of_receipts"), db.IDs(ids))
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func (c *causes) readOrders(ctx context.Context, tx *db.Tx, ids []uuid.UUID) err
 	bound, err := db.All[struct {
 		use
 		file
-	}](ctx, tx.SQL, readFiles, db.IDs(ids))
+	}](ctx, tx.SQL, named("read_files_of_receipts"), db.IDs(ids))
 	if err != nil {
 		return err
 	}

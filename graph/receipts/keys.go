@@ -55,7 +55,7 @@ type KeySet struct {
 // PublishedKeys returns the keys that verify receipts, the newest first, with the proofs of their entries in the key log. Retired keys
 // stay among them. Anyone may call it.
 func (a *API) PublishedKeys(ctx context.Context) (*KeySet, error) {
-	numbers, err := db.Column[int](ctx, a.DB.SQL, selectSigningKeys, keylog.PurposeReceipts)
+	numbers, err := db.Column[int](ctx, a.DB.SQL, named("select_signing_keys"), keylog.PurposeReceipts)
 	if err != nil {
 		return nil, err
 	}

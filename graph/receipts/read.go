@@ -21,7 +21,7 @@ func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.All[row](ctx, a.DB.SQL, readReceipt, id, v.BotID)
+	rows, err := db.All[row](ctx, a.DB.SQL, named("read_receipt"), id, v.BotID)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (a *API) OrderReceipt(ctx context.Context, in ReceiptInput) (*Result, error
 	if len(cards) > 0 && cards[0].Proof != nil {
 		return &Result{cards[0]}, nil
 	}
-	soon, err := db.Column[bool](ctx, a.DB.SQL, isSignedSoon, id, v.BotID)
+	soon, err := db.Column[bool](ctx, a.DB.SQL, named("is_signed_soon"), id, v.BotID)
 	if err != nil {
 		return nil, err
 	}
@@ -50,12 +50,12 @@ func (a *API) MyReceipts(ctx context.Context, in ListInput) (*List, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := db.All[row](ctx, a.DB.SQL, listReceipts, v.BotID, before, page.CursorSize+1)
+	rows, err := db.All[row](ctx, a.DB.SQL, named("list_receipts"), v.BotID, before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}
 	if len(rows) == 0 && before != nil {
-		known, err := db.Column[uuid.UUID](ctx, a.DB.SQL, isReceiptOf, before, v.BotID)
+		known, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("is_receipt_of"), before, v.BotID)
 		if err != nil {
 			return nil, err
 		}
@@ -98,7 +98,7 @@ func (a *API) PublicRating(ctx context.Context, in RatingInput) (*PublicDocument
 		return nil, err
 	}
 	found, err := readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*row, error) {
-		return db.One[row](ctx, on, readPublicRating, id)
+		return db.One[row](ctx, on, named("read_public_rating_document"), id)
 	})
 	if err != nil {
 		return nil, err

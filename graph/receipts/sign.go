@@ -84,7 +84,7 @@ func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 
 // signBatch signs the oldest documents but some in one transaction, and returns all that were to be signed.
 func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most int) (ids []uuid.UUID, err error) {
-	due, err := db.All[unsigned](ctx, tx.SQL, selectUnsigned, db.IDs(but), most)
+	due, err := db.All[unsigned](ctx, tx.SQL, named("select_unsigned_receipts"), db.IDs(but), most)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func (a *API) signBatch(ctx context.Context, tx *db.Tx, but []uuid.UUID, most in
 		sum := sha256.Sum256(append(append([]byte(commitmentPrefix), salt...), documents[i]...))
 		salts[i], commitments[i] = salt, sum[:]
 	}
-	_, err = tx.SQL.ExecContext(ctx, saveSigned.Text, db.IDs(ids), pq.Array(documents), pq.ByteaArray(salts), noLabel, pq.ByteaArray(commitments))
+	_, err = tx.SQL.ExecContext(ctx, named("save_signed_receipts").Text, db.IDs(ids), pq.Array(documents), pq.ByteaArray(salts), noLabel, pq.ByteaArray(commitments))
 	return ids, err
 }
 
@@ -220,7 +220,7 @@ func (s *signer) rating(r *givenRating, d *unsigned) *rating {
 // walks all orders and ratings in batches that each commit, so it may be stopped half-way, repeated, and run in
 // several processes at once. Only jobs call it.
 func (a *API) AddMissing(ctx context.Context) error {
-	for _, statement := range []*db.Statement{addMissing, addMissingRated} {
+	for _, statement := range []*db.Statement{named("add_missing_receipts"), named("add_missing_rating_receipts")} {
 		for after := uuid.Nil; ; {
 			last, err := db.Column[uuid.UUID](ctx, a.DB.SQL, statement, after, addBatch)
 			if err != nil {
@@ -249,10 +249,10 @@ func (a *API) Announce(ctx context.Context) (announced int64, err error) {
 	for {
 		var batch []uuid.UUID
 		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-			if batch, err = db.Column[uuid.UUID](ctx, tx.SQL, takeProven, signBatch); err != nil || len(batch) == 0 {
+			if batch, err = db.Column[uuid.UUID](ctx, tx.SQL, named("take_proven_receipts"), signBatch); err != nil || len(batch) == 0 {
 				return err
 			}
-			found, err := db.All[notified](ctx, tx.SQL, readNotified, db.IDs(batch))
+			found, err := db.All[notified](ctx, tx.SQL, named("read_notified"), db.IDs(batch))
 			if err != nil || len(found) == 0 {
 				return err
 			}

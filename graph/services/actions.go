@@ -41,7 +41,7 @@ func readStanding(ctx context.Context, on db.Querier, caller viewer.Viewer, rows
 		RequesterID *uuid.UUID    `db:"requester_id"`
 		RecipientID *uuid.UUID    `db:"recipient_id"`
 		State       contact.State `db:"state"`
-	}](ctx, on, selectStanding, caller.BotID, db.IDs(slices.Compact(agents)))
+	}](ctx, on, named("select_standing"), caller.BotID, db.IDs(slices.Compact(agents)))
 	if err != nil {
 		return standing{}, err
 	}

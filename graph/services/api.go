@@ -22,14 +22,9 @@ import (
 var files embed.FS
 
 var (
-	statements          = db.Load(files)
-	selectService       = statements.Named("select_service")
-	selectPublicService = statements.Named("select_public_service")
-	selectSome          = statements.Named("select_some_services")
-	listServices        = statements.Named("list_services")
-	listAgentServices   = statements.Named("list_services_of")
-	selectStanding      = statements.Named("select_standing")
-	searchServices      = search.NewWays(statements, "services")
+	statements     = db.Load(files)
+	named          = statements.Named
+	searchServices = search.NewWays(statements, "services")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -42,7 +42,7 @@ func (a *API) CreateService(ctx context.Context, in CreateServiceInput) (*Servic
 		if err != nil {
 			return nil, err
 		}
-		return readOne(ctx, tx.SQL, selectService, s.ID, v)
+		return readOne(ctx, tx.SQL, named("select_service"), s.ID, v)
 	})
 }
 
@@ -88,7 +88,7 @@ func (a *API) UpdateService(ctx context.Context, in UpdateServiceInput) (*Servic
 		if err := change.Exec(ctx); err != nil {
 			return nil, err
 		}
-		return readOne(ctx, tx.SQL, selectService, f.id, v)
+		return readOne(ctx, tx.SQL, named("select_service"), f.id, v)
 	})
 }
 

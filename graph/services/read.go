@@ -36,11 +36,11 @@ func (a *API) ServiceCatalogue(ctx context.Context, in CatalogueInput) (*Service
 func (w wanted) find(ctx context.Context, on db.Querier, caller uuid.UUID) ([]*row, error) {
 	switch {
 	case w.bot != nil:
-		return db.All[row](ctx, on, listAgentServices, *w.bot, w.q, w.Offset(), w.Limit())
+		return db.All[row](ctx, on, named("list_services_of"), *w.bot, w.q, w.Offset(), w.Limit())
 	case w.q != "":
 		return search.All[row](ctx, on, searchServices, w.Offset(), w.Limit(), w.q, caller, w.q)
 	default:
-		return db.All[row](ctx, on, listServices, caller, w.Offset(), w.Limit())
+		return db.All[row](ctx, on, named("list_services"), caller, w.Offset(), w.Limit())
 	}
 }
 
@@ -52,14 +52,14 @@ func (a *API) Service(ctx context.Context, in ServiceInput) (*ServiceResult, err
 		return nil, err
 	}
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) (*ServiceResult, error) {
-		return readOne(ctx, on, selectPublicService, id, viewer.From(ctx))
+		return readOne(ctx, on, named("select_public_service"), id, viewer.From(ctx))
 	})
 }
 
 // PublicSome returns those of some services that everyone sees, in the order of the ids (§4.13). Faults: rate_limited.
 func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) {
 	return readpool.Read(ctx, a.Reads.Run, false, func(ctx context.Context, on db.Querier) ([]*Card, error) {
-		rows, err := db.All[row](ctx, on, selectSome, db.IDs(ids))
+		rows, err := db.All[row](ctx, on, named("select_some_services"), db.IDs(ids))
 		if err != nil {
 			return nil, err
 		}
@@ -67,12 +67,10 @@ func (a *API) PublicSome(ctx context.Context, ids []uuid.UUID) ([]*Card, error) 
 	})
 }
 
-var listOwnServices = statements.Named("list_own_services")
-
 // Own lists up to limit services of an agent, in the order of their ids behind after, also if its profile is closed. Only package
 // exports calls it.
 func (a *API) Own(ctx context.Context, agent, after uuid.UUID, limit int) ([]*Card, error) {
-	rows, err := db.All[row](ctx, a.DB.SQL, listOwnServices, agent, after, limit)
+	rows, err := db.All[row](ctx, a.DB.SQL, named("list_own_services"), agent, after, limit)
 	if err != nil {
 		return nil, err
 	}

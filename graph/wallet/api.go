@@ -24,14 +24,8 @@ import (
 var files embed.FS
 
 var (
-	statements       = db.Load(files)
-	postTransaction  = statements.Named("post_transaction")
-	listEntries      = statements.Named("list_entries")
-	disabledTriggers = statements.Named("disabled_triggers")
-	lockProgressRow  = statements.Named("lock_progress")
-	saveProgress     = statements.Named("save_progress")
-	endCheck         = statements.Named("end_check")
-	readResults      = statements.Named("read_results")
+	statements = db.Load(files)
+	named      = statements.Named
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -21,7 +21,7 @@ type checkResult struct {
 // Metrics returns for /metrics the findings of the last checks of both scopes, whichever process ran them, and those so far of a
 // check that still runs. It does not check the caller.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
-	results, err := db.All[checkResult](ctx, a.DB.SQL, readResults)
+	results, err := db.All[checkResult](ctx, a.DB.SQL, named("read_results"))
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,7 @@ func (a *API) WalletHistory(ctx context.Context, in HistoryInput) (*History, err
 	if err != nil {
 		return nil, err
 	}
-	read, err := db.All[Entry](ctx, a.DB.SQL, listEntries, v.BotID, stretch.Before, stretch.Limit+1)
+	read, err := db.All[Entry](ctx, a.DB.SQL, named("list_entries"), v.BotID, stretch.Before, stretch.Limit+1)
 	if err != nil {
 		return nil, err
 	}

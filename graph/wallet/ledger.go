@@ -140,7 +140,7 @@ func Post(ctx context.Context, tx *db.Tx, t Transaction) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, postTransaction.Text, posted)
+	_, err = tx.SQL.ExecContext(ctx, named("post_transaction").Text, posted)
 	if refusal := Refusal(err); refusal != nil {
 		return refusal
 	}

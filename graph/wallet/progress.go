@@ -111,7 +111,7 @@ func nextSlice(ctx context.Context, tx *db.Tx, scope Scope) (found []Discrepancy
 
 // lockProgress returns nil if the check is not due.
 func lockProgress(ctx context.Context, tx *db.Tx, s scopeRow) (*progress, error) {
-	p, err := db.One[progress](ctx, tx.SQL, lockProgressRow, s.scope, s.every.Seconds())
+	p, err := db.One[progress](ctx, tx.SQL, named("lock_progress"), s.scope, s.every.Seconds())
 	if err != nil {
 		return nil, err
 	}
@@ -130,14 +130,14 @@ func (p *progress) save(ctx context.Context, tx *db.Tx, scope Scope) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, saveProgress.Text, scope, p.Phase, p.Position, p.NextSince, string(raw))
+	_, err = tx.SQL.ExecContext(ctx, named("save_progress").Text, scope, p.Phase, p.Position, p.NextSince, string(raw))
 	return err
 }
 
 // end saves what the check has found. If it has found anything, the next check begins where this one did, so that it finds it
 // again.
 func (p *progress) end(ctx context.Context, tx *db.Tx, scope Scope) error {
-	off, err := db.All[Discrepancy](ctx, tx.SQL, disabledTriggers)
+	off, err := db.All[Discrepancy](ctx, tx.SQL, named("disabled_triggers"))
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (p *progress) end(ctx context.Context, tx *db.Tx, scope Scope) error {
 	if err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, endCheck.Text, scope, p.Since, string(raw))
+	_, err = tx.SQL.ExecContext(ctx, named("end_check").Text, scope, p.Since, string(raw))
 	return err
 }
 

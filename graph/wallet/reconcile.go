@@ -72,7 +72,7 @@ func (a *API) Reconcile(ctx context.Context) ([]Discrepancy, error) {
 			at = until
 		}
 	}
-	off, err := db.All[Discrepancy](ctx, a.DB.SQL, disabledTriggers)
+	off, err := db.All[Discrepancy](ctx, a.DB.SQL, named("disabled_triggers"))
 	if err != nil {
 		return nil, err
 	}

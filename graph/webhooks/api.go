@@ -39,41 +39,7 @@ import (
 var files embed.FS
 
 var (
-	statements          = db.Load(files)
-	lockAgent           = statements.Named("lock_agent")
-	holdsToken          = statements.Named("holds_token")
-	lockWebhooks        = statements.Named("lock_webhooks")
-	dropAllPending      = statements.Named("drop_all_pending")
-	voidWebhooks        = statements.Named("void_webhooks")
-	addPending          = statements.Named("add_pending")
-	untested            = statements.Named("untested")
-	waitingTest         = statements.Named("waiting_test")
-	addTest             = statements.Named("add_test")
-	lookNow             = statements.Named("look_now")
-	lookAgain           = statements.Named("look_again")
-	lookDue             = statements.Named("look_due")
-	queueDue            = statements.Named("queue_due")
-	hasWebhooks         = statements.Named("has_webhooks")
-	selectEndpoint      = statements.Named("select_endpoint")
-	claimWebhook        = statements.Named("claim_webhook")
-	leaveWebhook        = statements.Named("leave_webhook")
-	releaseWebhook      = statements.Named("release_webhook")
-	beginAttempt        = statements.Named("begin_attempt")
-	undoAttempt         = statements.Named("undo_attempt")
-	endPending          = statements.Named("end_pending")
-	postponePending     = statements.Named("postpone_pending")
-	dropPending         = statements.Named("drop_pending")
-	dropEvents          = statements.Named("drop_events")
-	lockNoted           = statements.Named("lock_noted")
-	addTime             = statements.Named("add_time")
-	noteSuccess         = statements.Named("note_success")
-	noteFailure         = statements.Named("note_failure")
-	switchOff           = statements.Named("switch_off")
-	addDelivery         = statements.Named("add_delivery")
-	listDeliveries      = statements.Named("list_deliveries")
-	deleteOldDeliveries = statements.Named("delete_old_deliveries")
-	deleteOldTimes      = statements.Named("delete_old_times")
-	webhookMetrics      = statements.Named("webhook_metrics")
+	named = db.Load(files).Named
 )
 
 // MaxPerAgent is how many webhooks an agent may have (§8).
@@ -120,10 +86,10 @@ const deleteBatch = 1000
 // DeleteOldDeliveries deletes the records of attempts that are past DeliveryRetention and returns how many. What is kept of the time
 // that they took goes, too.
 func (a *API) DeleteOldDeliveries(ctx context.Context) (int64, error) {
-	if _, err := a.DB.ExecBatches(ctx, deleteOldTimes.Text, deleteBatch, timeRetention.Seconds()); err != nil {
+	if _, err := a.DB.ExecBatches(ctx, named("delete_old_times").Text, deleteBatch, timeRetention.Seconds()); err != nil {
 		return 0, err
 	}
-	return a.DB.ExecBatches(ctx, deleteOldDeliveries.Text, deleteBatch, DeliveryRetention.Seconds())
+	return a.DB.ExecBatches(ctx, named("delete_old_deliveries").Text, deleteBatch, DeliveryRetention.Seconds())
 }
 
 // Metrics are the deliveries of the whole cluster that wait, for /metrics.
@@ -132,7 +98,7 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		Waiting     float64 `db:"waiting"`
 		Failing     float64 `db:"failing"`
 		LateSeconds float64 `db:"late_seconds"`
-	}](ctx, a.DB.SQL, webhookMetrics)
+	}](ctx, a.DB.SQL, named("webhook_metrics"))
 	if err != nil {
 		return nil, err
 	}

@@ -48,14 +48,14 @@ type endpoint struct {
 // one of the agent. Then it forgets the job, and the queue asks for the next one in time.
 func (a *API) claim(ctx context.Context, botID, id uuid.UUID) (taken bool, err error) {
 	return db.Change(ctx, a.DB, func(ctx context.Context, tx *db.Tx) (bool, error) {
-		if _, err := tx.SQL.ExecContext(ctx, lockWebhooks.Text, botID); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("lock_webhooks").Text, botID); err != nil {
 			return false, err
 		}
-		claimed, err := db.Column[uuid.UUID](ctx, tx.SQL, claimWebhook, id)
+		claimed, err := db.Column[uuid.UUID](ctx, tx.SQL, named("claim_webhook"), id)
 		if err != nil || len(claimed) > 0 {
 			return true, err
 		}
-		_, err = tx.SQL.ExecContext(ctx, leaveWebhook.Text, id, 0.0)
+		_, err = tx.SQL.ExecContext(ctx, named("leave_webhook").Text, id, 0.0)
 		return false, err
 	})
 }
@@ -65,10 +65,10 @@ func (a *API) release(ctx context.Context, botID, id uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		if _, err := tx.SQL.ExecContext(ctx, lockWebhooks.Text, botID); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("lock_webhooks").Text, botID); err != nil {
 			return err
 		}
-		_, err := tx.SQL.ExecContext(ctx, releaseWebhook.Text, id)
+		_, err := tx.SQL.ExecContext(ctx, named("release_webhook").Text, id)
 		return err
 	})
 }

@@ -72,23 +72,23 @@ func (a *API) TestWebhook(ctx context.Context, in Input) (*Test, error) {
 // askTest makes the test of a webhook, which is locked, due now, and returns the id under which it is sent. One test waits for a
 // webhook at most.
 func askTest(ctx context.Context, tx *db.Tx, id uuid.UUID) (uuid.UUID, error) {
-	waiting, err := db.Column[uuid.UUID](ctx, tx.SQL, waitingTest, id)
+	waiting, err := db.Column[uuid.UUID](ctx, tx.SQL, named("waiting_test"), id)
 	if err != nil {
 		return uuid.Nil, err
 	}
 	if len(waiting) == 0 {
 		waiting = []uuid.UUID{uuid.Must(uuid.NewV7())}
-		if _, err := tx.SQL.ExecContext(ctx, addTest.Text, id, waiting[0]); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("add_test").Text, id, waiting[0]); err != nil {
 			return uuid.Nil, err
 		}
 	}
-	_, err = tx.SQL.ExecContext(ctx, lookNow.Text, id)
+	_, err = tx.SQL.ExecContext(ctx, named("look_now").Text, id)
 	return waiting[0], err
 }
 
 // askMissingTests makes the tests of webhooks that wait for theirs and have none: of the given webhook, or of up to 100.
 func askMissingTests(ctx context.Context, tx *db.Tx, webhook *uuid.UUID) error {
-	found, err := db.Column[uuid.UUID](ctx, tx.SQL, untested, webhook)
+	found, err := db.Column[uuid.UUID](ctx, tx.SQL, named("untested"), webhook)
 	if err != nil {
 		return err
 	}

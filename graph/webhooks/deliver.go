@@ -64,10 +64,10 @@ func (d *attempt) lasts() bool { return !d.isTest() || d.Confirming }
 // leaves the job to another one. Only jobs call it.
 func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 	if a.Sender == nil { // the process that asked for the job has webhooks on
-		_, err := a.DB.SQL.ExecContext(ctx, leaveWebhook.Text, id, elsewhereSeconds)
+		_, err := a.DB.SQL.ExecContext(ctx, named("leave_webhook").Text, id, elsewhereSeconds)
 		return err
 	}
-	found, err := db.All[endpoint](ctx, a.DB.SQL, selectEndpoint, id)
+	found, err := db.All[endpoint](ctx, a.DB.SQL, named("select_endpoint"), id)
 	if err != nil || len(found) == 0 {
 		return err
 	}
@@ -75,7 +75,7 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 	if !of.Prompt {
 		defer a.slow.Add(-1)
 		if a.slow.Add(1) > maxSlow {
-			_, err := a.DB.SQL.ExecContext(ctx, leaveWebhook.Text, id, roomSeconds)
+			_, err := a.DB.SQL.ExecContext(ctx, named("leave_webhook").Text, id, roomSeconds)
 			return err
 		}
 	}
@@ -94,7 +94,7 @@ func (a *API) Deliver(ctx context.Context, id uuid.UUID) error {
 // deliverDue delivers until nothing is due, the time is over, or the endpoint does not answer at all.
 func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 	for began := time.Now(); time.Since(began) < sliceTime; {
-		d, err := db.One[attempt](ctx, a.DB.SQL, beginAttempt, id)
+		d, err := db.One[attempt](ctx, a.DB.SQL, named("begin_attempt"), id)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -106,7 +106,7 @@ func (a *API) deliverDue(ctx context.Context, id uuid.UUID) error {
 			return err
 		}
 		if body == nil {
-			if _, err := a.DB.SQL.ExecContext(ctx, endPending.Text, d.WebhookID, d.EventID); err != nil {
+			if _, err := a.DB.SQL.ExecContext(ctx, named("end_pending").Text, d.WebhookID, d.EventID); err != nil {
 				return err
 			}
 			continue
@@ -176,7 +176,7 @@ func (a *API) header(d *attempt, body []byte) http.Header {
 func (a *API) undo(ctx context.Context, d *attempt) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
-	_, err := a.DB.SQL.ExecContext(ctx, undoAttempt.Text, d.WebhookID, d.EventID)
+	_, err := a.DB.SQL.ExecContext(ctx, named("undo_attempt").Text, d.WebhookID, d.EventID)
 	return err
 }
 

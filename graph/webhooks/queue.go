@@ -56,11 +56,11 @@ func (a *API) queue(ctx context.Context, tx *db.Tx, s Scope) error {
 			return err
 		}
 	}
-	looked, err := db.Column[uuid.UUID](ctx, tx.SQL, lookDue)
+	looked, err := db.Column[uuid.UUID](ctx, tx.SQL, named("look_due"))
 	if err != nil || len(looked) == 0 {
 		return err
 	}
-	due, err := db.All[DeliverJob](ctx, tx.SQL, queueDue, db.IDs(looked))
+	due, err := db.All[DeliverJob](ctx, tx.SQL, named("queue_due"), db.IDs(looked))
 	if err != nil {
 		return err
 	}
@@ -80,11 +80,11 @@ func (s Scope) add(ctx context.Context, tx *db.Tx) error {
 		}
 	}
 	if !s.Recent && s.webhook == nil {
-		if _, err := tx.SQL.ExecContext(ctx, lookAgain.Text); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("look_again").Text); err != nil {
 			return err
 		}
 	}
-	_, err := tx.SQL.ExecContext(ctx, addPending.Text, idsOrNull(s.Agents), s.webhook, s.Recent, s.size())
+	_, err := tx.SQL.ExecContext(ctx, named("add_pending").Text, idsOrNull(s.Agents), s.webhook, s.Recent, s.size())
 	return err
 }
 
@@ -150,7 +150,7 @@ func (a *API) Run(ctx context.Context) {
 		}
 		clear(a.woken.agents)
 		a.woken.mu.Unlock()
-		have, err := db.Column[bool](ctx, a.DB.SQL, hasWebhooks, db.IDs(agents))
+		have, err := db.Column[bool](ctx, a.DB.SQL, named("has_webhooks"), db.IDs(agents))
 		if err == nil && have[0] {
 			_ = a.Queue(ctx, Scope{Agents: agents, Recent: true}) // the job repeats it within a second
 		}

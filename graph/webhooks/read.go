@@ -54,7 +54,7 @@ func (a *API) MyWebhookDeliveries(ctx context.Context, in DeliveriesInput) (*Del
 	if !exists {
 		return nil, fault.New(fault.NotFound)
 	}
-	found, err := db.All[Delivery](ctx, a.DB.SQL, listDeliveries, of.Of, of.Before, page.CursorSize+1)
+	found, err := db.All[Delivery](ctx, a.DB.SQL, named("list_deliveries"), of.Of, of.Before, page.CursorSize+1)
 	if err != nil {
 		return nil, err
 	}

@@ -37,11 +37,11 @@ func (a *API) record(ctx context.Context, d *attempt, got answer) error {
 // settle writes a verdict. The webhook may have been changed meanwhile. An attempt whose webhook was deleted or voided during it has
 // no effect: the event stays in the queue.
 func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v verdict) error {
-	voided, err := db.Column[int](ctx, tx.SQL, lockNoted, d.WebhookID)
+	voided, err := db.Column[int](ctx, tx.SQL, named("lock_noted"), d.WebhookID)
 	if err != nil {
 		return err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, addTime.Text, d.BotID, got.took.Seconds()); err != nil || len(voided) == 0 {
+	if _, err := tx.SQL.ExecContext(ctx, named("add_time").Text, d.BotID, got.took.Seconds()); err != nil || len(voided) == 0 {
 		return err
 	}
 	if voided[0] != d.Voided {
@@ -60,23 +60,23 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, d *attempt, got answer, v v
 		return err
 	}
 	if v.next != nil {
-		_, err = tx.SQL.ExecContext(ctx, postponePending.Text, d.WebhookID, d.EventID, v.next)
+		_, err = tx.SQL.ExecContext(ctx, named("postpone_pending").Text, d.WebhookID, d.EventID, v.next)
 		return err
 	}
-	if _, err = tx.SQL.ExecContext(ctx, endPending.Text, d.WebhookID, d.EventID); err != nil || v.state == "" {
+	if _, err = tx.SQL.ExecContext(ctx, named("end_pending").Text, d.WebhookID, d.EventID); err != nil || v.state == "" {
 		return err
 	}
-	switched, err := db.Column[uuid.UUID](ctx, tx.SQL, switchOff, d.WebhookID, d.URL, string(v.state), texts(downfalls[v.state]))
+	switched, err := db.Column[uuid.UUID](ctx, tx.SQL, named("switch_off"), d.WebhookID, d.URL, string(v.state), texts(downfalls[v.state]))
 	if err != nil || len(switched) == 0 {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, dropEvents.Text, d.WebhookID)
+	_, err = tx.SQL.ExecContext(ctx, named("drop_events").Text, d.WebhookID)
 	return err
 }
 
 // addRecord adds the record of an attempt, which its agent sees.
 func addRecord(ctx context.Context, tx *db.Tx, d *attempt, got answer, next *time.Time) error {
-	_, err := tx.SQL.ExecContext(ctx, addDelivery.Text, uuid.Must(uuid.NewV7()), d.WebhookID, d.EventID, d.Kind, d.Attempts,
+	_, err := tx.SQL.ExecContext(ctx, named("add_delivery").Text, uuid.Must(uuid.NewV7()), d.WebhookID, d.EventID, d.Kind, d.Attempts,
 		got.statusOrNull(), got.reason, d.Now, next)
 	return err
 }
@@ -85,7 +85,7 @@ func addRecord(ctx context.Context, tx *db.Tx, d *attempt, got answer, next *tim
 func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 	took := got.took.Seconds()
 	if got.reason == "" {
-		_, err := tx.SQL.ExecContext(ctx, noteSuccess.Text, d.WebhookID, d.URL, d.Now, got.took < promptTime, took)
+		_, err := tx.SQL.ExecContext(ctx, named("note_success").Text, d.WebhookID, d.URL, d.Now, got.took < promptTime, took)
 		return err
 	}
 	var notBefore *time.Time
@@ -93,7 +93,7 @@ func note(ctx context.Context, tx *db.Tx, d *attempt, got answer) error {
 		at := d.Now.Add(got.retryAfter)
 		notBefore = &at
 	}
-	_, err := tx.SQL.ExecContext(ctx, noteFailure.Text, d.WebhookID, d.Now, got.statusOrNull(), got.reason,
+	_, err := tx.SQL.ExecContext(ctx, named("note_failure").Text, d.WebhookID, d.Now, got.statusOrNull(), got.reason,
 		got.status != 0 && got.took < promptTime, took, notBefore, texts(auth.Endings))
 	return err
 }

@@ -46,7 +46,7 @@ func (a *API) UpdateWebhook(ctx context.Context, in UpdateInput) (*Result, error
 		if w, err = change.Save(ctx); err != nil {
 			return nil, err
 		}
-		if _, err := tx.SQL.ExecContext(ctx, dropPending.Text, of.id); err != nil {
+		if _, err := tx.SQL.ExecContext(ctx, named("drop_pending").Text, of.id); err != nil {
 			return nil, err
 		}
 		return &Result{newCard(w)}, a.queue(ctx, tx, Scope{webhook: &of.id})
@@ -111,24 +111,24 @@ func lock(ctx context.Context, tx *db.Tx, v viewer.Viewer, id uuid.UUID) (*ent.W
 // deleted, and attempts under way acknowledge nothing. Call it in the transaction that ends the agent's tokens or suspends it, with
 // the agent's row locked.
 func Pause(ctx context.Context, tx *db.Tx, botID uuid.UUID, why auth.Ending) error {
-	has, err := db.Column[uuid.UUID](ctx, tx.SQL, lockWebhooks, botID)
+	has, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_webhooks"), botID)
 	if err != nil || len(has) == 0 {
 		return err
 	}
-	if _, err := tx.SQL.ExecContext(ctx, dropAllPending.Text, botID); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("drop_all_pending").Text, botID); err != nil {
 		return err
 	}
-	_, err = tx.SQL.ExecContext(ctx, voidWebhooks.Text, botID, string(why))
+	_, err = tx.SQL.ExecContext(ctx, named("void_webhooks").Text, botID, string(why))
 	return err
 }
 
 // lockCaller locks the caller's row and checks its token once more, so that a request that was authenticated before the token ended
 // changes no webhook after it. Its faults are unauthorized and, for a suspended agent, forbidden.
 func lockCaller(ctx context.Context, tx *db.Tx, v viewer.Viewer) error {
-	if _, err := tx.SQL.ExecContext(ctx, lockAgent.Text, v.BotID); err != nil {
+	if _, err := tx.SQL.ExecContext(ctx, named("lock_agent").Text, v.BotID); err != nil {
 		return err
 	}
-	suspended, err := db.Column[bool](ctx, tx.SQL, holdsToken, v.TokenID)
+	suspended, err := db.Column[bool](ctx, tx.SQL, named("holds_token"), v.TokenID)
 	switch {
 	case err != nil:
 		return err
