@@ -201,7 +201,7 @@ func New(c Config) *Graph {
 		DB: c.DB, Quotas: c.Quotas, Email: mails, Auth: tokens, ReadOnboarding: onboard.Onboarding,
 		ProfileChanged: onboard.ProfileChanged, InsertJob: c.Enqueue, LeaveTrash: g.Bots.LeaveTrash, SendsMail: c.Mail != nil,
 	}
-	g.Tasks = &tasks.API{DB: c.DB, Quotas: c.Quotas, Reads: reads, Orders: g.Orders, Events: outbox}
+	g.Tasks = &tasks.API{DB: c.DB, Quotas: c.Quotas, Reads: reads, Orders: g.Orders, Events: outbox, Enqueue: c.Enqueue}
 	g.Contacts.Blocked = g.Tasks.Blocked
 	g.Lifecycle = &lifecycle.API{
 		DB: c.DB, Bots: g.Bots, Email: mails, Orders: g.Orders, Deleted: g.Tasks.CustomerDeleted, TokensEnded: c.Sockets.TokensEnded,

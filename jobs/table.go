@@ -11,6 +11,7 @@ import (
 	"stoa/graph/email"
 	"stoa/graph/exports"
 	"stoa/graph/owners"
+	"stoa/graph/tasks"
 	"stoa/graph/wallet"
 	"stoa/graph/webhooks"
 )
@@ -126,6 +127,10 @@ var table = []row{
 		n, err := c.Graph.Lifecycle.Erase(ctx)
 		c.logCount(ctx, "agents erased at their request", n)
 		return err
+	}),
+	// Tells the agents that watch for a new task.
+	job(promptQueue, 30*time.Second, func(ctx context.Context, c Config, args tasks.AnnounceJob) error {
+		return c.Graph.Tasks.Announce(ctx, args.TaskID)
 	}),
 	// Grants an agent what it has just earned.
 	job(promptQueue, 30*time.Second, func(ctx context.Context, c Config, args wallet.RewardJob) error {

@@ -280,8 +280,14 @@ var lifecycleCases = map[string][]lifecycleCase{
 		draft := s.draft(s.contractor, order, nil).ok(http.StatusCreated)["draft"].(map[string]any)
 		return of(order) + "/drafts/" + of(draft), map[string]any{"operation_id": uuid.NewString(), "verdict": "fine"}
 	})},
-	"GET /tasks":           {pathOnly},
-	"POST /tasks":          {refused(fault.ParticipantInactive, body(taskTerms))},
+	"GET /tasks":          {pathOnly},
+	"POST /tasks":         {refused(fault.ParticipantInactive, body(taskTerms))},
+	"PUT /tasks/watch":    {allowed(body(map[string]any{"q": "poem"}))},
+	"DELETE /tasks/watch": {pathOnly},
+	"GET /tasks/watch": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		s.send("PUT", "/api/v1/tasks/watch", me.Token, map[string]any{"q": "poem"}).ok(http.StatusOK)
+		return "", nil
+	})},
 	"GET /tasks/{task_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, me)), nil })},
 	"POST /tasks/{task_id}/close": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
 		return of(task(s, me)), nil

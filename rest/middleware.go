@@ -52,7 +52,7 @@ func (s *server) instrument(next http.Handler) http.Handler {
 // methodLabel is the method if it is one that routes have: others are the client's words.
 func methodLabel(method string) string {
 	switch method {
-	case http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
+	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
 		return method
 	}
 	return "other"
@@ -203,7 +203,7 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 	}
 	preflights = cors.Handler(cors.Options{
 		AllowedOrigins: c.AllowedOrigins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
+		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: append([]string{
 			"Authorization", "Content-Type", "If-Match", "If-None-Match", "If-Range", "If-Unmodified-Since", "Last-Event-ID", "Range",
 			web.RequestIDHeader,
@@ -238,13 +238,14 @@ func (s *server) dispatch(byMethod map[string]http.Handler, preflight func(http.
 	allow := strings.Join(slices.Sorted(maps.Keys(byMethod)), ", ") + ", " + http.MethodOptions
 	_, changes := byMethod[http.MethodPatch]
 	_, posts := byMethod[http.MethodPost]
+	_, puts := byMethod[http.MethodPut]
 	options := preflight(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		h := w.Header()
 		h.Set("Allow", allow)
 		if changes {
 			h.Set("Accept-Patch", web.JSONType)
 		}
-		if changes || posts {
+		if changes || posts || puts {
 			h.Set("Accept-Encoding", "identity") // of request bodies (RFC 7694)
 		}
 		w.WriteHeader(http.StatusNoContent)

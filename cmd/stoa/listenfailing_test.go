@@ -72,6 +72,7 @@ func TestListenHelpShowsEveryKind(t *testing.T) {
 		events.ContactBlocked: events.ContactPayload{}, events.MessageCreated: events.MessagePayload{}, events.OrderChanged: events.OrderPayload{},
 		events.ProfileRecommendations: events.RecommendationsPayload{}, events.OrderRated: events.RatingPayload{},
 		events.OrderReceipt: events.ReceiptPayload{}, events.ExportReady: events.ExportPayload{}, events.OrderDraft: events.DraftPayload{}, events.OrderDraftReply: events.DraftReplyPayload{},
+		events.TaskPosted:    events.TaskPostedPayload{},
 		events.TaskResponded: events.TaskRespondedPayload{}, events.TaskSelected: events.TaskSelectedPayload{},
 		events.TaskDeclined: events.TaskDeclinedPayload{}, events.FeedbackAnswered: events.FeedbackPayload{}, events.OperatorNotice: events.NoticePayload{},
 	}

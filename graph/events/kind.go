@@ -27,6 +27,7 @@ const (
 	OrderDraftReply        Kind = "order.draft_reply"
 	OrderReceipt           Kind = "order.receipt"
 	ExportReady            Kind = "export.ready"
+	TaskPosted             Kind = "task.posted"
 	TaskResponded          Kind = "task.responded"
 	TaskSelected           Kind = "task.selected"
 	TaskDeclined           Kind = "task.declined"
@@ -51,7 +52,7 @@ var firstKinds = []string{
 // latestKinds came with the latest version; connections of an earlier one do not get them.
 var latestKinds = []string{
 	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply), string(OrderReceipt),
-	string(TaskResponded), string(TaskSelected), string(TaskDeclined),
+	string(TaskPosted), string(TaskResponded), string(TaskSelected), string(TaskDeclined),
 	string(FeedbackAnswered), string(ExportReady), string(OperatorNotice),
 }
 
@@ -124,6 +125,11 @@ type RatingPayload struct {
 type ReceiptPayload struct {
 	OrderID   uuid.UUID `json:"order_id"`
 	ReceiptID uuid.UUID `json:"receipt_id"`
+}
+
+// TaskPostedPayload is the payload of task.posted, for an agent that watches for new tasks.
+type TaskPostedPayload struct {
+	TaskID uuid.UUID `json:"task_id"`
 }
 
 // TaskRespondedPayload is the payload of task.responded, for the task's customer. BotID is the response's author.

@@ -899,6 +899,7 @@ type ComplexityRoot struct {
 		SuspendBot                 func(childComplexity int, botID uuid.UUID, message *string, reason string) int
 		TestWebhook                func(childComplexity int, input webhooks.Input) int
 		TopUpWallet                func(childComplexity int, botID uuid.UUID, amountMinor int64, operationID *uuid.UUID, reason string) int
+		UnwatchTasks               func(childComplexity int) int
 		UpdateMe                   func(childComplexity int, input bots.UpdateMeInput) int
 		UpdatePost                 func(childComplexity int, input posts.UpdatePostInput) int
 		UpdateResponse             func(childComplexity int, input tasks.UpdateResponseInput) int
@@ -907,6 +908,7 @@ type ComplexityRoot struct {
 		UpdateWebhook              func(childComplexity int, input webhooks.UpdateInput) int
 		VerifyOwnerEmail           func(childComplexity int, input owners.CodeInput) int
 		VerifyRegistrationEmail    func(childComplexity int, input owners.CodeInput) int
+		WatchTasks                 func(childComplexity int, input tasks.WatchInput) int
 		WithdrawDocument           func(childComplexity int, id uuid.UUID, reason string) int
 		WithdrawResponse           func(childComplexity int, input tasks.ResponseInput) int
 		WritePreset                func(childComplexity int, input operator.PresetInput, reason string) int
@@ -1342,6 +1344,7 @@ type ComplexityRoot struct {
 		Task                     func(childComplexity int, input tasks.TaskInput) int
 		TaskBoard                func(childComplexity int, input tasks.TaskBoardInput) int
 		TaskResponses            func(childComplexity int, input tasks.TaskResponsesInput) int
+		TaskWatch                func(childComplexity int) int
 		Tasks                    func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.TaskOrder, where *ent.TaskWhereInput) int
 		Trade                    func(childComplexity int, orderID uuid.UUID) int
 		Trades                   func(childComplexity int, orderIds []uuid.UUID) int
@@ -1751,6 +1754,12 @@ type ComplexityRoot struct {
 		Task func(childComplexity int) int
 	}
 
+	TaskWatch struct {
+		CreatedAt      func(childComplexity int) int
+		MinAmountMinor func(childComplexity int) int
+		Q              func(childComplexity int) int
+	}
+
 	TokenGrant struct {
 		Token          func(childComplexity int) int
 		TokenExpiresAt func(childComplexity int) int
@@ -1816,6 +1825,14 @@ type ComplexityRoot struct {
 	WalletHistory struct {
 		Entries    func(childComplexity int) int
 		NextBefore func(childComplexity int) int
+	}
+
+	WatchEnded struct {
+		Deleted func(childComplexity int) int
+	}
+
+	WatchResult struct {
+		Watch func(childComplexity int) int
 	}
 
 	Webhook struct {
@@ -1993,6 +2010,8 @@ type MutationResolver interface {
 	DeleteService(ctx context.Context, input services.ServiceInput) (*services.DeletedService, error)
 	CreateTask(ctx context.Context, input tasks.CreateTaskInput) (*tasks.TaskResult, error)
 	CloseTask(ctx context.Context, input tasks.TaskInput) (*tasks.TaskResult, error)
+	WatchTasks(ctx context.Context, input tasks.WatchInput) (*tasks.WatchResult, error)
+	UnwatchTasks(ctx context.Context) (*tasks.WatchEnded, error)
 	RespondToTask(ctx context.Context, input tasks.RespondInput) (*tasks.ResponseResult, error)
 	UpdateResponse(ctx context.Context, input tasks.UpdateResponseInput) (*tasks.ResponseResult, error)
 	WithdrawResponse(ctx context.Context, input tasks.ResponseInput) (*tasks.ResponseResult, error)
@@ -2074,6 +2093,7 @@ type QueryResolver interface {
 	TaskBoard(ctx context.Context, input tasks.TaskBoardInput) (*tasks.TaskList, error)
 	Task(ctx context.Context, input tasks.TaskInput) (*tasks.TaskResult, error)
 	TaskResponses(ctx context.Context, input tasks.TaskResponsesInput) (*tasks.ResponseList, error)
+	TaskWatch(ctx context.Context) (*tasks.WatchResult, error)
 	ListOwnResponses(ctx context.Context, input tasks.OwnResponsesInput) (*tasks.OwnResponseList, error)
 	MyWallet(ctx context.Context) (*wallet.OwnWallet, error)
 	WalletHistory(ctx context.Context, input wallet.HistoryInput) (*wallet.History, error)
@@ -5673,6 +5693,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.TopUpWallet(childComplexity, args["botId"].(uuid.UUID), args["amountMinor"].(int64), args["operationId"].(*uuid.UUID), args["reason"].(string)), true
+	case "Mutation.unwatchTasks":
+		if e.ComplexityRoot.Mutation.UnwatchTasks == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mutation.UnwatchTasks(childComplexity), true
 	case "Mutation.updateMe":
 		if e.ComplexityRoot.Mutation.UpdateMe == nil {
 			break
@@ -5761,6 +5787,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.VerifyRegistrationEmail(childComplexity, args["input"].(owners.CodeInput)), true
+	case "Mutation.watchTasks":
+		if e.ComplexityRoot.Mutation.WatchTasks == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_watchTasks_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WatchTasks(childComplexity, args["input"].(tasks.WatchInput)), true
 	case "Mutation.withdrawDocument":
 		if e.ComplexityRoot.Mutation.WithdrawDocument == nil {
 			break
@@ -7943,6 +7980,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.TaskResponses(childComplexity, args["input"].(tasks.TaskResponsesInput)), true
+	case "Query.taskWatch":
+		if e.ComplexityRoot.Query.TaskWatch == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.TaskWatch(childComplexity), true
 	case "Query.tasks":
 		if e.ComplexityRoot.Query.Tasks == nil {
 			break
@@ -9515,6 +9558,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TaskResult.Task(childComplexity), true
 
+	case "TaskWatch.createdAt":
+		if e.ComplexityRoot.TaskWatch.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskWatch.CreatedAt(childComplexity), true
+	case "TaskWatch.minAmountMinor":
+		if e.ComplexityRoot.TaskWatch.MinAmountMinor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskWatch.MinAmountMinor(childComplexity), true
+	case "TaskWatch.q":
+		if e.ComplexityRoot.TaskWatch.Q == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TaskWatch.Q(childComplexity), true
+
 	case "TokenGrant.token":
 		if e.ComplexityRoot.TokenGrant.Token == nil {
 			break
@@ -9780,6 +9842,20 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WalletHistory.NextBefore(childComplexity), true
+
+	case "WatchEnded.deleted":
+		if e.ComplexityRoot.WatchEnded.Deleted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WatchEnded.Deleted(childComplexity), true
+
+	case "WatchResult.watch":
+		if e.ComplexityRoot.WatchResult.Watch == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WatchResult.Watch(childComplexity), true
 
 	case "Webhook.bot":
 		if e.ComplexityRoot.Webhook.Bot == nil {
@@ -10290,6 +10366,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUpdateServiceInput,
 		ec.unmarshalInputUpdateWebhookInput,
 		ec.unmarshalInputWalletHistoryInput,
+		ec.unmarshalInputWatchInput,
 		ec.unmarshalInputWebhookDeliveriesInput,
 		ec.unmarshalInputWebhookDeliveryOrder,
 		ec.unmarshalInputWebhookDeliveryWhereInput,
@@ -15454,15 +15531,21 @@ type ServiceCard @goModel(model: "stoa/graph/services.Card") {
   task(input: TaskInput!): TaskResult!
   "The responses to a task, newest first, 100 a page. For its customer, who sees all but the withdrawn, and its responders, who see their own."
   taskResponses(input: TaskResponsesInput!): ResponseList!
+  "What the caller watches for. For agents."
+  taskWatch: WatchResult!
   "The caller's own responses, newest first, 100 a page, each with its task. For agents."
   listOwnResponses(input: OwnResponsesInput! = {}): OwnResponseList!
 }
 
 extend type Mutation {
-  "Puts a task on the board; nothing is reserved. For agents."
+  "Puts a task on the board; nothing is reserved, but the available balance must hold the total. For agents."
   createTask(input: CreateTaskInput!): TaskResult!
   "Ends an open task without an order. For its customer."
   closeTask(input: TaskInput!): TaskResult!
+  "Has the caller told of new tasks by the event task.posted, in place of its watch before. For agents."
+  watchTasks(input: WatchInput!): WatchResult!
+  "Ends the caller's watch. For agents."
+  unwatchTasks: WatchEnded!
   "Offers to do a task. For agents other than its customer, once a task unless the response was withdrawn."
   respondToTask(input: RespondToTaskInput!): ResponseResult!
   "Changes text or reward of an open response. For its author."
@@ -15510,6 +15593,13 @@ input CreateTaskInput @goModel(model: "stoa/graph/tasks.CreateTaskInput") {
   amountMinor: Int64
 }
 
+input WatchInput @goModel(model: "stoa/graph/tasks.WatchInput") {
+  "A substring of title or description, up to 160 characters; empty for every task."
+  q: String
+  "The least reward; any unless sent."
+  minAmountMinor: Int64
+}
+
 input RespondToTaskInput @goModel(model: "stoa/graph/tasks.RespondInput") {
   taskId: ID!
   text: String
@@ -15542,6 +15632,22 @@ input SelectResponseInput @goModel(model: "stoa/graph/tasks.SelectInput") {
 
 type TaskResult @goModel(model: "stoa/graph/tasks.TaskResult") {
   task: TaskCard!
+}
+
+type WatchResult @goModel(model: "stoa/graph/tasks.WatchResult") {
+  watch: TaskWatch!
+}
+
+type WatchEnded @goModel(model: "stoa/graph/tasks.WatchEnded") {
+  deleted: Boolean!
+}
+
+"What an agent watches for."
+type TaskWatch @goModel(model: "stoa/graph/tasks.WatchCard") {
+  q: String!
+  "Null for any reward."
+  minAmountMinor: Int64
+  createdAt: Time!
 }
 
 type TaskList @goModel(model: "stoa/graph/tasks.TaskList") {
@@ -18847,6 +18953,18 @@ func (ec *executionContext) childFields_TaskResult(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type TaskResult", field.Name)
 }
 
+func (ec *executionContext) childFields_TaskWatch(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "q":
+		return ec.fieldContext_TaskWatch_q(ctx, field)
+	case "minAmountMinor":
+		return ec.fieldContext_TaskWatch_minAmountMinor(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_TaskWatch_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TaskWatch", field.Name)
+}
+
 func (ec *executionContext) childFields_TokenGrant(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "token":
@@ -18979,6 +19097,22 @@ func (ec *executionContext) childFields_WalletHistory(ctx context.Context, field
 		return ec.fieldContext_WalletHistory_nextBefore(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WalletHistory", field.Name)
+}
+
+func (ec *executionContext) childFields_WatchEnded(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deleted":
+		return ec.fieldContext_WatchEnded_deleted(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WatchEnded", field.Name)
+}
+
+func (ec *executionContext) childFields_WatchResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "watch":
+		return ec.fieldContext_WatchResult_watch(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WatchResult", field.Name)
 }
 
 func (ec *executionContext) childFields_Webhook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -20621,6 +20755,20 @@ func (ec *executionContext) field_Mutation_verifyRegistrationEmail_args(ctx cont
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (owners.CodeInput, error) {
 			return ec.unmarshalNCodeInput2stoaᚋgraphᚋownersᚐCodeInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_watchTasks_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (tasks.WatchInput, error) {
+			return ec.unmarshalNWatchInput2stoaᚋgraphᚋtasksᚐWatchInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -36856,6 +37004,82 @@ func (ec *executionContext) fieldContext_Mutation_closeTask(ctx context.Context,
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_watchTasks(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_watchTasks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().WatchTasks(ctx, fc.Args["input"].(tasks.WatchInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.WatchResult) graphql.Marshaler {
+			return ec.marshalNWatchResult2ᚖstoaᚋgraphᚋtasksᚐWatchResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_watchTasks(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WatchResult(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_watchTasks_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unwatchTasks(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_unwatchTasks(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Mutation().UnwatchTasks(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.WatchEnded) graphql.Marshaler {
+			return ec.marshalNWatchEnded2ᚖstoaᚋgraphᚋtasksᚐWatchEnded(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_unwatchTasks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WatchEnded(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_respondToTask(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -46132,6 +46356,38 @@ func (ec *executionContext) fieldContext_Query_taskResponses(ctx context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_taskWatch(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_taskWatch(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().TaskWatch(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.WatchResult) graphql.Marshaler {
+			return ec.marshalNWatchResult2ᚖstoaᚋgraphᚋtasksᚐWatchResult(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_taskWatch(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WatchResult(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_listOwnResponses(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -52464,6 +52720,75 @@ func (ec *executionContext) fieldContext_TaskResult_task(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _TaskWatch_q(ctx context.Context, field graphql.CollectedField, obj *tasks.WatchCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskWatch_q(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Q, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskWatch_q(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskWatch", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _TaskWatch_minAmountMinor(ctx context.Context, field graphql.CollectedField, obj *tasks.WatchCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskWatch_minAmountMinor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MinAmountMinor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int64) graphql.Marshaler {
+			return ec.marshalOInt642ᚖint64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_TaskWatch_minAmountMinor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskWatch", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _TaskWatch_createdAt(ctx context.Context, field graphql.CollectedField, obj *tasks.WatchCard) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_TaskWatch_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_TaskWatch_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("TaskWatch", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _TokenGrant_token(ctx context.Context, field graphql.CollectedField, obj *auth.TokenGrant) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -53496,6 +53821,61 @@ func (ec *executionContext) _WalletHistory_nextBefore(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_WalletHistory_nextBefore(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("WalletHistory", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _WatchEnded_deleted(ctx context.Context, field graphql.CollectedField, obj *tasks.WatchEnded) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WatchEnded_deleted(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Deleted, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WatchEnded_deleted(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WatchEnded", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _WatchResult_watch(ctx context.Context, field graphql.CollectedField, obj *tasks.WatchResult) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WatchResult_watch(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Watch, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *tasks.WatchCard) graphql.Marshaler {
+			return ec.marshalNTaskWatch2ᚖstoaᚋgraphᚋtasksᚐWatchCard(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WatchResult_watch(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WatchResult",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_TaskWatch(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _Webhook_id(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
@@ -61863,6 +62243,43 @@ func (ec *executionContext) unmarshalInputWalletHistoryInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputWatchInput(ctx context.Context, obj any) (tasks.WatchInput, error) {
+	var it tasks.WatchInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"q", "minAmountMinor"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "q":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("q"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Q = data
+		case "minAmountMinor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("minAmountMinor"))
+			data, err := ec.unmarshalOInt642ᚖint64(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.MinAmountMinor = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputWebhookDeliveriesInput(ctx context.Context, obj any) (webhooks.DeliveriesInput, error) {
 	var it webhooks.DeliveriesInput
 	if obj == nil {
@@ -68668,6 +69085,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "watchTasks":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_watchTasks(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "unwatchTasks":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unwatchTasks(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "respondToTask":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_respondToTask(ctx, field)
@@ -73008,6 +73439,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "taskWatch":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_taskWatch(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "listOwnResponses":
 			field := field
 
@@ -76398,6 +76851,54 @@ func (ec *executionContext) _TaskResult(ctx context.Context, sel ast.SelectionSe
 	return out
 }
 
+var taskWatchImplementors = []string{"TaskWatch"}
+
+func (ec *executionContext) _TaskWatch(ctx context.Context, sel ast.SelectionSet, obj *tasks.WatchCard) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, taskWatchImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("TaskWatch")
+		case "q":
+			out.Values[i] = ec._TaskWatch_q(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "minAmountMinor":
+			out.Values[i] = ec._TaskWatch_minAmountMinor(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._TaskWatch_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var tokenGrantImplementors = []string{"TokenGrant"}
 
 func (ec *executionContext) _TokenGrant(ctx context.Context, sel ast.SelectionSet, obj *auth.TokenGrant) graphql.Marshaler {
@@ -76854,6 +77355,82 @@ func (ec *executionContext) _WalletHistory(ctx context.Context, sel ast.Selectio
 		case "nextBefore":
 			out.Values[i] = ec._WalletHistory_nextBefore(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var watchEndedImplementors = []string{"WatchEnded"}
+
+func (ec *executionContext) _WatchEnded(ctx context.Context, sel ast.SelectionSet, obj *tasks.WatchEnded) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, watchEndedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WatchEnded")
+		case "deleted":
+			out.Values[i] = ec._WatchEnded_deleted(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var watchResultImplementors = []string{"WatchResult"}
+
+func (ec *executionContext) _WatchResult(ctx context.Context, sel ast.SelectionSet, obj *tasks.WatchResult) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, watchResultImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WatchResult")
+		case "watch":
+			out.Values[i] = ec._WatchResult_watch(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -81638,6 +82215,16 @@ func (ec *executionContext) marshalNTaskState2stoaᚋentᚋtaskᚐState(ctx cont
 	return v
 }
 
+func (ec *executionContext) marshalNTaskWatch2ᚖstoaᚋgraphᚋtasksᚐWatchCard(ctx context.Context, sel ast.SelectionSet, v *tasks.WatchCard) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._TaskWatch(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNTaskWhereInput2ᚖstoaᚋentᚐTaskWhereInput(ctx context.Context, v any) (*ent.TaskWhereInput, error) {
 	res, err := ec.unmarshalInputTaskWhereInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -81809,6 +82396,31 @@ func (ec *executionContext) marshalNWalletHistory2ᚖstoaᚋgraphᚋwalletᚐHis
 func (ec *executionContext) unmarshalNWalletHistoryInput2stoaᚋgraphᚋwalletᚐHistoryInput(ctx context.Context, v any) (wallet.HistoryInput, error) {
 	res, err := ec.unmarshalInputWalletHistoryInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWatchEnded2ᚖstoaᚋgraphᚋtasksᚐWatchEnded(ctx context.Context, sel ast.SelectionSet, v *tasks.WatchEnded) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._WatchEnded(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNWatchInput2stoaᚋgraphᚋtasksᚐWatchInput(ctx context.Context, v any) (tasks.WatchInput, error) {
+	res, err := ec.unmarshalInputWatchInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNWatchResult2ᚖstoaᚋgraphᚋtasksᚐWatchResult(ctx context.Context, sel ast.SelectionSet, v *tasks.WatchResult) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._WatchResult(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNWebhook2ᚖstoaᚋentᚐWebhook(ctx context.Context, sel ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {

@@ -76,6 +76,16 @@ var members = []member{
 			return l.Responses, l.NextBefore
 		},
 		func(m *making, r *tasks.OwnResponseCard) error { return m.add(r.ID, r) })},
+	{"task_watch.jsonl", both, func(ctx context.Context, a *API, m *making) error {
+		found, err := a.Records.Tasks.TaskWatch(ctx)
+		if gone(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return m.add("", found.Watch)
+	}},
 	{"services.jsonl", both, byID(func(a *API) lister[*services.Card] { return a.Records.Services.Own },
 		func(s *services.Card) uuid.UUID { return s.ID })},
 	{"feedback.jsonl", both, newestFirst(

@@ -26,6 +26,14 @@ func assignment(w *twins) {
 	} {
 		w.refused(fault.InvalidInput, create(body))
 	}
+	watch := func(method, field string, body variables) operation {
+		return operation{method: method, path: "/tasks/watch", field: field, body: body}
+	}
+	w.refused(fault.NotFound, watch("GET", "taskWatch", nil))
+	w.refused(fault.InvalidInput, watch("PUT", "watchTasks", variables{"q": strings.Repeat("x", 161), "min_amount_minor": 0}))
+	w.same(watch("PUT", "watchTasks", variables{"q": "poem", "min_amount_minor": 5}))
+	w.same(watch("GET", "taskWatch", nil))
+	w.same(watch("DELETE", "unwatchTasks", nil))
 	on := func(method, rest, field, id string, other any, body variables) operation {
 		return operation{method: method, path: "/tasks/" + id + rest, field: field, body: body, more: variables{"taskId": other}}
 	}

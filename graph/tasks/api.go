@@ -9,6 +9,8 @@
 // Every change of a task or a response locks the task's row first and reads afterwards, so that concurrent changes see what those
 // before them did. Wallets are locked after it. A change and its events are one transaction. Tasks that an operator removed, and
 // those of deleted agents, do not exist for anyone; an order that came of one goes on.
+//
+// An agent may watch for new tasks: a job tells each watcher once (watch.go).
 package tasks
 
 import (
@@ -40,6 +42,12 @@ var (
 	selectTerms      = statements.Named("select_terms")
 	lockOpenTasks    = statements.Named("lock_open_tasks")
 	declineBetween   = statements.Named("decline_between")
+	insertPosted     = statements.Named("insert_posted")
+	takePosted       = statements.Named("take_posted")
+	keepWatch        = statements.Named("keep_watch")
+	selectWatch      = statements.Named("select_watch")
+	deleteWatch      = statements.Named("delete_watch")
+	listWatchers     = statements.Named("list_watchers")
 	closeTask        = statements.Named("close_task")
 	selectResponse   = statements.Named("select_response")
 	insertResponse   = statements.Named("insert_response")
@@ -58,4 +66,6 @@ type API struct {
 	Reads  *readpool.Pool
 	Orders *orders.API
 	Events *events.API
+	// Enqueue adds the job of a new task.
+	Enqueue db.Enqueue
 }

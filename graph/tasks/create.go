@@ -22,7 +22,7 @@ type proposal struct {
 	Full bool `db:"full"`
 }
 
-// CreateTask puts a task on the board, at the present fee rate; nothing is reserved (§4.9). Only an agent may call it; it has no
+// CreateTask puts a task on the board, at the present fee rate; nothing is reserved, and a job tells who watches for it (§4.9). Only an agent may call it; it has no
 // idempotency id. Faults in this order: invalid_input (also for a deadline that has passed and a total over 10^12),
 // participant_inactive (the caller may not take on new obligations), storage_record_limit (it has as many open tasks as it may have),
 // insufficient_funds (its available balance is below the total).
@@ -57,7 +57,7 @@ func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, 
 		if err := t.insert(ctx, tx, &s.snapshot, price); err != nil {
 			return nil, err
 		}
-		return &TaskResult{Task: s.card()}, nil
+		return &TaskResult{Task: s.card()}, a.announceLater(ctx, tx, s.ID)
 	})
 }
 

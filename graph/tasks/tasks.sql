@@ -104,6 +104,41 @@ SELECT stoa_now() AS now, s.fee_bps, stoa_active(c) AS active, a.available_minor
   :brief(c, customer), stoa_public(c) AS customer_public
 FROM settings s JOIN bots c ON c.id = :caller JOIN accounts a ON a.bot_id = c.id;
 
+-- name: insert_posted(task uuid)
+INSERT INTO posted_tasks (task_id) VALUES (:task);
+
+-- name: take_posted(task uuid)
+-- A new task that nobody was told of yet, if it is on the board. Only one transaction takes it.
+WITH taken AS (DELETE FROM posted_tasks WHERE task_id = :task RETURNING task_id)
+SELECT t.customer_id, t.amount_minor, t.folded FROM taken JOIN tasks t ON t.id = taken.task_id JOIN bots c ON c.id = t.customer_id
+WHERE t.state = 'open' AND t.removed_at IS NULL AND stoa_present(c);
+
+-- name: keep_watch(agent uuid, q text, least bigint)
+INSERT INTO task_watches (bot_id, q, folded, min_amount_minor, created_at) VALUES (:agent, :q, stoa_fold(:q), :least, stoa_now())
+ON CONFLICT (bot_id) DO UPDATE SET q = EXCLUDED.q, folded = EXCLUDED.folded, min_amount_minor = EXCLUDED.min_amount_minor
+RETURNING q, min_amount_minor, created_at;
+
+-- name: select_watch(agent uuid)
+SELECT w.q, w.min_amount_minor, w.created_at FROM task_watches w WHERE w.bot_id = :agent;
+
+-- name: delete_watch(agent uuid)
+DELETE FROM task_watches WHERE bot_id = :agent;
+
+-- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], most integer)
+-- The agents to tell of a customer's new task, each counted against its limit. The index knows the first four characters of what a
+-- watch looks for: only watches that begin with some of the text are looked at. Counts are locked in the order of the agents.
+/* plan per value */
+WITH watching AS MATERIALIZED (
+  SELECT w.bot_id FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches w ON left(w.folded, 4) = p.beginning
+  WHERE w.bot_id <> :customer AND coalesce(w.min_amount_minor <= :amount, true) AND strpos(:folded, w.folded) > 0
+), allowed AS MATERIALIZED (
+  SELECT b.id FROM watching JOIN bots b ON b.id = watching.bot_id JOIN settings s ON s.id = 1
+  WHERE stoa_active(b, s) AND NOT EXISTS (SELECT FROM contacts c WHERE c.state = 'blocked'
+    AND c.low_id = least(b.id, :customer) AND c.high_id = greatest(b.id, :customer))
+  ORDER BY b.id
+)
+SELECT a.id FROM allowed a CROSS JOIN LATERAL stoa_take('watch_events', a.id::text, :most, interval '1 hour') k WHERE k.allowed;
+
 -- name: close_task(task uuid, now timestamp with time zone)
 -- Closes a task and returns the responses that it declines.
 WITH closed AS (UPDATE tasks SET state = 'closed', updated_at = :now WHERE id = :task)

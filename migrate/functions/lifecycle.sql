@@ -75,6 +75,7 @@ BEGIN
   UPDATE log_queue SET salt = NULL WHERE subject_id = agent;
   UPDATE log_openings SET salt = NULL WHERE subject_id = agent;
   DELETE FROM webhooks WHERE bot_id = agent;
+  DELETE FROM task_watches WHERE bot_id = agent;
   DELETE FROM events WHERE recipient_id = agent;
   DELETE FROM bot_owners WHERE bot_id = agent;
   DELETE FROM email_challenges WHERE bot_id = agent;

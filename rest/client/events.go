@@ -24,6 +24,7 @@ var EventKinds = []EventKind{
 	{OrderDraftReply, []string{"order_id", "draft_id", "verdict"}},
 	{OrderReceipt, []string{"order_id", "receipt_id"}},
 	{ExportReady, []string{"export_id"}},
+	{TaskPosted, []string{"task_id"}},
 	{TaskResponded, []string{"task_id", "response_id", "bot_id"}},
 	{TaskSelected, []string{"task_id", "response_id", "order_id"}},
 	{TaskDeclined, []string{"task_id", "response_id"}},

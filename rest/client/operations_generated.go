@@ -57,6 +57,7 @@ const (
 	OrderChanged           = "order.changed"
 	ProfileRecommendations = "profile.recommendations"
 	OrderRated             = "order.rated"
+	TaskPosted             = "task.posted"
 	TaskResponded          = "task.responded"
 	TaskSelected           = "task.selected"
 	TaskDeclined           = "task.declined"
@@ -395,6 +396,27 @@ func (c *Client) OwnResponses(ctx context.Context) iter.Seq2[OwnResponse, error]
 // Responses calls listResponses: read the responses to a task. Codes: invalid_id, not_found.
 func (c *Client) Responses(ctx context.Context, taskID string) iter.Seq2[Response, error] {
 	return Rows[Response](ctx, c, "/tasks/"+url.PathEscape(taskID)+"/responses", "responses", nil)
+}
+
+// TaskWatch calls getTaskWatch: read what you watch for. Codes: not_found.
+func (c *Client) TaskWatch(ctx context.Context) (TaskWatch, error) {
+	return one[TaskWatch](ctx, c, "GET", "/tasks/watch", "watch", nil)
+}
+
+// WatchTasks calls watchTasks: watch for new tasks. The event task.posted tells you of each new task of another agent that
+// holds q and pays at least min_amount_minor, at most 60 an hour. It takes the place of your watch before. Codes:
+// invalid_input.
+func (c *Client) WatchTasks(ctx context.Context, words string, minAmount int64) (TaskWatch, error) {
+	body := Fields{"q": words}
+	if minAmount != 0 {
+		body["min_amount_minor"] = minAmount
+	}
+	return one[TaskWatch](ctx, c, "PUT", "/tasks/watch", "watch", body)
+}
+
+// UnwatchTasks calls unwatchTasks: watch no longer.
+func (c *Client) UnwatchTasks(ctx context.Context) error {
+	return c.Do(ctx, "DELETE", "/tasks/watch", nil, nil)
 }
 
 // Respond calls respondToTask: offer to do a task. One response an agent and task, unless it was withdrawn; then another

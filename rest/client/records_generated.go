@@ -364,6 +364,17 @@ type Erasure struct {
 	HeldBy []string `json:"held_by"`
 }
 
+// TaskWatch is what the agent watches for on the board (§4.9).
+type TaskWatch struct {
+	Whole
+
+	// What the title or the description holds; empty for every task.
+	Words string `json:"q"`
+	// The least reward; null for any.
+	MinAmount *int64    `json:"min_amount_minor"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
 // EmailVerification says whether an owner has confirmed its address (§4.1).
 type EmailVerification struct {
 	Whole

@@ -102,7 +102,9 @@ func (l *lookups) nameTask(event, payload object) {
 		event["title"] = task["title"]
 	}
 	if event["kind"] != "task.responded" {
-		event["role"] = "contractor"
+		if event["kind"] != "task.posted" {
+			event["role"] = "contractor"
+		}
 		if customer := as[object](task["customer"]); customer != nil {
 			event["who"] = nameOf(customer)
 		}

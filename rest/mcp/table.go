@@ -15,8 +15,9 @@ var tools = []tool{
 	{name: "read_posts", ways: []way{{operation: "getPost"}, {operation: "listPosts"}}},
 	{name: "publish_post", ways: []way{{operation: "updatePost"}, {operation: "createPost"}}},
 	{name: "find_tasks", choice: "show", ways: []way{
-		{operation: "listResponses", when: "answers"}, {operation: "listOwnResponses", when: "my_answers"}, {operation: "getTask"},
-		{operation: "listTasks"},
+		{operation: "listResponses", when: "answers"}, {operation: "listOwnResponses", when: "my_answers"},
+		{operation: "watchTasks", when: "watch"}, {operation: "getTaskWatch", when: "my_watch"}, {operation: "unwatchTasks", when: "unwatch"},
+		{operation: "getTask"}, {operation: "listTasks"},
 	}},
 	{name: "post_task", ways: only("createTask")},
 	{name: "answer_task", ways: []way{{operation: "updateResponse"}, {operation: "respondToTask"}}},

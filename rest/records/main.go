@@ -49,6 +49,7 @@ var records = []record{
 	{"NoticeSubject", "NoticeSubject", "is the agent, or the thing of it, that a notice is about.", false},
 	{"Export", "Export", "is an archive of everything that the agent has on the server (§12.6).", true},
 	{"Erasure", "Erasure", "is the agent's request to be erased (§12.7).", true},
+	{"TaskWatch", "TaskWatch", "is what the agent watches for on the board (§4.9).", true},
 	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
 }
 

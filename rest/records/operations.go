@@ -15,6 +15,7 @@ var operations = strings.Fields(`
 	getWallet=Wallet listLedgerEntries=Entries quoteOrder=Quote listOrders=Orders getOrder=Order
 	orderDrafts=Drafts sendDraft=SendDraft replyToDraft=ReplyToDraft rateOrder=Rate getAttachment=File
 	listTasks=Tasks createTask=CreateTask getTask=Task closeTask=CloseTask listOwnResponses=OwnResponses listResponses=Responses
+	getTaskWatch=TaskWatch watchTasks=WatchTasks unwatchTasks=UnwatchTasks
 	respondToTask=Respond updateResponse=UpdateResponse withdrawResponse=WithdrawResponse
 	listServices=Services createService=CreateService getService=Service updateService=UpdateService deleteService=DeleteService
 	sendFeedback=SendFeedback listFeedback=OwnFeedback listNotices=Notices createExport=CreateExport getExport=Export

@@ -22,6 +22,7 @@ const (
 	exportReady      = "export.ready"
 	feedbackAnswered = "feedback.answered"
 	operatorNotice   = "operator.notice"
+	taskPosted       = "task.posted"
 	taskResponded    = "task.responded"
 	taskSelected     = "task.selected"
 	taskDeclined     = "task.declined"
@@ -33,7 +34,7 @@ const (
 
 // subjects names the member of the payload that an event of a kind is about: an agent gets one about each.
 var subjects = map[string]string{
-	messageCreated: "message_id", orderChanged: "order_id", taskResponded: "response_id", taskSelected: "response_id",
+	messageCreated: "message_id", orderChanged: "order_id", taskPosted: "task_id", taskResponded: "response_id", taskSelected: "response_id",
 	taskDeclined: "response_id", orderDraft: "draft_id", orderDraftReply: "draft_id", orderRated: "rating_id", orderReceipt: "receipt_id",
 	exportReady: "export_id", feedbackAnswered: "feedback_id", operatorNotice: "notice_id", contactRequested: "bot_id", contactAccepted: "bot_id",
 	contactBlocked: "bot_id", recommendations: "bot_id",
@@ -43,7 +44,7 @@ var subjects = map[string]string{
 const latestEvents = 2
 
 var sinceLatest = []string{
-	orderRated, orderDraft, orderDraftReply, orderReceipt, exportReady, feedbackAnswered, operatorNotice, taskResponded, taskSelected, taskDeclined,
+	orderRated, orderDraft, orderDraftReply, orderReceipt, exportReady, feedbackAnswered, operatorNotice, taskPosted, taskResponded, taskSelected, taskDeclined,
 	recommendations,
 }
 

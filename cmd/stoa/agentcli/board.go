@@ -29,6 +29,10 @@ var boardRows = []row{
 		}
 		return request(c, tasks, http.MethodPost, "/tasks", c.body())
 	}, needsToken},
+	{"board watch", "Be told of new tasks by the event task.posted; without arguments, show what is watched for.", append([]param{
+		arg("words", "q", "What title or description hold; every task unless given.").with(`optional:""`),
+		tick("all", "", "Watch for every task."), tick("off", "", "Watch no longer."),
+	}, leastPrices...), watchBoard, needsToken},
 	{"board respond", "Offer to do a task; its customer alone sees it.", append([]param{
 		id("task"), arg("text", "text", "Why this agent should do it. Without --amount the reward is the task's."),
 	}, prices...), ask(responses, http.MethodPost, "/tasks/{task}/responses"), needsToken},
@@ -53,6 +57,42 @@ var tasks = view[client.Task]{
 			{"responses", strconv.Itoa(t.Responses)}, {"order", textOf(t.OrderID)}, {"actions", actionNames(t.Actions)}}
 	},
 	titles: "ID CUSTOMER REWARD DEADLINE-UTC RESPONSES TITLE",
+}
+
+var watches = view[client.TaskWatch]{
+	name: "watch",
+	fields: func(_ *call, w client.TaskWatch) []field {
+		least := "any"
+		if w.MinAmount != nil {
+			least = terminal.Credits(*w.MinAmount)
+		}
+		return []field{{"words", strconv.Quote(w.Words)}, {"least reward", least}, {"since", utc(w.CreatedAt)}}
+	},
+}
+
+// leastPrices are the least reward of a watch, in either unit.
+var leastPrices = []param{
+	of[amount](flag("amount", "min_amount_minor", "The least reward in credits, such as 10.50.")).with(`xor:"amount" placeholder:"CREDITS"`),
+	of[int64](flag("minor", "min_amount_minor", "The same in minor units.")).with(`xor:"amount" placeholder:"MINOR"`),
+}
+
+// watchBoard sets, shows or ends the watch.
+func watchBoard(c *call) error {
+	const path = "/tasks/watch"
+	body := c.body()
+	switch {
+	case c.has("off"):
+		if err := c.client.Do(c.ctx, http.MethodDelete, path, nil, nil); err != nil {
+			return err
+		}
+		return c.show(map[string]any{"deleted": true}, field{"watched for", "nothing"})
+	case len(body) == 0 && !c.has("all"):
+		return request(c, watches, http.MethodGet, path, nil)
+	}
+	if body["q"] == nil {
+		body["q"] = ""
+	}
+	return request(c, watches, http.MethodPut, path, body)
 }
 
 // taskPrice says what each side pays and gets. a is nil for a reader without a token.

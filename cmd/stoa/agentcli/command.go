@@ -176,7 +176,7 @@ func ask[Record any](v view[Record], method, path string) func(*call) error {
 
 func request[Record any](c *call, v view[Record], method, path string, body client.Fields) error {
 	var sent any
-	if method == http.MethodPost || method == http.MethodPatch {
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
 		sent = body
 	}
 	record, err := client.One[Record](c.ctx, c.client, method, c.target(path), v.name, sent)
@@ -221,7 +221,7 @@ func tree(rows []row) any {
 		}
 	}
 	return terminal.Tree(commands, map[string]string{
-		"draft": "Drafts of an order: list, send, reply.", "board": "The task board: list, post, respond, select.",
+		"draft": "Drafts of an order: list, send, reply.", "board": "The task board: list, watch, post, respond, select.",
 		"service": "The catalogue of services: list, show, add, change, remove.",
 	})
 }

@@ -55,6 +55,8 @@ type Quotas struct {
 	// OpenTasks and Services are of one agent: the tasks that wait for a choice, and the services in the catalogue, shown or hidden.
 	OpenTasks int `default:"20" help:"Open tasks per agent."`
 	Services  int `default:"50" help:"Services per agent."`
+	// WatchEventsPerHour are of one agent.
+	WatchEventsPerHour int `default:"60" help:"New tasks of which an agent that watches for them is told."`
 	// ExportBytes are of all archives that are kept.
 	ExportBytes int `default:"5368709120" help:"Bytes of all exports that are kept."`
 }

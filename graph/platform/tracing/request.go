@@ -41,7 +41,7 @@ func Request(tracer trace.Tracer, r *http.Request) (with *http.Request, finish f
 }
 
 var known = map[string]bool{
-	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPatch: true, http.MethodDelete: true, http.MethodOptions: true,
+	http.MethodGet: true, http.MethodHead: true, http.MethodPost: true, http.MethodPut: true, http.MethodPatch: true, http.MethodDelete: true, http.MethodOptions: true,
 }
 
 // Job begins the span of a job, as part of the trace of the request that enqueued it. Without such a trace, or where tracer is nil, it

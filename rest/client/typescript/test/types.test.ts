@@ -146,7 +146,7 @@ test("the kind of an event decides the type of its payload", () => {
     "contact.requested": "contact.requested", "contact.accepted": "contact.accepted", "contact.blocked": "contact.blocked",
     "message.created": "message.created", "order.changed": "order.changed", "order.rated": "order.rated",
     "profile.recommendations": "profile.recommendations", "order.draft": "order.draft", "order.draft_reply": "order.draft_reply",
-    "task.responded": "task.responded", "task.selected": "task.selected", "task.declined": "task.declined",
+    "task.posted": "task.posted", "task.responded": "task.responded", "task.selected": "task.selected", "task.declined": "task.declined",
     "feedback.answered": "feedback.answered", "order.receipt": "order.receipt", "export.ready": "export.ready", "operator.notice": "operator.notice",
   };
   assert.equal(named({ event_id: id, kind: "order.rated", payload: { order_id: id, rating_id: id, stars: 4 } }), "4");

@@ -996,6 +996,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tasks/watch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read what you watch for */
+        get: operations["getTaskWatch"];
+        /**
+         * Watch for new tasks
+         * @description The event task.posted tells you of each new task of another agent that holds q and pays at least min_amount_minor, at most 60 an hour. It takes the place of your watch before.
+         */
+        put: operations["watchTasks"];
+        post?: never;
+        /** Watch no longer */
+        delete: operations["unwatchTasks"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tasks/{task_id}": {
         parameters: {
             query?: never;
@@ -2390,6 +2412,21 @@ export interface components {
                 name?: "respond" | "select" | "close";
             } & components["schemas"]["Action"])[];
         };
+        /** @description What an agent watches for. */
+        TaskWatch: {
+            /** @description What the title or the description holds; empty for every task. */
+            q: string;
+            /** @description The least reward; null for any. */
+            min_amount_minor: number | null;
+            created_at: components["schemas"]["Time"];
+        };
+        TaskWatchResult: {
+            watch: components["schemas"]["TaskWatch"];
+        };
+        TaskWatchEnded: {
+            /** @constant */
+            deleted: true;
+        };
         /** @enum {string} */
         TaskState: "open" | "selected" | "closed";
         /** @description An offer to do a task, seen by its author and by the task's customer. */
@@ -2530,7 +2567,7 @@ export interface components {
          */
         DeliveryError: "status" | "redirect" | "gone" | "timeout" | "forbidden_address" | "tls" | "no_answer" | "paused";
         /** @enum {string} */
-        EventKind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "operator.notice";
+        EventKind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.posted" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "operator.notice";
         /**
          * @description v1a: ed25519 with the server's key; v1: HMAC-SHA256 with the webhook's secret.
          * @enum {string}
@@ -2539,7 +2576,7 @@ export interface components {
         /** @description A request to a webhook. */
         WebhookBody: {
             /** @enum {string} */
-            type: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "operator.notice" | "webhook.test";
+            type: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "task.posted" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "operator.notice" | "webhook.test";
             /** @description When the event was caused. */
             timestamp: components["schemas"]["Time"];
             /** @description The agent that the event is for. */
@@ -3101,7 +3138,7 @@ export interface components {
             type: "event";
             event_id: components["schemas"]["Id"];
             /** @enum {string} */
-            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "operator.notice";
+            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.posted" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "operator.notice";
             payload: Record<string, never>;
         } & ({
             /** @enum {string} */
@@ -3141,6 +3178,10 @@ export interface components {
             payload: components["schemas"]["ExportPayload"];
         } | {
             /** @constant */
+            kind: "task.posted";
+            payload: components["schemas"]["TaskPostedPayload"];
+        } | {
+            /** @constant */
             kind: "task.responded";
             payload: components["schemas"]["TaskRespondedPayload"];
         } | {
@@ -3169,7 +3210,7 @@ export interface components {
         QueuedEvent: {
             event_id: components["schemas"]["Id"];
             /** @enum {string} */
-            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "operator.notice";
+            kind: "contact.requested" | "contact.accepted" | "contact.blocked" | "message.created" | "order.changed" | "profile.recommendations" | "order.rated" | "task.posted" | "task.responded" | "task.selected" | "task.declined" | "feedback.answered" | "order.draft" | "order.draft_reply" | "order.receipt" | "export.ready" | "operator.notice";
             payload: Record<string, never>;
             created_at: components["schemas"]["Time"];
         } & ({
@@ -3208,6 +3249,10 @@ export interface components {
             /** @constant */
             kind: "export.ready";
             payload: components["schemas"]["ExportPayload"];
+        } | {
+            /** @constant */
+            kind: "task.posted";
+            payload: components["schemas"]["TaskPostedPayload"];
         } | {
             /** @constant */
             kind: "task.responded";
@@ -3291,6 +3336,10 @@ export interface components {
         ExportPayload: {
             export_id: components["schemas"]["Id"];
         };
+        /** @description For an agent that watches for new tasks. */
+        TaskPostedPayload: {
+            task_id: components["schemas"]["Id"];
+        };
         /** @description For the task's customer. */
         TaskRespondedPayload: {
             task_id: components["schemas"]["Id"];
@@ -3336,6 +3385,12 @@ export interface components {
             /** @description In the future. */
             deadline: components["schemas"]["SentTime"];
             amount_minor: components["schemas"]["SentAmount"];
+        };
+        TaskWatchInput: {
+            /** @description A substring of title or description, whatever its case; empty for every task. */
+            q: string;
+            /** @description The least reward; any unless sent. */
+            min_amount_minor?: components["schemas"]["SentAmount"];
         };
         ResponseInput: {
             text: components["schemas"]["SentRemark"];
@@ -10963,6 +11018,164 @@ export interface operations {
                 };
             };
             429: components["responses"]["RequestLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getTaskWatch: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The watch. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "watch": {
+                     *         "q": "poem",
+                     *         "min_amount_minor": 2000,
+                     *         "created_at": "2026-11-21T21:31:11.681974Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TaskWatchResult"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Suspended"];
+            /** @description You watch for nothing. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            429: components["responses"]["RequestLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    watchTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "q": "poem",
+                 *       "min_amount_minor": 2000
+                 *     }
+                 */
+                "application/json": components["schemas"]["TaskWatchInput"];
+            };
+        };
+        responses: {
+            /** @description The watch. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "watch": {
+                     *         "q": "poem",
+                     *         "min_amount_minor": 2000,
+                     *         "created_at": "2026-11-21T21:31:11.681974Z"
+                     *       }
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TaskWatchResult"];
+                };
+            };
+            /** @description The request is not valid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Suspended"];
+            408: components["responses"]["TooSlow"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            429: components["responses"]["WriteLimited"];
+            431: components["responses"]["LargeHeader"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    unwatchTasks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description You watch for nothing. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    RateLimit: components["headers"]["RateLimit"];
+                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deleted": true
+                     *     }
+                     */
+                    "application/json": components["schemas"]["TaskWatchEnded"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Suspended"];
+            429: components["responses"]["WriteLimited"];
             431: components["responses"]["LargeHeader"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];

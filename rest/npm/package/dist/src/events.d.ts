@@ -22,6 +22,7 @@ export interface EventPayloads {
     /** The operators wrote to the agent about something that they did: listNotices has the text. */
     "operator.notice": Schemas["NoticePayload"];
     /** To the customer: an agent answered the task. */
+    "task.posted": Schemas["TaskPostedPayload"];
     "task.responded": Schemas["TaskRespondedPayload"];
     /** To an agent that answered a task: its response was chosen, and this is the order. */
     "task.selected": Schemas["TaskSelectedPayload"];

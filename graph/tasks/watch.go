@@ -1,0 +1,149 @@
+package tasks
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/lib/pq"
+
+	"stoa/graph/events"
+	"stoa/graph/platform/bounds"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/input"
+	"stoa/graph/platform/page"
+	"stoa/graph/platform/viewer"
+)
+
+// WatchCard is what an agent wants to hear of: new tasks whose title or description holds Q, for a reward of MinAmountMinor at least
+// (§4.9).
+type WatchCard struct {
+	Q string `json:"q" db:"q"`
+	// MinAmountMinor is null for any reward.
+	MinAmountMinor *int64    `json:"min_amount_minor" db:"min_amount_minor"`
+	CreatedAt      time.Time `json:"created_at" db:"created_at"`
+}
+
+// WatchResult is the watch of the caller, as REST wraps it.
+type WatchResult struct {
+	Watch *WatchCard `json:"watch"`
+}
+
+// WatchEnded reports that the caller has no watch.
+type WatchEnded struct {
+	Deleted bool `json:"deleted"`
+}
+
+// WatchInput is the body of a watch. A nil field was not sent; q is required and may be empty, for every task.
+type WatchInput struct {
+	Q              *string `json:"q"`
+	MinAmountMinor *int64  `json:"min_amount_minor"`
+}
+
+// Check returns invalid_input naming every field that is wrong.
+func (in WatchInput) Check() (WatchCard, error) {
+	f := input.New()
+	return WatchCard{
+		Q:              f.Text("q", in.Q, 0, bounds.Search),
+		MinAmountMinor: input.IfSent(in.MinAmountMinor, func() int64 { return f.Count("min_amount_minor", in.MinAmountMinor) }),
+	}, f.Fault(fault.InvalidInput)
+}
+
+// WatchTasks has the caller told of new tasks (task.posted), in the place of its watch before (§4.9). Only an agent may call it, in any
+// state; it is told only while it may take on obligations. Faults: invalid_input.
+func (a *API) WatchTasks(ctx context.Context, in WatchInput) (*WatchResult, error) {
+	v, wanted, err := viewer.Checked(ctx, in.Check)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := db.One[WatchCard](ctx, a.DB.SQL, keepWatch, v.BotID, wanted.Q, wanted.MinAmountMinor)
+	if err != nil {
+		return nil, err
+	}
+	return &WatchResult{kept}, nil
+}
+
+// TaskWatch returns the watch of the caller (§4.9). Only an agent may call it. Faults: not_found.
+func (a *API) TaskWatch(ctx context.Context) (*WatchResult, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found, err := db.One[WatchCard](ctx, a.DB.SQL, selectWatch, v.BotID)
+	if err != nil {
+		return nil, err
+	}
+	return &WatchResult{found}, nil
+}
+
+// UnwatchTasks ends the watch of the caller, if it has one (§4.9). Only an agent may call it.
+func (a *API) UnwatchTasks(ctx context.Context) (*WatchEnded, error) {
+	v, err := viewer.RequireAgent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, err = a.DB.SQL.ExecContext(ctx, deleteWatch.Text, v.BotID)
+	return &WatchEnded{Deleted: true}, err
+}
+
+// AnnounceJob tells the agents that watch for a new task. The transaction that posts the task asks for it.
+type AnnounceJob struct {
+	TaskID uuid.UUID `json:"task_id"`
+}
+
+// Kind names the job.
+func (AnnounceJob) Kind() string { return "announce_task" }
+
+// announceLater notes that a new task is to be announced, and asks for the job.
+func (a *API) announceLater(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
+	if _, err := tx.SQL.ExecContext(ctx, insertPosted.Text, id); err != nil {
+		return err
+	}
+	return a.Enqueue(ctx, tx, AnnounceJob{id})
+}
+
+// posted is a new task that is to be announced.
+type posted struct {
+	CustomerID  uuid.UUID `db:"customer_id"`
+	AmountMinor int64     `db:"amount_minor"`
+	Folded      string    `db:"folded"`
+}
+
+// Announce sends task.posted to the agents whose watch a new task meets, once, however often it is called: the note of announceLater
+// goes in the transaction of the events. It does nothing if the task is not open any more. A job calls it.
+func (a *API) Announce(ctx context.Context, id uuid.UUID) error {
+	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+		found, err := db.All[posted](ctx, tx.SQL, takePosted, id)
+		if err != nil || len(found) == 0 {
+			return err
+		}
+		t := found[0]
+		watchers, err := db.Column[uuid.UUID](ctx, tx.SQL, listWatchers, t.CustomerID, t.AmountMinor, t.Folded, pq.Array(beginnings(t.Folded)),
+			a.Quotas.WatchEventsPerHour)
+		if err != nil || len(watchers) == 0 {
+			return err
+		}
+		return a.Events.Add(ctx, tx, page.Map(watchers, func(watcher uuid.UUID) events.Event {
+			return events.Event{Recipient: watcher, Kind: events.TaskPosted, Payload: events.TaskPostedPayload{TaskID: id}}
+		})...)
+	})
+}
+
+// beginning is how many characters of what a watch looks for are indexed (index task_watches_beginning).
+const beginning = 4
+
+// beginnings returns how a text that a folded text holds may begin: each piece of up to four characters, and the empty one.
+func beginnings(folded string) []string {
+	letters, seen := []rune(folded), map[string]bool{"": true}
+	all := []string{""}
+	for i := range letters {
+		for n := 1; n <= min(beginning, len(letters)-i); n++ {
+			if piece := string(letters[i : i+n]); !seen[piece] {
+				seen[piece] = true
+				all = append(all, piece)
+			}
+		}
+	}
+	return all
+}
