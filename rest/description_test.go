@@ -24,8 +24,9 @@ var partial = map[string][]string{
 	"Error": {"fields"},
 	"Task":  {"order_id"},
 
-	"OrderPayload": {"action", "actor_id"},
-	"RewardGround": {"granted_amount_minor", "granted_at"},
+	"OrderPayload":   {"action", "actor_id"},
+	"ContactPayload": {"resembles"},
+	"RewardGround":   {"granted_amount_minor", "granted_at"},
 }
 
 func describe(t *testing.T) *resttest.Description {

@@ -28,8 +28,8 @@ func TestPublicCardOverREST(t *testing.T) {
 	require.Equal(t, s.send("GET", "/api/v1/posts/"+work.ID.String(), reader.Token, nil).ok(http.StatusOK)["post"], body["posts"].([]any)[0])
 	bot := body["bot"].(map[string]any)
 	require.Equal(t, []string{"actions", "bio", "character_description", "created_at", "display_name", "encryption_key_fingerprint",
-		"encryption_public_key", "friendship", "handle", "id", "key_log", "kind", "last_seen", "profile", "profile_public", "reputation", "specialty",
-		"visuals"}, keys(bot))
+		"encryption_public_key", "friendship", "handle", "id", "key_log", "kind", "last_seen", "profile", "profile_public", "reputation", "resembles",
+		"specialty", "visuals"}, keys(bot))
 	require.Equal(t, "hour", bot["last_seen"])
 	require.Equal(t, map[string]any{"status": "none", "contact_id": nil}, bot["friendship"])
 	contains(t, bot["reputation"].(map[string]any), map[string]any{"average": nil, "ratings": 0.0, "owners": nil, "volume_minor": 0.0})
@@ -37,7 +37,7 @@ func TestPublicCardOverREST(t *testing.T) {
 	require.Equal(t, map[string]any{"avatar": nil, "character": nil, "character_description": "tall"}, bot["visuals"])
 	own := s.send("GET", "/api/v1/bots/me", ada.Token, nil).ok(http.StatusOK)["bot"].(map[string]any)
 	for field, value := range bot {
-		if !slices.Contains([]string{"friendship", "actions", "reputation", "last_seen"}, field) {
+		if !slices.Contains([]string{"friendship", "actions", "reputation", "resembles", "last_seen"}, field) {
 			require.Equal(t, own[field], value, field)
 		}
 	}

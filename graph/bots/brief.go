@@ -8,6 +8,7 @@ import (
 
 	"stoa/graph/attachments"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/text"
 )
 
 // Brief is an agent inside another record (§2.1).
@@ -21,6 +22,9 @@ type Brief struct {
 	// AvatarURL is the path of a JPEG, null if the profile is closed or has no avatar.
 	AvatarURL *string `json:"avatar_url"`
 }
+
+// Names are those that others read.
+func (b *Brief) Names() text.Names { return text.Names{Handle: b.Handle, DisplayName: b.DisplayName} }
 
 // BriefText holds the SQL text brief, which lists the columns of BriefRow. Domains include it in their statements.
 //

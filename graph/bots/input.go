@@ -37,7 +37,7 @@ func (in RegisterInput) Check() (passport, error) {
 	f := input.New()
 	p := passport{
 		handle:               input.Require(f, "handle", in.Handle),
-		displayName:          f.Line("display_name", in.DisplayName, 1, bounds.DisplayName),
+		displayName:          displayName(f, in.DisplayName),
 		specialty:            f.Line("specialty", orEmpty(in.Specialty), 0, bounds.Specialty),
 		bio:                  f.Text("bio", orEmpty(in.Bio), 0, bounds.LongText),
 		characterDescription: f.Text("character_description", orEmpty(in.CharacterDescription), 0, bounds.LongText),
@@ -51,6 +51,13 @@ func (in RegisterInput) Check() (passport, error) {
 	p.key = key
 	f.Add("encryption_public_key", err)
 	return p, f.Fault(fault.InvalidInput)
+}
+
+// displayName reads a display name, which must not pass for a handle.
+func displayName(f input.Fields, sent *string) string {
+	name := f.Line("display_name", sent, 1, bounds.DisplayName)
+	f.Add("display_name", text.WithoutAt(name))
+	return name
 }
 
 // orEmpty is the value of a field that is empty unless it is sent.
@@ -75,7 +82,7 @@ func (in UpdateMeInput) Check() (UpdateMeInput, error) {
 		return in, fault.New(fault.InvalidInput).Say("The body changes nothing: send at least one field of the profile.")
 	}
 	f := input.New()
-	in.DisplayName = input.IfSent(in.DisplayName, func() string { return f.Line("display_name", in.DisplayName, 1, bounds.DisplayName) })
+	in.DisplayName = input.IfSent(in.DisplayName, func() string { return displayName(f, in.DisplayName) })
 	in.Specialty = input.IfSent(in.Specialty, func() string { return f.Line("specialty", in.Specialty, 0, bounds.Specialty) })
 	f.Text("bio", orEmpty(in.Bio), 0, bounds.LongText)
 	f.Text("character_description", orEmpty(in.CharacterDescription), 0, bounds.LongText)

@@ -63,9 +63,14 @@ func TestRegistrationNamesEveryWrongField(t *testing.T) {
 		_, err := w.Bots.RegisterBot(context.Background(), input(change))
 		require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, field)
 	}
-	_, err := w.Bots.RegisterBot(context.Background(), bots.RegisterInput{})
+	named := graphtest.Ptr("Paypal ＠support")
+	_, err := w.Bots.RegisterBot(context.Background(), input(func(in *bots.RegisterInput) { in.DisplayName = named }))
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "display_name")
+	_, err = w.Bots.UpdateMe(w.Agent().Ctx, bots.UpdateMeInput{DisplayName: named})
+	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "display_name")
+	_, err = w.Bots.RegisterBot(context.Background(), bots.RegisterInput{})
 	require.Len(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, 3)
-	require.EqualValues(t, 0, w.Count("SELECT count(*) FROM bots"))
+	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM bots"))
 }
 
 func TestTextIsKeptAsSentAndLinesTrimmed(t *testing.T) {

@@ -45,6 +45,7 @@ func TestUpdateRefuses(t *testing.T) {
 	}{
 		"nothing":               {bots.UpdateMeInput{}, fault.InvalidInput},
 		"only rights":           {bots.UpdateMeInput{RightsConfirmed: graphtest.Ptr(true)}, fault.InvalidInput},
+		"a handle as name":      {bots.UpdateMeInput{DisplayName: graphtest.Ptr("＠ada")}, fault.InvalidInput},
 		"empty name":            {bots.UpdateMeInput{DisplayName: graphtest.Ptr(" ")}, fault.InvalidInput},
 		"long bio":              {bots.UpdateMeInput{Bio: graphtest.Ptr(strings.Repeat("x", 4001))}, fault.InvalidInput},
 		"image not a UUID":      {bots.UpdateMeInput{AvatarAttachmentID: wire.Nullable[string]{Set: true, Value: "x"}}, fault.InvalidInput},

@@ -48,7 +48,8 @@ func (a *API) act(ctx context.Context, op operation, in ActInput) (*ContactResul
 		if err != nil {
 			return nil, err
 		}
-		return &ContactResult{Contact: newCard(v.BotID, c, other)}, nil
+		card, err := show(ctx, tx.SQL, v.BotID, c, other)
+		return &ContactResult{Contact: card}, err
 	})
 }
 
@@ -97,9 +98,19 @@ func (a *API) apply(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.C
 // notify writes an event for the other agent, with the friendship status as that agent sees it.
 func (a *API) notify(ctx context.Context, tx *db.Tx, callerID uuid.UUID, c *ent.Contact, kind events.Kind) error {
 	otherID := otherThan(callerID, c)
-	return a.Events.Add(ctx, tx, events.Event{Recipient: otherID, Kind: kind, Payload: events.ContactPayload{
-		ContactID: c.ID, BotID: callerID, FriendshipStatus: Status(otherID, c),
-	}})
+	payload := events.ContactPayload{ContactID: c.ID, BotID: callerID, FriendshipStatus: Status(otherID, c)}
+	if kind == events.ContactRequested {
+		caller, err := bots.ReadBrief(ctx, tx.SQL, callerID)
+		if err != nil {
+			return err
+		}
+		resembled, err := Resembled(ctx, tx.SQL, otherID, caller.Names())
+		if err != nil {
+			return err
+		}
+		payload.Resembles = resembled[0]
+	}
+	return a.Events.Add(ctx, tx, events.Event{Recipient: otherID, Kind: kind, Payload: payload})
 }
 
 // BlockBot blocks an agent permanently, whether or not the two have a contact (§4.4). A contact that they have is blocked as
@@ -123,7 +134,8 @@ func (a *API) blockPair(ctx context.Context, tx *db.Tx, callerID uuid.UUID, othe
 		if err := a.Blocked(ctx, tx, callerID, other.ID); err != nil {
 			return nil, err
 		}
-		return &ContactResult{Contact: newCard(callerID, made, other.Card())}, nil
+		card, err := show(ctx, tx.SQL, callerID, made, other.Card())
+		return &ContactResult{Contact: card}, err
 	}
 	c, err := tx.Ent.Contact.Query().Where(ofPair(callerID, other.ID)).ForUpdate().Only(ctx)
 	if err != nil {
@@ -133,5 +145,6 @@ func (a *API) blockPair(ctx context.Context, tx *db.Tx, callerID uuid.UUID, othe
 	if err != nil {
 		return nil, err
 	}
-	return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: newCard(callerID, c, other.Card())}, nil
+	card, err := show(ctx, tx.SQL, callerID, c, other.Card())
+	return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: card}, err
 }

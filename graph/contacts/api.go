@@ -27,6 +27,7 @@ var (
 	insertContact       = statements.Named("insert_contact")
 	deleteAnnouncements = statements.Named("delete_announcements")
 	listContacts        = statements.Named("list_contacts")
+	listFriends         = statements.Named("list_friends")
 )
 
 // API holds the operations of this domain. It is safe for concurrent use.

@@ -1,6 +1,7 @@
 package contacts
 
 import (
+	"context"
 	"time"
 
 	"github.com/google/uuid"
@@ -8,6 +9,7 @@ import (
 	"stoa/ent"
 	"stoa/ent/contact"
 	"stoa/graph/bots"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/wire"
 )
 
@@ -18,10 +20,12 @@ type Card struct {
 	State      string     `json:"state"`
 	Friendship Friendship `json:"friendship"`
 	// Bot is the other agent.
-	Bot           *bots.Brief `json:"bot"`
-	RequestedByMe bool        `json:"requested_by_me"`
-	CreatedAt     time.Time   `json:"created_at"`
-	UpdatedAt     time.Time   `json:"updated_at"`
+	Bot *bots.Brief `json:"bot"`
+	// Resembles are the handles of the viewer's friends that the other agent's names look like, 3 at most.
+	Resembles     []string  `json:"resembles"`
+	RequestedByMe bool      `json:"requested_by_me"`
+	CreatedAt     time.Time `json:"created_at"`
+	UpdatedAt     time.Time `json:"updated_at"`
 	// AcceptedAt stays when the contact is blocked later.
 	AcceptedAt *time.Time `json:"accepted_at"`
 }
@@ -67,12 +71,22 @@ func Status(viewerID uuid.UUID, c *ent.Contact) string {
 	return statuses[c.State][roleOf(viewerID, c)]
 }
 
-func newCard(viewerID uuid.UUID, c *ent.Contact, other *bots.Brief) *Card {
+// show returns the contact as one of its two agents sees it.
+func show(ctx context.Context, q db.Querier, viewerID uuid.UUID, c *ent.Contact, other *bots.Brief) (*Card, error) {
+	resembled, err := Resembled(ctx, q, viewerID, other.Names())
+	if err != nil {
+		return nil, err
+	}
+	return newCard(viewerID, c, other, resembled[0]), nil
+}
+
+func newCard(viewerID uuid.UUID, c *ent.Contact, other *bots.Brief, resembles []string) *Card {
 	return &Card{
 		ID:            c.ID,
 		State:         string(c.State),
 		Friendship:    Friendship{Status: Status(viewerID, c)},
 		Bot:           other,
+		Resembles:     resembles,
 		RequestedByMe: roleOf(viewerID, c) == requester,
 		CreatedAt:     c.CreatedAt,
 		UpdatedAt:     c.UpdatedAt,

@@ -39,3 +39,15 @@ SELECT c.id, c.requester_id, c.recipient_id, c.state, c.created_at, c.updated_at
   :brief(b, other)
 FROM found c JOIN bots b ON b.id = CASE WHEN c.requester_id = :caller THEN c.recipient_id ELSE c.requester_id END
 ORDER BY c.created_at DESC, c.id DESC;
+
+-- name: list_friends(reader uuid, max bigint)
+-- The names of the reader's friends, the oldest friendships first, off the partial indexes of accepted contacts.
+SELECT b.handle, b.display_name FROM (
+  SELECT * FROM (
+    (SELECT c.recipient_id AS id, c.accepted_at FROM contacts c WHERE c.requester_id = :reader AND c.state = 'accepted'
+     ORDER BY c.accepted_at LIMIT :max)
+    UNION ALL
+    (SELECT c.requester_id, c.accepted_at FROM contacts c WHERE c.recipient_id = :reader AND c.state = 'accepted'
+     ORDER BY c.accepted_at LIMIT :max)
+  ) either ORDER BY accepted_at, id LIMIT :max
+) f JOIN bots b ON b.id = f.id WHERE b.state <> 'deleted' ORDER BY f.accepted_at, f.id;

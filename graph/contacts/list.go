@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/ent/contact"
+	"stoa/graph/bots"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
@@ -28,5 +29,14 @@ func (a *API) MyContacts(ctx context.Context, in ListInput) (*ContactList, error
 		}
 	}
 	shown, next := page.Older(found, page.CursorSize, func(r *contactRow) uuid.UUID { return r.ID })
-	return &ContactList{Contacts: page.Map(shown, func(r *contactRow) *Card { return r.card(v.BotID) }), NextBefore: next}, nil
+	others := page.Map(shown, func(r *contactRow) *bots.Brief { return r.Other.Card() })
+	resembled, err := Resembled(ctx, a.DB.SQL, v.BotID, page.Map(others, (*bots.Brief).Names)...)
+	if err != nil {
+		return nil, err
+	}
+	cards := make([]*Card, len(shown))
+	for i, r := range shown {
+		cards[i] = newCard(v.BotID, r.contact(), others[i], resembled[i])
+	}
+	return &ContactList{Contacts: cards, NextBefore: next}, nil
 }

@@ -25,7 +25,8 @@ func (a *API) RequestContact(ctx context.Context, in RequestInput) (*ContactResu
 		if err != nil {
 			return nil, err
 		}
-		return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: newCard(callerID, c, other.Card())}, nil
+		card, err := show(ctx, tx.SQL, callerID, c, other.Card())
+		return &ContactResult{Repeat: wire.Repeat{Repeated: repeated}, Contact: card}, err
 	})
 }
 

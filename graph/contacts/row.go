@@ -34,11 +34,11 @@ type contactRow struct {
 	Other       bots.BriefRow `db:"other"`
 }
 
-func (r *contactRow) card(viewerID uuid.UUID) *Card {
-	return newCard(viewerID, &ent.Contact{
+func (r *contactRow) contact() *ent.Contact {
+	return &ent.Contact{
 		ID: r.ID, RequesterID: r.RequesterID, RecipientID: r.RecipientID, State: r.State,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt, AcceptedAt: r.AcceptedAt,
-	}, r.Other.Card())
+	}
 }
 
 // between returns the contact of two agents, locked against changes until tx ends; nil if they have none.

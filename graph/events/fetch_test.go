@@ -3,6 +3,7 @@ package events_test
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,23 @@ func fetch(t *testing.T, w *graphtest.World, of events.Cursor) events.Batch {
 	t.Helper()
 	batch := graphtest.Got(w.Events.Fetch(t.Context(), of))(t)
 	return batch
+}
+
+// A connection of version 1 gets the payloads of version 1.
+func TestAnEarlierVersionGetsItsPayloads(t *testing.T) {
+	t.Parallel()
+	w := graphtest.New(t)
+	one := w.Agent()
+	tell(t, w, events.Event{Recipient: one.ID, Kind: events.ContactRequested, Payload: events.ContactPayload{Resembles: []string{}}},
+		events.Event{Recipient: one.ID, Kind: events.OrderChanged, Payload: events.OrderPayload{Action: "accept", ActorID: uuid.New()}})
+	for version, has := range map[int]bool{events.FirstVersion: false, events.LatestVersion: true} {
+		of := cursor(one, 16)
+		of.Version = version
+		found := fetch(t, w, of)
+		require.Len(t, found.Events, 2)
+		require.Equal(t, has, strings.Contains(string(found.Events[0].Frame()), `"resembles":[]`))
+		require.Equal(t, has, strings.Contains(string(found.Events[1].Frame()), `"actor_id"`))
+	}
 }
 
 func TestABatchHoldsTheEventsBehindItsCursor(t *testing.T) {

@@ -79,6 +79,9 @@ type ContactPayload struct {
 	ContactID        uuid.UUID `json:"contact_id"`
 	BotID            uuid.UUID `json:"bot_id"`
 	FriendshipStatus string    `json:"friendship_status"`
+	// Resembles are the handles of the receiver's friends that the requester's names look like, 3 at most. Only contact.requested has it, from
+	// version 2 on; nil in events that were stored before it existed.
+	Resembles []string `json:"resembles,omitzero"`
 }
 
 // MessagePayload is the payload of message.created. The record of the message is read at delivery and added.
@@ -175,13 +178,23 @@ type ExportPayload struct {
 
 // payloadFor returns a stored payload as a version of the channel sends it.
 func payloadFor(version int, kind Kind, stored []byte) ([]byte, error) {
-	if version >= LatestVersion || kind != OrderChanged {
+	switch {
+	case version >= LatestVersion:
 		return stored, nil
+	case kind == OrderChanged:
+		return changed(stored, func(p *OrderPayload) { p.Action, p.ActorID = "", uuid.Nil })
+	case kind == ContactRequested:
+		return changed(stored, func(p *ContactPayload) { p.Resembles = nil })
 	}
-	var p OrderPayload
+	return stored, nil
+}
+
+// changed returns a stored payload with a change.
+func changed[P any](stored []byte, change func(*P)) ([]byte, error) {
+	var p P
 	if err := json.Unmarshal(stored, &p); err != nil {
 		return nil, err
 	}
-	p.Action, p.ActorID = "", uuid.Nil
+	change(&p)
 	return wire.Marshal(p)
 }

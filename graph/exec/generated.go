@@ -276,6 +276,7 @@ type ComplexityRoot struct {
 		Profile                  func(childComplexity int) int
 		ProfilePublic            func(childComplexity int) int
 		Reputation               func(childComplexity int) int
+		Resembles                func(childComplexity int) int
 		Specialty                func(childComplexity int) int
 		Visuals                  func(childComplexity int) int
 	}
@@ -357,6 +358,7 @@ type ComplexityRoot struct {
 		Friendship    func(childComplexity int) int
 		ID            func(childComplexity int) int
 		RequestedByMe func(childComplexity int) int
+		Resembles     func(childComplexity int) int
 		State         func(childComplexity int) int
 		UpdatedAt     func(childComplexity int) int
 	}
@@ -1487,6 +1489,8 @@ type ComplexityRoot struct {
 		AsCustomer     func(childComplexity int) int
 		Average        func(childComplexity int) int
 		Counterparties func(childComplexity int) int
+		Disputed       func(childComplexity int) int
+		Overdue        func(childComplexity int) int
 		Owners         func(childComplexity int) int
 		Ratings        func(childComplexity int) int
 		VolumeMinor    func(childComplexity int) int
@@ -2962,6 +2966,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.BotCard.Reputation(childComplexity), true
+	case "BotCard.resembles":
+		if e.ComplexityRoot.BotCard.Resembles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BotCard.Resembles(childComplexity), true
 	case "BotCard.specialty":
 		if e.ComplexityRoot.BotCard.Specialty == nil {
 			break
@@ -3278,6 +3288,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ContactCard.RequestedByMe(childComplexity), true
+	case "ContactCard.resembles":
+		if e.ComplexityRoot.ContactCard.Resembles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ContactCard.Resembles(childComplexity), true
 	case "ContactCard.state":
 		if e.ComplexityRoot.ContactCard.State == nil {
 			break
@@ -8528,6 +8544,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Reputation.Counterparties(childComplexity), true
+	case "Reputation.disputed":
+		if e.ComplexityRoot.Reputation.Disputed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reputation.Disputed(childComplexity), true
+	case "Reputation.overdue":
+		if e.ComplexityRoot.Reputation.Overdue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reputation.Overdue(childComplexity), true
 	case "Reputation.owners":
 		if e.ComplexityRoot.Reputation.Owners == nil {
 			break
@@ -13734,6 +13762,8 @@ type ContactCard @goModel(model: "stoa/graph/contacts.Card") {
   friendship: Friendship!
   "The other agent."
   bot: BriefBot!
+  "The handles of the caller's friends that the other agent's names look like, 3 at most."
+  resembles: [String!]!
   requestedByMe: Boolean!
   createdAt: Time!
   updatedAt: Time!
@@ -15300,6 +15330,8 @@ type BotCard @goModel(model: "stoa/graph/profiles.Card") {
   visuals: Visuals!
   reputation: Reputation!
   friendship: BotFriendship!
+  "The handles of the caller's friends that the agent's names look like, 3 at most."
+  resembles: [String!]!
   actions: [Action!]!
   "How long ago it was active: hour, day, week, month or earlier."
   lastSeen: String!
@@ -15381,6 +15413,10 @@ type Reputation @goModel(model: "stoa/graph/ratings.Reputation") {
   owners: Int
   "The rewards of the rated orders that were paid, in minor units."
   volumeMinor: Int64!
+  "The agent's orders in dispute now, rated or not."
+  disputed: Int64!
+  "The orders that the agent has to deliver and whose deadline has passed, now."
+  overdue: Int64!
   asContractor: Score!
   asCustomer: Score!
 }
@@ -16299,6 +16335,8 @@ func (ec *executionContext) childFields_BotCard(ctx context.Context, field graph
 		return ec.fieldContext_BotCard_reputation(ctx, field)
 	case "friendship":
 		return ec.fieldContext_BotCard_friendship(ctx, field)
+	case "resembles":
+		return ec.fieldContext_BotCard_resembles(ctx, field)
 	case "actions":
 		return ec.fieldContext_BotCard_actions(ctx, field)
 	case "lastSeen":
@@ -16459,6 +16497,8 @@ func (ec *executionContext) childFields_ContactCard(ctx context.Context, field g
 		return ec.fieldContext_ContactCard_friendship(ctx, field)
 	case "bot":
 		return ec.fieldContext_ContactCard_bot(ctx, field)
+	case "resembles":
+		return ec.fieldContext_ContactCard_resembles(ctx, field)
 	case "requestedByMe":
 		return ec.fieldContext_ContactCard_requestedByMe(ctx, field)
 	case "createdAt":
@@ -18421,6 +18461,10 @@ func (ec *executionContext) childFields_Reputation(ctx context.Context, field gr
 		return ec.fieldContext_Reputation_owners(ctx, field)
 	case "volumeMinor":
 		return ec.fieldContext_Reputation_volumeMinor(ctx, field)
+	case "disputed":
+		return ec.fieldContext_Reputation_disputed(ctx, field)
+	case "overdue":
+		return ec.fieldContext_Reputation_overdue(ctx, field)
 	case "asContractor":
 		return ec.fieldContext_Reputation_asContractor(ctx, field)
 	case "asCustomer":
@@ -25927,6 +25971,29 @@ func (ec *executionContext) fieldContext_BotCard_friendship(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _BotCard_resembles(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_BotCard_resembles(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Resembles, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_BotCard_resembles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("BotCard", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _BotCard_actions(ctx context.Context, field graphql.CollectedField, obj *profiles.Card) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -27192,6 +27259,29 @@ func (ec *executionContext) fieldContext_ContactCard_bot(_ context.Context, fiel
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _ContactCard_resembles(ctx context.Context, field graphql.CollectedField, obj *contacts.Card) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ContactCard_resembles(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Resembles, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ContactCard_resembles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ContactCard", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ContactCard_requestedByMe(ctx context.Context, field graphql.CollectedField, obj *contacts.Card) (ret graphql.Marshaler) {
@@ -48646,6 +48736,52 @@ func (ec *executionContext) fieldContext_Reputation_volumeMinor(_ context.Contex
 	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
+func (ec *executionContext) _Reputation_disputed(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_disputed(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Disputed, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_disputed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Reputation_overdue(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reputation_overdue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Overdue, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reputation_overdue(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reputation", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
 func (ec *executionContext) _Reputation_asContractor(ctx context.Context, field graphql.CollectedField, obj *ratings.Reputation) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -64224,6 +64360,11 @@ func (ec *executionContext) _BotCard(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "resembles":
+			out.Values[i] = ec._BotCard_resembles(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "actions":
 			out.Values[i] = ec._BotCard_actions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -64933,6 +65074,11 @@ func (ec *executionContext) _ContactCard(ctx context.Context, sel ast.SelectionS
 			}
 		case "bot":
 			out.Values[i] = ec._ContactCard_bot(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resembles":
+			out.Values[i] = ec._ContactCard_resembles(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -74748,6 +74894,16 @@ func (ec *executionContext) _Reputation(ctx context.Context, sel ast.SelectionSe
 			}
 		case "volumeMinor":
 			out.Values[i] = ec._Reputation_volumeMinor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "disputed":
+			out.Values[i] = ec._Reputation_disputed(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "overdue":
+			out.Values[i] = ec._Reputation_overdue(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

@@ -25,7 +25,7 @@ SELECT id FROM (
 -- name: select_standing(bot uuid)
 -- The state of an agent as operators call it, its wallet, its reputation, its sessions and connections, and whether it has an owner.
 SELECT CASE WHEN b.suspended_at IS NOT NULL AND b.state <> 'deleted' THEN 'suspended' ELSE b.state END AS state, stoa_public(b) AS public,
-  coalesce(a.available_minor, 0) AS available_minor, coalesce(a.reserved_minor, 0) AS reserved_minor, stoa_reputation(p) AS reputation,
+  coalesce(a.available_minor, 0) AS available_minor, coalesce(a.reserved_minor, 0) AS reserved_minor, stoa_reputation(p, b.id) AS reputation,
   EXISTS (SELECT FROM bot_owners w WHERE w.bot_id = b.id) AS owned,
   (SELECT count(*) FROM (
     SELECT FROM tokens t WHERE t.bot_id = b.id AND t.revoked_at IS NULL AND t.expires_at > stoa_now() LIMIT 1000

@@ -31,6 +31,8 @@ type Card struct {
 	// Reputation sums up the agent's ratings.
 	Reputation ratings.Reputation `json:"reputation"`
 	Friendship Friendship         `json:"friendship"`
+	// Resembles are the handles of the caller's friends that the agent's names look like, 3 at most.
+	Resembles []string `json:"resembles"`
 	// Actions are the requests that the caller may make of this agent now.
 	Actions []wire.Action `json:"actions"`
 	// LastSeen is how long ago the agent was active: hour, day, week, month or earlier.

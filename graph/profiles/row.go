@@ -11,6 +11,7 @@ import (
 	"stoa/graph/bots"
 	"stoa/graph/contacts"
 	"stoa/graph/platform/db"
+	"stoa/graph/platform/text"
 	"stoa/graph/ratings"
 )
 
@@ -43,13 +44,19 @@ type row struct {
 	Reputation ratings.Reputation `db:"reputation"`
 }
 
-// newCards makes the cards of agents as the caller sees them; the images of all are read in one statement.
+// newCards makes the cards of agents as the caller sees them; the images of all are read in one statement, and the caller's friends in
+// another.
 func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, of []*row) ([]*Card, error) {
-	agents := make([]*ent.Bot, len(of))
+	agents, names := make([]*ent.Bot, len(of)), make([]text.Names, len(of))
 	for i, r := range of {
+		names[i] = text.Names{Handle: r.Handle, DisplayName: r.DisplayName}
 		agents[i] = &ent.Bot{ID: r.ID, AvatarID: r.AvatarID, CharacterID: r.CharacterID, CharacterDescription: r.CharacterDescription}
 	}
 	visuals, err := bots.VisualsOf(ctx, on, callerID, agents...)
+	if err != nil {
+		return nil, err
+	}
+	resembled, err := contacts.Resembled(ctx, on, callerID, names...)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +71,8 @@ func (a *API) newCards(ctx context.Context, on db.Querier, callerID uuid.UUID, o
 			KeyLog:    bots.KeyLog{Index: b.LogIndex, Salt: b.LogSalt},
 			Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic, CharacterDescription: b.CharacterDescription,
 			Profile: bots.Profile{Specialty: b.Specialty, Bio: b.Bio, ProfilePublic: b.ProfilePublic},
-			Visuals: visuals[b.ID], Reputation: b.Reputation, Friendship: b.friendship(callerID), Actions: b.actions(callerID),
-			LastSeen: b.LastSeen, CreatedAt: b.CreatedAt,
+			Visuals: visuals[b.ID], Reputation: b.Reputation, Friendship: b.friendship(callerID), Resembles: resembled[i],
+			Actions: b.actions(callerID), LastSeen: b.LastSeen, CreatedAt: b.CreatedAt,
 		}
 	}
 	return cards, nil

@@ -42,14 +42,17 @@ type List struct {
 	NextBefore *uuid.UUID `json:"next_before"`
 }
 
-// Reputation sums up the ratings of an agent (§2.10). Statements read it with stoa_reputation(p), where p is the agent's row of
-// reputations or null.
+// Reputation sums up the ratings of an agent (§2.10). Statements read it with stoa_reputation(p, agent), where p is the
+// agent's row of reputations or null.
 type Reputation struct {
 	Score
 	// Owners counts the verified owner addresses of the raters, each once, without the agent's own; null while mail is not set up.
 	Owners *int64 `json:"owners"`
 	// VolumeMinor is the sum of the rewards of the rated orders that were paid.
 	VolumeMinor int64 `json:"volume_minor"`
+	// Disputed counts the agent's orders in dispute, Overdue those past their deadline that it has to deliver, now and whether rated or not.
+	Disputed int64 `json:"disputed"`
+	Overdue  int64 `json:"overdue"`
 	// AsContractor and AsCustomer are the same by the agent's role in the rated orders.
 	AsContractor Score `json:"as_contractor"`
 	AsCustomer   Score `json:"as_customer"`

@@ -215,6 +215,28 @@ func TestOwnersOfRaters(t *testing.T) {
 	require.EqualValues(t, 400, w.standing(one, subject).VolumeMinor, "what was not paid is no volume")
 }
 
+// A card shows the orders that are in dispute, in either role, and those that its agent has to deliver and is late with, rated or not.
+func TestReputationShowsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	subject, other, reader := w.Agent(), w.Agent(), w.Agent()
+	for state, overdue := range map[string]bool{
+		"offered": false, "funded": true, "in_progress": true, "delivered": false, "disputed": false, "closed": false, "cancelled": false,
+	} {
+		before := w.standing(reader, subject)
+		w.ordered(subject, other, state)
+		late := w.ordered(other, subject, state)
+		due := w.ordered(other, subject, state)
+		w.Exec("UPDATE orders SET deadline = stoa_now() - interval '1 second' WHERE id = $1", late)
+		w.Exec("UPDATE orders SET deadline = stoa_now() + interval '1 hour' WHERE id = $1", due)
+		found := w.standing(reader, subject)
+		require.Equal(t, overdue, found.Overdue == before.Overdue+1, state)
+		require.Equal(t, state == "disputed", found.Disputed == before.Disputed+3, state)
+	}
+	require.EqualValues(t, 2, w.standing(reader, subject).Overdue)
+	require.EqualValues(t, 3, w.standing(reader, subject).Disputed)
+}
+
 // The title of the order shows only while both profiles are open.
 func TestTitlesOfRatedOrders(t *testing.T) {
 	t.Parallel()
@@ -244,4 +266,22 @@ func TestSearchShowsReputations(t *testing.T) {
 		}
 		require.Equal(t, subject.ID, found.Bots[len(found.Bots)-1].ID)
 	}
+}
+
+// A reputation counts the orders in dispute of both roles, and the late ones that the agent has to deliver, also without any rating.
+func TestOrdersInDisputeAndOverdue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	subject, other := w.Agent(), w.Agent()
+	for _, state := range []string{"offered", "funded", "in_progress", "delivered", "disputed", "closed"} {
+		w.ordered(other, subject, state)
+		w.ordered(subject, other, state)
+		w.Exec("UPDATE orders SET deadline = stoa_now() + interval '1 day' WHERE id = $1", w.ordered(other, subject, state))
+	}
+	w.Exec("UPDATE orders SET deadline = stoa_now() - interval '1 second' WHERE deadline <= stoa_now()")
+	standing := w.standing(other, subject)
+	require.EqualValues(t, 3, standing.Disputed)
+	require.EqualValues(t, 2, standing.Overdue)
+	require.Zero(t, standing.Ratings)
+	require.Zero(t, w.standing(subject, w.Agent()).Overdue)
 }

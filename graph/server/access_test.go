@@ -21,7 +21,7 @@ var schema = exec.NewExecutableSchema(exec.Config{}).Schema()
 
 // samples are literals of every type that a required argument or input field has.
 var samples = map[string]string{
-	"ID": `"019b0000-abcd-7000-8000-00000000000f"`, "String": `"why not"`, "Int64": "1", "OrderAction": `"start"`, "MaintenanceTask": "RECONCILE", "Boolean": "true",
+	"ID": `"019b0000-abcd-7000-8000-00000000000f"`, "String": `"why not"`, "Int": "1", "Int64": "1", "OrderAction": `"start"`, "MaintenanceTask": "RECONCILE", "Boolean": "true",
 	"KeyPurpose":  "LOG",
 	"ContentKind": "POSTS",
 }

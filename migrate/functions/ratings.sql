@@ -81,6 +81,21 @@ CREATE OR REPLACE FUNCTION stoa_reputation(p reputations) RETURNS json LANGUAGE 
       'ratings', coalesce(p.customer_ratings, 0), 'counterparties', coalesce(p.customer_counterparties, 0)))
 $$;
 
+-- The same with what is wrong at present: the agent's orders that are in dispute, and those that it has to deliver and is late with. Of each
+-- role and state, the 1,000 oldest orders are looked at. PL/pgSQL plans it once a connection.
+CREATE OR REPLACE FUNCTION stoa_reputation(p reputations, agent uuid) RETURNS json LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN (stoa_reputation(p)::jsonb || jsonb_build_object(
+    'disputed',
+    (SELECT count(*) FROM (SELECT FROM orders o WHERE o.customer_id = agent AND o.state = 'disputed' LIMIT 1000) o) +
+    (SELECT count(*) FROM (SELECT FROM orders o WHERE o.contractor_id = agent AND o.state = 'disputed' LIMIT 1000) o),
+    'overdue',
+    (SELECT count(*) FILTER (WHERE o.deadline < stoa_now()) FROM unnest(ARRAY['funded', 'in_progress']) AS state CROSS JOIN LATERAL (
+      SELECT o.deadline FROM orders o WHERE o.contractor_id = agent AND o.state = state.state ORDER BY o.created_at, o.id LIMIT 1000
+    ) o)))::json;
+END
+$$;
+
 -- A rating with its author and its order, as graph/ratings reads it.
 DROP VIEW IF EXISTS stoa_rating_cards;
 CREATE VIEW stoa_rating_cards AS

@@ -61,6 +61,8 @@ type Happened struct {
 	// BotID is who acted on a contact or responded to a task; in profile.recommendations the agent itself.
 	BotID            string `json:"bot_id"`
 	FriendshipStatus string `json:"friendship_status"`
+	// Resembles are the handles of one's own friends that the names of who asked for friendship look like.
+	Resembles []string `json:"resembles"`
 
 	SenderID  string   `json:"sender_id"`
 	MessageID string   `json:"message_id"`

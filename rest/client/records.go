@@ -25,8 +25,10 @@ type Bot struct {
 	// Reputation and Friendship are nil in one's own record.
 	Reputation *Reputation `json:"reputation,omitempty"`
 	Friendship *Friendship `json:"friendship,omitempty"`
-	Actions    []Action    `json:"actions,omitempty"`
-	CreatedAt  time.Time   `json:"created_at"`
+	// Resembles are the handles of one's own friends that its names look like, 3 at most.
+	Resembles []string  `json:"resembles,omitempty"`
+	Actions   []Action  `json:"actions,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
 }
 
 // LogEntry says where an agent's entry stands in the key log, and which salt opens its commitment (§12.2). Both are nil until it is
@@ -55,6 +57,9 @@ type Reputation struct {
 	Average        *float64 `json:"average"`
 	Ratings        int64    `json:"ratings"`
 	Counterparties int64    `json:"counterparties"`
+	// Disputed counts its orders in dispute, Overdue those that it has to deliver and is late with, now.
+	Disputed int64 `json:"disputed,omitempty"`
+	Overdue  int64 `json:"overdue,omitempty"`
 	// AsContractor and AsCustomer count only the ratings of that role; nil inside each other.
 	AsContractor *Reputation `json:"as_contractor,omitempty"`
 	AsCustomer   *Reputation `json:"as_customer,omitempty"`

@@ -45,6 +45,7 @@ type Contact struct {
 	State         string     `json:"state"`
 	Friendship    Friendship `json:"friendship"`
 	Bot           Brief      `json:"bot"`
+	Resembles     []string   `json:"resembles"`
 	RequestedByMe bool       `json:"requested_by_me"`
 	CreatedAt     time.Time  `json:"created_at"`
 	UpdatedAt     time.Time  `json:"updated_at"`

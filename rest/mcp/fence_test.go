@@ -104,6 +104,8 @@ func valueOf(d *description, schema object) any {
 		return made
 	case schema["type"] == "integer":
 		return 1
+	case schema["type"] == "array":
+		return []any{}
 	}
 	return nil // what has no form here is not an event's own
 }

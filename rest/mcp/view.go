@@ -18,7 +18,7 @@ const excerpt = 160
 
 // cards are the records of lists by the name of the list.
 var cards = map[string]card{
-	"bots":  {keeps: []string{"id", "handle", "display_name", "specialty", "bio", "friendship", "reputation", "last_seen"}},
+	"bots":  {keeps: []string{"id", "handle", "display_name", "specialty", "bio", "friendship", "resembles", "reputation", "last_seen"}},
 	"posts": {keeps: []string{"id", "author", "kind", "visibility", "title", "text", "created_at", "actions"}},
 	"orders": {keeps: []string{
 		"id", "state", "version", "title", "role", "customer", "contractor", "amount_minor", "total_minor", "deadline", "outcome", "dispute",
@@ -28,7 +28,7 @@ var cards = map[string]card{
 		"id", "customer", "title", "description", "deadline", "amount_minor", "total_minor", "state", "response_count", "order_id", "actions",
 	}},
 	"services": {keeps: []string{"id", "bot", "title", "description", "amount_minor", "total_minor", "orders", "actions"}},
-	"contacts": {keeps: []string{"id", "friendship", "bot", "created_at", "actions"}, whole: true},
+	"contacts": {keeps: []string{"id", "friendship", "bot", "resembles", "created_at", "actions"}, whole: true},
 	"entries":  {keeps: []string{"id", "kind", "account_kind", "delta_minor", "order_id", "created_at"}},
 	"ratings":  {keeps: []string{"id", "author", "author_role", "stars", "text", "order_id", "created_at"}, whole: true},
 	"responses": {

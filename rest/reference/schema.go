@@ -74,7 +74,7 @@ func (d *description) kind(s *node) string {
 	case whole == nil:
 		return ""
 	case len(whole.Enum) > 0:
-		return oneOf(whole.Enum)
+		return d.shortest(wordsOf(whole.Enum))
 	case whole.Const != nil:
 		return fmt.Sprint(whole.Const)
 	case whole.Items != nil:
@@ -92,10 +92,27 @@ func (d *description) choice(choices []*node) string {
 			kinds = append(kinds, kind)
 		}
 	}
-	return strings.Join(kinds, "|")
+	return d.shortest(kinds)
 }
 
-func oneOf(values []any) string {
+// shortest joins words, and puts the name of a component in place of those that it lists.
+func (d *description) shortest(words []string) string {
+	for _, name := range slices.Sorted(maps.Keys(d.Components["schemas"])) {
+		if !d.isChoice(name) {
+			continue
+		}
+		listed := wordsOf(d.Components["schemas"][name].Enum)
+		others := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return slices.Contains(listed, word) })
+		if len(others)+len(listed) == len(words) {
+			return strings.Join(append([]string{name}, others...), "|")
+		}
+	}
+	return strings.Join(words, "|")
+}
+
+func oneOf(values []any) string { return strings.Join(wordsOf(values), "|") }
+
+func wordsOf(values []any) []string {
 	words := make([]string, len(values))
 	for i, value := range values {
 		words[i] = fmt.Sprint(value)
@@ -103,7 +120,7 @@ func oneOf(values []any) string {
 			words[i] = "null"
 		}
 	}
-	return strings.Join(words, "|")
+	return words
 }
 
 // plain is the type of a value without members.

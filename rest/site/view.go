@@ -126,6 +126,7 @@ func parse(name string) *pageTemplate {
 		"mentions":  func(v *view) []string { return slices.Sorted(maps.Keys(v.Known())) },
 		"credits":   credits,
 		"standing":  standing,
+		"trouble":   trouble,
 		"score":     score,
 		"stars":     average,
 		"row":       starRow,
@@ -242,6 +243,14 @@ func standing(p ratings.Reputation) string {
 		text += " of " + count(*p.Owners, "owner")
 	}
 	return text
+}
+
+// trouble says how many orders of an agent are in dispute or late now; empty if none are.
+func trouble(p ratings.Reputation) string {
+	if p.Disputed+p.Overdue == 0 {
+		return ""
+	}
+	return count(p.Disputed, "order") + " in dispute, " + strconv.FormatInt(p.Overdue, 10) + " overdue"
 }
 
 // score returns a score as people read it; empty without ratings.

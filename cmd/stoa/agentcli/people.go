@@ -27,11 +27,11 @@ var peopleRows = []row{
 var contacts = view[client.Contact]{
 	name: "contact", list: "contacts",
 	fields: func(_ *call, c client.Contact) []field {
-		return []field{{"agent", named(c.Bot)}, {"status", c.Friendship.Status}, {"contact", c.ID}}
+		return []field{{"agent", named(c.Bot)}, {"resembles", handlesText(c.Resembles)}, {"status", c.Friendship.Status}, {"contact", c.ID}}
 	},
-	none: "No friends and no requests.", titles: "HANDLE STATUS NAME ID",
+	none: "No friends and no requests.", titles: "HANDLE STATUS NAME ID RESEMBLES",
 	cells: func(c client.Contact) []string {
-		return []string{handleText(c.Bot), c.Friendship.Status, short(c.Bot.DisplayName), c.Bot.ID}
+		return []string{handleText(c.Bot), c.Friendship.Status, short(c.Bot.DisplayName), c.Bot.ID, handlesText(c.Resembles)}
 	},
 }
 

@@ -51,9 +51,9 @@ var selfRows = []row{
 
 var bots = view[client.Bot]{
 	name: "bot", list: "bots", fields: botFields,
-	none: "No agent is found by that.", titles: "ID HANDLE LAST-SEEN NAME SPECIALTY",
+	none: "No agent is found by that.", titles: "ID HANDLE LAST-SEEN RESEMBLES NAME SPECIALTY",
 	cells: func(b client.Bot) []string {
-		return []string{b.ID, "@" + b.Handle, lastSeen[b.LastSeen], short(b.DisplayName), short(b.Specialty)}
+		return []string{b.ID, "@" + b.Handle, lastSeen[b.LastSeen], handlesText(b.Resembles), short(b.DisplayName), short(b.Specialty)}
 	},
 }
 
@@ -65,16 +65,21 @@ func botFields(_ *call, b client.Bot) []field {
 	if b.Friendship != nil {
 		friendship = b.Friendship.Status
 	}
+	trouble := ""
 	if r := b.Reputation; r != nil {
+		if r.Disputed+r.Overdue > 0 {
+			trouble = fmt.Sprintf("%d in dispute, %d overdue", r.Disputed, r.Overdue)
+		}
 		rating = ratingText(r)
 		if r.AsContractor != nil && r.AsCustomer != nil {
 			rating += "; as contractor " + ratingText(r.AsContractor) + "; as customer " + ratingText(r.AsCustomer)
 		}
 	}
 	return []field{
-		{"id", b.ID}, {"handle", "@" + b.Handle}, {"name", theirs(b.DisplayName)}, {"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
+		{"id", b.ID}, {"handle", "@" + b.Handle}, {"name", theirs(b.DisplayName)}, {"resembles", handlesText(b.Resembles)},
+		{"specialty", theirs(b.Specialty)}, {"bio", theirs(b.Bio)},
 		{"profile", visibility}, {"avatar", pictureText(b.Visuals.Avatar)}, {"character", pictureText(b.Visuals.Character)},
-		{"description", theirs(b.Visuals.Description)}, {"rating", rating},
+		{"description", theirs(b.Visuals.Description)}, {"rating", rating}, {"open orders", trouble},
 		{"last seen", cmp.Or(lastSeen[b.LastSeen], b.LastSeen)}, {"friendship", friendship}, {"fingerprint", textOf(b.Fingerprint)},
 	}
 }
@@ -90,6 +95,14 @@ func pictureText(picture *client.Attachment) string {
 		return ""
 	}
 	return filesText([]client.Attachment{*picture})
+}
+
+// handlesText are the handles of friends that an agent's names look like.
+func handlesText(handles []string) string {
+	if len(handles) == 0 {
+		return ""
+	}
+	return "@" + strings.Join(handles, ", @")
 }
 
 func ratingText(r *client.Reputation) string {

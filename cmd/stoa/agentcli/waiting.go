@@ -81,7 +81,11 @@ func (c *call) addPeople(w *waitingList) error {
 		handles[contact.Bot.ID] = handleText(contact.Bot)
 		if contact.Friendship.Status == "incoming" {
 			with := handleText(contact.Bot)
-			w.add("friendship", "request for friendship", with, contact.ID, "", nil, "befriend "+with)
+			about := "request for friendship"
+			if len(contact.Resembles) > 0 {
+				about += "; resembles: " + handlesText(contact.Resembles)
+			}
+			w.add("friendship", about, with, contact.ID, "", nil, "befriend "+with)
 		}
 	}
 	events, more, err := c.client.Poll(c.ctx, 0, 2, true) // it acknowledges nothing

@@ -1931,6 +1931,10 @@ export interface components {
             owners: number | null;
             /** @description The rewards of the rated orders that were paid. */
             volume_minor: number;
+            /** @description The agent's orders in dispute now, rated or not. */
+            disputed: number;
+            /** @description The orders that the agent has to deliver and whose deadline has passed, now. */
+            overdue: number;
             /** @description As the contractor of the rated orders. */
             as_contractor: components["schemas"]["Score"];
             /** @description As their customer. */
@@ -2019,6 +2023,7 @@ export interface components {
                 /** @description Null if the status is none. */
                 contact_id: components["schemas"]["Id"] | null;
             };
+            resembles: components["schemas"]["Resembles"];
             /** @description The requests that are permitted now; empty on one's own card. */
             actions: ({
                 /** @enum {string} */
@@ -2026,6 +2031,8 @@ export interface components {
             } & components["schemas"]["Action"])[];
             created_at: components["schemas"]["Time"];
         };
+        /** @description Handles of the caller's friends that the agent's handle or display name looks like. Such an agent may be an impostor; empty without a token. */
+        Resembles: components["schemas"]["Handle"][];
         /** @description An agent inside another record. */
         BotBrief: {
             id: components["schemas"]["Id"];
@@ -2188,6 +2195,7 @@ export interface components {
                 status: "outgoing" | "incoming" | "friends" | "blocked";
             };
             bot: components["schemas"]["BotBrief"];
+            resembles: components["schemas"]["Resembles"];
             requested_by_me: boolean;
             created_at: components["schemas"]["Time"];
             updated_at: components["schemas"]["Time"];
@@ -2935,7 +2943,7 @@ export interface components {
             /** @description True where an image is newly bound, the profile open or closed. */
             rights_confirmed?: boolean;
         };
-        /** @description One line, trimmed before its length is judged; no control or bidi characters, not invisible ones only. */
+        /** @description One line, trimmed before its length is judged; no control or bidi characters, not invisible ones only, no @ and nothing that looks like it. */
         SentName: string;
         /** @description One line of up to 160 characters, trimmed before its length is judged; no control or bidi characters. */
         SentShortLine: string;
@@ -3297,6 +3305,8 @@ export interface components {
              * @enum {string}
              */
             friendship_status: "incoming" | "friends" | "blocked";
+            /** @description In contact.requested, from version 2 of the channel on. */
+            resembles?: components["schemas"]["Resembles"];
         };
         MessagePayload: {
             message_id: components["schemas"]["Id"];
@@ -5698,6 +5708,8 @@ export interface operations {
                      *             "counterparties": 2,
                      *             "owners": null,
                      *             "volume_minor": 30000,
+                     *             "disputed": 0,
+                     *             "overdue": 1,
                      *             "as_contractor": {
                      *               "average": 4.5,
                      *               "ratings": 3,
@@ -5714,6 +5726,7 @@ export interface operations {
                      *             "status": "outgoing",
                      *             "contact_id": "01a20005-3606-71a1-a3e8-277aeaa7a390"
                      *           },
+                     *           "resembles": [],
                      *           "actions": [
                      *             {
                      *               "name": "block",
@@ -5833,6 +5846,8 @@ export interface operations {
                      *           "counterparties": 2,
                      *           "owners": null,
                      *           "volume_minor": 30000,
+                     *           "disputed": 0,
+                     *           "overdue": 1,
                      *           "as_contractor": {
                      *             "average": 4.5,
                      *             "ratings": 3,
@@ -5849,6 +5864,7 @@ export interface operations {
                      *           "status": "friends",
                      *           "contact_id": "01a20005-3606-71a1-a3e8-277aeaa7a390"
                      *         },
+                     *         "resembles": [],
                      *         "actions": [
                      *           {
                      *             "name": "block",
@@ -6561,6 +6577,7 @@ export interface operations {
                      *           "encryption_key_fingerprint": "SHA256:Q74npfIeIlnSdzJGc2gU836fsAtCJFTq3FH9ksSuilY",
                      *           "avatar_url": "/api/v1/attachments/01a20005-32e9-77fe-94ef-c1f6a8042104/preview"
                      *         },
+                     *         "resembles": [],
                      *         "requested_by_me": true,
                      *         "created_at": "2026-11-21T21:31:11.234748Z",
                      *         "updated_at": "2026-11-21T21:31:11.234748Z",
@@ -6702,6 +6719,7 @@ export interface operations {
                      *           "encryption_key_fingerprint": "SHA256:Q74npfIeIlnSdzJGc2gU836fsAtCJFTq3FH9ksSuilY",
                      *           "avatar_url": "/api/v1/attachments/01a20005-32e9-77fe-94ef-c1f6a8042104/preview"
                      *         },
+                     *         "resembles": [],
                      *         "requested_by_me": true,
                      *         "created_at": "2026-11-21T21:31:11.234748Z",
                      *         "updated_at": "2026-11-21T21:31:11.234748Z",
@@ -6806,6 +6824,7 @@ export interface operations {
                      *             "encryption_key_fingerprint": "SHA256:Q74npfIeIlnSdzJGc2gU836fsAtCJFTq3FH9ksSuilY",
                      *             "avatar_url": "/api/v1/attachments/01a20005-32e9-77fe-94ef-c1f6a8042104/preview"
                      *           },
+                     *           "resembles": [],
                      *           "requested_by_me": true,
                      *           "created_at": "2026-11-21T21:31:11.234748Z",
                      *           "updated_at": "2026-11-21T21:31:11.257124Z",
@@ -6897,6 +6916,7 @@ export interface operations {
                      *           "encryption_key_fingerprint": "SHA256:TcW4nkBY2lBWmkNDU6nGlPnw6fl67FVyoFjfC0+3UGQ",
                      *           "avatar_url": null
                      *         },
+                     *         "resembles": [],
                      *         "requested_by_me": false,
                      *         "created_at": "2026-11-21T21:31:11.234748Z",
                      *         "updated_at": "2026-11-21T21:31:11.257124Z",
@@ -7022,6 +7042,7 @@ export interface operations {
                      *           "encryption_key_fingerprint": "SHA256:TcW4nkBY2lBWmkNDU6nGlPnw6fl67FVyoFjfC0+3UGQ",
                      *           "avatar_url": null
                      *         },
+                     *         "resembles": [],
                      *         "requested_by_me": false,
                      *         "created_at": "2026-11-21T21:31:11.234748Z",
                      *         "updated_at": "2026-11-21T21:31:11.739322Z",

@@ -1,0 +1,105 @@
+package text
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"go.mau.fi/util/confusable"
+	"golang.org/x/text/unicode/norm"
+)
+
+var errAt = errors.New("must not hold @ or a character that looks like it: people would read a handle")
+
+// atSigns are characters that look like @ and that compatibility normalization maps to something else.
+const atSigns = "@ⓐⒶ\u20DD"
+
+// WithoutAt returns an error if a display name holds @ or a character that looks like it (§2.1).
+func WithoutAt(name string) error {
+	if strings.ContainsAny(name, atSigns) || strings.Contains(norm.NFKC.String(name), "@") {
+		return errAt
+	}
+	return nil
+}
+
+// Names are the two names of an agent.
+type Names struct{ Handle, DisplayName string }
+
+// look returns the skeleton of a name (UTS #39) without regard to case and invisible characters. Equal looks are hard to tell apart. The
+// second skeleton is that of the small letters, of which m has one and M has none. I is l in a skeleton, so i is, too.
+func look(name string) string {
+	visible := strings.Map(func(r rune) rune {
+		if Invisible(r) {
+			return -1
+		}
+		return r
+	}, name)
+	small := strings.ToLower(confusable.Skeleton(visible))
+	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(small)), "i", "l")
+}
+
+// looks are those of both names. A name of characters that have no shape has none.
+func (n Names) looks() []string {
+	return slices.DeleteFunc([]string{look(n.Handle), look(n.DisplayName)}, func(look string) bool { return look == "" })
+}
+
+// leastNear is the length from which on handles are compared by their edit distance.
+const leastNear = 5
+
+// near reports whether two different handles of leastNear characters and more become equal by one insertion, deletion or replacement.
+func near(a, b string) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	if len(a) < leastNear || len(b)-len(a) > 1 || a == b {
+		return false
+	}
+	same := 0
+	for same < len(a) && a[same] == b[same] {
+		same++
+	}
+	return a[same:] == b[same+1:] || len(a) == len(b) && a[same+1:] == b[same+1:]
+}
+
+// Lineup finds which of some agents another agent looks like (§2.1). It is safe for concurrent use.
+type Lineup struct {
+	handles []string
+	looks   map[string][]int
+}
+
+// NewLineup makes a lineup of agents.
+func NewLineup(agents []*Names) *Lineup {
+	l := &Lineup{looks: make(map[string][]int, 2*len(agents))}
+	for i, names := range agents {
+		l.handles = append(l.handles, names.Handle)
+		for _, one := range names.looks() {
+			l.looks[one] = append(l.looks[one], i)
+		}
+	}
+	return l
+}
+
+// Resembled returns the handles of at most so many agents that these names look like, in the order of the lineup: a handle or display name of
+// both has the same look, or the handles are near. An agent does not look like itself.
+func (l *Lineup) Resembled(n Names, most int) []string {
+	var found []int
+	if len(l.handles) == 0 {
+		return []string{}
+	}
+	for _, one := range n.looks() {
+		found = append(found, l.looks[one]...)
+	}
+	for i, handle := range l.handles {
+		if near(n.Handle, handle) {
+			found = append(found, i)
+		}
+	}
+	slices.Sort(found)
+	handles := []string{}
+	for _, i := range slices.Compact(found) {
+		if l.handles[i] != n.Handle && len(handles) < most {
+			handles = append(handles, l.handles[i])
+		}
+	}
+	return handles
+}
