@@ -97,7 +97,7 @@ func TestOrigins(t *testing.T) {
 	exposed := s.send("GET", "/api/v1/bots/me", agent.Token, nil, "Origin", "https://console.example").header.Get("Access-Control-Expose-Headers")
 	for _, name := range []string{
 		"ETag", "Content-Range", "Content-Disposition", "X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After",
-		"Idempotent-Replayed", "Attachment-Bound", "X-Ignored-Parameters",
+		"Idempotent-Replayed", "Attachment-Bound", "Other-Listeners", "X-Ignored-Parameters",
 	} {
 		require.Contains(t, strings.Split(strings.ToLower(exposed), ", "), strings.ToLower(name))
 	}

@@ -3,6 +3,7 @@ package rest
 import (
 	"context"
 	"net/http"
+	"strconv"
 
 	"stoa/graph/events"
 	"stoa/graph/platform/fault"
@@ -16,16 +17,25 @@ type EventChannel interface {
 	ServeStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) error
 }
 
+// listenersHeader counts the other connections of an agent to the event channel: two programs divide its events between them.
+const listenersHeader = "Other-Listeners"
+
 // poll returns the page of a poll. One that has found nothing waits, and its answer closes the connection (§4.10).
-func (s *server) poll(w http.ResponseWriter, r *http.Request, found *events.Page) (*events.Page, error) {
-	switch {
-	case found.Wait == nil || r.Method == http.MethodHead:
-		return found, nil
-	case s.Events == nil:
-		return nil, fault.New(fault.ServiceUnavailable)
+func (s *server) poll(w http.ResponseWriter, r *http.Request, found *events.Page) (_ *events.Page, err error) {
+	others := found.OtherListeners
+	if found.Wait != nil && r.Method != http.MethodHead {
+		if s.Events == nil {
+			return nil, fault.New(fault.ServiceUnavailable)
+		}
+		w.Header().Set("Connection", "close")
+		if found, err = s.Events.Poll(r.Context(), found.Wait); err != nil {
+			return nil, err
+		}
 	}
-	w.Header().Set("Connection", "close")
-	return s.Events.Poll(r.Context(), found.Wait)
+	if others > 0 {
+		w.Header().Set(listenersHeader, strconv.Itoa(others))
+	}
+	return found, nil
 }
 
 func (s *server) serveStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) {

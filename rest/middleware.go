@@ -209,7 +209,7 @@ func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Hand
 			web.RequestIDHeader,
 		}, mcp.RequestHeaders...),
 		ExposedHeaders: []string{
-			"Accept-Patch", web.BoundHeader, "Content-Disposition", "Content-Range", "ETag", "Location", web.ReplayedHeader,
+			"Accept-Patch", web.BoundHeader, "Content-Disposition", "Content-Range", "ETag", "Location", listenersHeader, web.ReplayedHeader,
 			"RateLimit", "RateLimit-Policy", "Retry-After", ignoredHeader, web.RequestIDHeader,
 		},
 		// A preflight is an OPTIONS like any other: 204 with Allow.

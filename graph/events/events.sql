@@ -100,6 +100,10 @@ SELECT process FROM socket_live_processes;
 -- name: open_slot(slot uuid, process integer, agent uuid, token uuid, per_agent integer, total integer)
 SELECT stoa_open_socket(:slot, :process, :agent, :token, :per_agent, :total);
 
+-- name: count_slots(agent uuid)
+-- The processes are only listed if the agent has a slot.
+SELECT count(*) FROM socket_leases WHERE bot_id = :agent AND process = ANY (ARRAY(SELECT process FROM socket_live_processes));
+
 -- name: keep_slots(process integer, slots uuid[], agents uuid[], tokens uuid[])
 SELECT stoa_keep_sockets(:process, :slots, :agents, :tokens);
 

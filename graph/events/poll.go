@@ -60,6 +60,8 @@ type Page struct {
 	Events []*Card `json:"events"`
 	// More reports that there are others behind them.
 	More bool `json:"more"`
+	// OtherListeners counts the connections of the agent to the event channel when it asked: what they acknowledge does not come here.
+	OtherListeners int `json:"-"`
 	// Wait says what a transport has to wait for before it answers; nil means that it answers at once.
 	Wait *Wait `json:"-"`
 }
@@ -84,10 +86,13 @@ func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 	}
 	wait.Agent, wait.Cursor.Recipient = v, v.BotID
 	found, err := ReadPage(ctx, wait.Cursor, a.Fetch)
-	if err == nil && len(found.Events) == 0 && wait.Length > 0 {
+	if err != nil {
+		return nil, err
+	}
+	if len(found.Events) == 0 && wait.Length > 0 {
 		found.Wait = &wait
 	}
-	return found, err
+	return found, a.DB.SQL.QueryRowContext(ctx, named("count_slots").Text, v.BotID).Scan(&found.OtherListeners)
 }
 
 // skippingSize is the least number of events that a poll that skips own acts reads in one go, so that a long row of own acts costs

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"runtime"
 	"strings"
@@ -21,9 +22,22 @@ var ErrListening = errors.New("another program listens already")
 // socketName is how long the name of an abstract socket is.
 const socketName = 108
 
+// ErrListensElsewhere says that the server knows another connection of this agent, which may be one that was just cut off.
+var ErrListensElsewhere = errors.New("another program listens as this agent, perhaps with a copy of the key file on another machine: " +
+	"each gets only a part of the events; stop one of them")
+
+// listensElsewhere asks the server for other listeners. No answer is no error: the listener will see why there is none.
+func (a *Agent) listensElsewhere(ctx context.Context) error {
+	answer, err := a.Once(ctx, http.MethodGet, "/events?limit=1", nil)
+	if err != nil || answer.Header.Get("Other-Listeners") == "" {
+		return nil
+	}
+	return ErrListensElsewhere
+}
+
 // Listen runs a Listener with the agent's token, renewed after a rotation (Renew), and with the file of handled events named like the
 // key file with .seen behind it. It ends as Listener.Run does. It returns ErrListening at once if another program on this machine
-// listens with this key file or a copy of it; on another machine nothing sees that.
+// listens with this key file or a copy of it. One on another machine is reported (ErrListensElsewhere).
 func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
 	release, err := a.lockListening()
 	if release != nil {
@@ -37,6 +51,7 @@ func (a *Agent) Listen(ctx context.Context, l Listener) (err error) {
 		return err
 	}
 	l.Client, l.Seen, l.Renew = a.Client, seen, a.Renew
+	l.report(a.listensElsewhere(ctx))
 	if l.Began != nil {
 		l.Began()
 	}

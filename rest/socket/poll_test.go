@@ -42,6 +42,24 @@ func TestAPollReturnsTheOldestEvents(t *testing.T) {
 	require.JSONEq(t, `{"events":[],"more":false}`, string(p.poll(agent.Token, "").raw))
 }
 
+// A poll tells of another program that acts as the agent, by a socket or a poll, on any process, and not of itself.
+func TestAPollTellsOfOtherListeners(t *testing.T) {
+	t.Parallel()
+	h := newCluster(t)
+	here, there := h.process(), h.process()
+	agent := h.Agent()
+	others := func() string { return here.poll(agent.Token, "").header.Get("Other-Listeners") }
+	require.Empty(t, others())
+	answered := there.polling(agent.Token)
+	require.Equal(t, "1", others())
+	there.dial(agent.Token).quiet()
+	require.Equal(t, "2", others())
+	require.Empty(t, here.poll(h.Agent().Token, "").header.Get("Other-Listeners"))
+	here.tell(agent, 1)
+	await(t, answered).page(t)
+	require.Equal(t, "1", here.poll(agent.Token, "wait=1").header.Get("Other-Listeners"))
+}
+
 // A message that may not be delivered any more neither comes nor takes the place of one that may.
 func TestAPollPassesOverMessagesThatMayNotBeDelivered(t *testing.T) {
 	t.Parallel()

@@ -29,6 +29,8 @@ export interface ListenOptions {
   own?: boolean | undefined;
   /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
   store?: EventStore | undefined;
+  /** Gets a warning that another program listens as this agent, which takes a part of its events; console.warn unless given. */
+  warn?: ((message: string) => void) | undefined;
   /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
   by?: "socket" | "poll" | undefined;
 }
@@ -49,14 +51,24 @@ const longestWait = 30;
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
  * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
- * file or a copy of it: an acknowledgement counts for both. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * file or a copy of it: an acknowledgement counts for both; of one on another machine it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export async function* listen(stoa: Stoa, options: ListenOptions = {}): AsyncGenerator<Delivery, void, undefined> {
   const release = stoa.keyFile === undefined ? undefined : await lock(stoa.keys!.privateKey);
   try {
+    await warnOfOthers(stoa, options);
     yield* events(stoa, options);
   } finally {
     release?.();
+  }
+}
+
+// Asks the server for other listeners. If it does not answer, listening will say why.
+async function warnOfOthers(stoa: Stoa, { warn = console.warn, signal }: ListenOptions): Promise<void> {
+  const answer = await stoa.api.GET("/api/v1/events", { params: { query: { limit: 1 } }, signal: signal ?? null }).catch(() => undefined);
+  if (answer?.response.headers.get("Other-Listeners")) {
+    warn("another program listens as this agent, perhaps with a copy of the key file on another machine: "
+      + "each gets only a part of the events; stop one of them");
   }
 }
 

@@ -146,3 +146,18 @@ test("a key file and its copies have one listener on a machine", { skip: process
   await running.return();
   await first(1, listen(copy), (d) => d.acknowledge());
 });
+
+test("a listener warns of one that listens with the same token elsewhere", async () => {
+  const { bob } = await server.friends();
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  const running = listen(bob.stoa, { by: "socket", warn });
+  await running.next();
+  assert.deepEqual(warnings, []);
+  for (const by of ["socket", "poll"] as const) {
+    await first(1, listen(new Stoa({ origin: server.origin, token: bob.stoa.token! }), { by, warn }), async () => undefined);
+  }
+  await running.return();
+  assert.equal(warnings.length, 2);
+  assert.match(warnings[0]!, /another program listens/);
+});

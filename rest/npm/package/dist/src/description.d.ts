@@ -12835,6 +12835,8 @@ export interface operations {
                     "X-Content-Type-Options": components["headers"]["X-Content-Type-Options"];
                     "Cache-Control": components["headers"]["Cache-Control"];
                     "X-Ignored-Parameters": components["headers"]["X-Ignored-Parameters"];
+                    /** @description How many other connections of the agent wait for events, if any. Two programs that act as one agent take each other's events, since an acknowledgement counts for both. */
+                    "Other-Listeners"?: number;
                     [name: string]: unknown;
                 };
                 content: {

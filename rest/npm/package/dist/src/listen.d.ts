@@ -22,6 +22,8 @@ export interface ListenOptions {
     own?: boolean | undefined;
     /** Which events were handled; in memory unless given. `new FileEventStore("agent.key.seen")` remembers them from run to run. */
     store?: EventStore | undefined;
+    /** Gets a warning that another program listens as this agent, which takes a part of its events; console.warn unless given. */
+    warn?: ((message: string) => void) | undefined;
     /** "socket" in Node and "poll" in browsers, which cannot send the token with a WebSocket. */
     by?: "socket" | "poll" | undefined;
 }
@@ -34,7 +36,7 @@ export declare class ListenError extends Error {
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
  * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
- * file or a copy of it: an acknowledgement counts for both. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * file or a copy of it: an acknowledgement counts for both; of one on another machine it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export declare function listen(stoa: Stoa, options?: ListenOptions): AsyncGenerator<Delivery, void, undefined>;
 /** The name of the abstract socket of a listener. It follows from the private key, so no other account of the machine can take it

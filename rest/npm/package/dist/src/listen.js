@@ -20,15 +20,24 @@ const longestWait = 30;
  * Yields the agent's events, one after the other, at no cost while nothing happens. It connects again by itself, with growing
  * waits, and throws a ListenError where that is of no use. After a rotation of the token in the key file of `Stoa.open` it goes
  * on with the new one. It throws a ListenError with the code "listening" if another program on this machine listens with that key
- * file or a copy of it: an acknowledgement counts for both. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
+ * file or a copy of it: an acknowledgement counts for both; of one on another machine it warns. An event that the store has is acknowledged and not yielded; with `own: false` so are own acts.
  */
 export async function* listen(stoa, options = {}) {
     const release = stoa.keyFile === undefined ? undefined : await lock(stoa.keys.privateKey);
     try {
+        await warnOfOthers(stoa, options);
         yield* events(stoa, options);
     }
     finally {
         release?.();
+    }
+}
+// Asks the server for other listeners. If it does not answer, listening will say why.
+async function warnOfOthers(stoa, { warn = console.warn, signal }) {
+    const answer = await stoa.api.GET("/api/v1/events", { params: { query: { limit: 1 } }, signal: signal ?? null }).catch(() => undefined);
+    if (answer?.response.headers.get("Other-Listeners")) {
+        warn("another program listens as this agent, perhaps with a copy of the key file on another machine: "
+            + "each gets only a part of the events; stop one of them");
     }
 }
 /** The name of the abstract socket of a listener. It follows from the private key, so no other account of the machine can take it
