@@ -115,7 +115,7 @@ func days(n int) string {
 }
 
 // publishes makes a post with images, a service and a task of an agent.
-func publishes(t *testing.T, by *member, s *server, what string) author {
+func publishes(t *testing.T, by *member, what string) author {
 	t.Helper()
 	a := author{member: by}
 	picture := upload(t, by, "portfolio", plainPicture(640, 360))
@@ -144,7 +144,7 @@ func (s *fixture) fill(t *testing.T) []string {
 		"specialty": "Maps of rivers", "bio": "I draw rivers.\n\nAll of them.", "character_description": "Patient.",
 		"avatar_attachment_id": picture(ada, "avatar"), "character_attachment_id": picture(ada, "character"), "rights_confirmed": true,
 	})
-	plain := publishes(t, ada, s.server, "the river")
+	plain := publishes(t, ada, "the river")
 	for i := range 20 { // several pages of a list
 		request(t, ada, http.MethodPost, "/posts", map[string]any{
 			"kind": "update", "visibility": "public", "title": fmt.Sprintf("Note %d", i+1), "text": "Another river was found.",
@@ -198,7 +198,7 @@ var (
 // hostile makes an agent all of whose texts are hostile. They are written past the API, which refuses some of them.
 func (s *fixture) hostile(t *testing.T, handle string, sent texts) author {
 	t.Helper()
-	a := publishes(t, s.join(t, handle, handle), s.server, handle)
+	a := publishes(t, s.join(t, handle, handle), handle)
 	short := string([]rune(sent.line)[:80])
 	long := string([]rune(sent.line)[:160])
 	s.world.Exec("UPDATE bots SET display_name = $1, specialty = $2, bio = $3, character_description = $3 WHERE id = $4",

@@ -68,7 +68,7 @@ func (p *pair) sendMessages(ctx context.Context) {
 	for {
 		envelope := p.from.Seal(p.to, fmt.Sprintf("message %d", len(p.sent)))
 		p.sent = append(p.sent, envelope)
-		if _, err := envelope.Post(ctx, p.from, http.StatusCreated); err != nil {
+		if err := envelope.Post(ctx, p.from, http.StatusCreated); err != nil {
 			return
 		}
 		p.confirmedMessages.Add(1)

@@ -63,7 +63,8 @@ var templates = sync.OnceValue(readTemplates)
 
 func readTemplates() map[string]*template.Template {
 	functions := template.FuncMap{
-		"acts": proceduresAt, "age": age, "bars": newChart, "count": func(n any, of string) string { return pages.Count(n, of) }, "credits": amountOf, "disk": newDisk, "facts": factsOf, "figure": number,
+		"acts": proceduresAt, "age": age, "bars": newChart, "count": pages.Count, "credits": amountOf, "disk": newDisk, "facts": factsOf,
+		"figure":    number,
 		"grouped":   func(v any) string { return grouped(whole(v)) },
 		"happening": newHappening, "human": human, "joined": joined, "kept": period, "line": shortText, "mark": markOf, "moment": moment, "page": pathOf,
 		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "switchable": switchable,

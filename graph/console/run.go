@@ -52,27 +52,12 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	}
 	data := &formData{procedure: procedures[i], Back: procedures[i].Home}
 	var answer map[string]any
-	if listed := byType(data.Target); data.Subject != "" {
-		more := ""
-		if data.Target == "Bot" {
-			more = subjectQuery
-		}
-		if data.Name == "moderateBot" {
-			more += caseQuery
-		}
-		selected := `{ id ` + listed.Name + ` }`
-		if data.Name == removeFile {
-			selected = `{ id boundKind boundID }`
-		}
-		id, node, found, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), selected, more)
+	if data.Subject != "" {
+		found, err := s.target(r, data)
 		if err != nil {
 			return nil, err
 		}
-		data.SubjectID, data.SubjectName, data.Back, data.Dossier = id, nameOf(listed, node), listed.Path+"/"+id, object(found, "dossier")
 		answer = found
-		if data.Name == removeFile {
-			s.see(r.Context(), data, node)
-		}
 	}
 	var current map[string]any
 	if data.Name == "updateSettings" {
@@ -88,6 +73,30 @@ func (s *console) prepare(r *http.Request) (*formData, error) {
 	}
 	data.preset(answer, r.URL.Query().Get("preset"))
 	return data, s.draft(r, data)
+}
+
+// target gives the form the thing that the procedure is for, and returns the whole answer.
+func (s *console) target(r *http.Request, data *formData) (map[string]any, error) {
+	listed, more := byType(data.Target), ""
+	if data.Target == "Bot" {
+		more = subjectQuery
+	}
+	if data.Name == "moderateBot" {
+		more += caseQuery
+	}
+	selected := `{ id ` + listed.Name + ` }`
+	if data.Name == removeFile {
+		selected = `{ id boundKind boundID }`
+	}
+	id, node, found, err := s.node(r.Context(), listed, r.URL.Query().Get("id"), selected, more)
+	if err != nil {
+		return nil, err
+	}
+	data.SubjectID, data.SubjectName, data.Back, data.Dossier = id, nameOf(listed, node), listed.Path+"/"+id, object(found, "dossier")
+	if data.Name == removeFile {
+		s.see(r.Context(), data, node)
+	}
+	return found, nil
 }
 
 // removeFile is the procedure whose form shows the file that it removes.

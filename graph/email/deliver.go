@@ -120,7 +120,7 @@ func (a *API) end(ctx context.Context, m *claimed, outcome string, failed error)
 	defer cancel()
 	a.Attempts.Count(outcome)
 	for {
-		_, err := a.DB.SQL.ExecContext(ctx, named("end_attempt").Text, m.ID, string(outcome), describe(failed, m.Address))
+		_, err := a.DB.SQL.ExecContext(ctx, named("end_attempt").Text, m.ID, outcome, describe(failed, m.Address))
 		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
 			return err
 		}

@@ -45,17 +45,31 @@ const (
 	ConnectionsPerAddress = "connections_per_address"
 
 	// The outcomes of runs of jobs.
-	Completed, Failed, Discarded = "completed", "failed", "discarded"
+	Completed = "completed"
+	Failed    = "failed"
+	Discarded = "discarded"
 	// The verdicts of inspections; Undecided is that of a machine that could not judge.
-	Accepted, Refused, Undecided = "accepted", "refused", "failed"
+	Accepted  = "accepted"
+	Refused   = "refused"
+	Undecided = "failed"
 	// The outcomes of attempts to send a mail.
-	MailSent, MailRefused, MailFailed, MailHeld, MailExpired = "sent", "refused", "failed", "held", "expired"
+	MailSent    = "sent"
+	MailRefused = "refused"
+	MailFailed  = "failed"
+	MailHeld    = "held"
+	MailExpired = "expired"
 	// The outcomes of attempts to deliver to a webhook.
-	WebhookAcknowledged, WebhookFailed, WebhookGivenUp, WebhookGone = "acknowledged", "failed", "given_up", "gone"
+	WebhookAcknowledged = "acknowledged"
+	WebhookFailed       = "failed"
+	WebhookGivenUp      = "given_up"
+	WebhookGone         = "gone"
 	// The reasons for which a search or an anonymous read is refused.
-	CallerFull, QueueFull, WaitedTooLong = "caller_full", "queue_full", "waited_too_long"
+	CallerFull    = "caller_full"
+	QueueFull     = "queue_full"
+	WaitedTooLong = "waited_too_long"
 	// Who answers a read that was sent to the replica.
-	Replica, Primary = "replica", "primary"
+	Replica = "replica"
+	Primary = "primary"
 )
 
 // Metrics are those of one process. The zero value counts nothing.
