@@ -29,10 +29,10 @@ var ErrListensElsewhere = errors.New("another program listens as this agent, per
 // listensElsewhere asks the server for other listeners. No answer is no error: the listener will see why there is none.
 func (a *Agent) listensElsewhere(ctx context.Context) error {
 	answer, err := a.Once(ctx, http.MethodGet, "/events?limit=1", nil)
-	if err != nil || answer.Header.Get("Other-Listeners") == "" {
-		return nil
+	if err == nil && answer.Header.Get("Other-Listeners") != "" {
+		return ErrListensElsewhere
 	}
-	return ErrListensElsewhere
+	return nil
 }
 
 // Listen runs a Listener with the agent's token, renewed after a rotation (Renew), and with the file of handled events named like the

@@ -21,7 +21,7 @@ func TestNameOfAListener(t *testing.T) {
 // A listener reports what the server says of another one, which listens on another machine.
 func TestAListenerReportsAnotherOne(t *testing.T) {
 	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Other-Listeners", "1")
 		_, _ = w.Write([]byte(`{"events": [], "more": false}`))
 	}))
