@@ -171,7 +171,7 @@ func (p *pair) checkMessages(t *testing.T) {
 	}
 	require.Len(t, history, len(p.sent))
 	for i, letter := range history {
-		require.Equal(t, p.sent[len(p.sent)-1-i], letter.Envelope)
+		require.Equal(t, p.sent[len(p.sent)-1-i], letter.envelope)
 	}
 }
 

@@ -96,7 +96,9 @@ func TestListenHelpShowsEveryKind(t *testing.T) {
 		var wanted, shown []string
 		for _, member := range reflect.VisibleFields(reflect.TypeOf(payloads[events.Kind(kind)])) {
 			name, _, _ := strings.Cut(member.Tag.Get("json"), ",")
-			wanted = append(wanted, name)
+			if name != "resembles" || kind == client.ContactRequested { // the other events of contacts leave it out
+				wanted = append(wanted, name)
+			}
 		}
 		for name := range samples[kind] {
 			shown = append(shown, name)

@@ -13,7 +13,7 @@ type EventKind struct {
 
 // EventKinds lists every kind of version 2. A newer server may send others: acknowledge them. message.created also has message, the sealed record.
 var EventKinds = []EventKind{
-	{ContactRequested, []string{"contact_id", "bot_id", "friendship_status"}},
+	{ContactRequested, []string{"contact_id", "bot_id", "friendship_status", "resembles"}},
 	{ContactAccepted, []string{"contact_id", "bot_id", "friendship_status"}},
 	{ContactBlocked, []string{"contact_id", "bot_id", "friendship_status"}},
 	{MessageCreated, []string{"message_id", "contact_id", "sender_id", "client_message_id", "created_at"}},

@@ -15,7 +15,7 @@ const sampleID = "0190a5d4-7c1e-7000-8000-0123456789ab"
 // sampleValues are the members of payloads that are no ids.
 var sampleValues = map[string]any{
 	"friendship_status": "incoming", "created_at": "2030-01-31T12:00:00Z", "status": "funded", "version": 2, "action": "accept",
-	"revision": 3, "stars": 5, "verdict": "changes",
+	"revision": 3, "stars": 5, "verdict": "changes", "resembles": []string{"ben_"},
 }
 
 // Help implements kong's longer help: what happens after a failure, and what a hook reads.

@@ -141,6 +141,18 @@ INSERT INTO $s.texts VALUES (1, '{"a":1}'), (2, '{}')
 -- a gives 1
 SELECT id FROM $s.texts WHERE args @> '{"a":1}'
 
+-- check hash indexes
+-- tried A hash index of the beginning of a text finds its row
+-- breaks No agent is told of new tasks that it watches for, since the watches cannot be looked up
+-- a
+CREATE TABLE $s.watches (id integer PRIMARY KEY, folded text)
+-- a
+CREATE INDEX ON $s.watches USING hash (left(folded, 4))
+-- a
+INSERT INTO $s.watches VALUES (1, 'translation'), (2, 'a map')
+-- a gives 1
+SELECT id FROM $s.watches WHERE left(folded, 4) = 'tran'
+
 -- check unlogged tables
 -- tried CREATE UNLOGGED TABLE, which the catalog shows as such
 -- breaks Every request that is counted against a limit, and every place on the event channel, is written to the log
