@@ -65,7 +65,8 @@ test("an order is paid once, however often its steps are repeated", async () => 
   const { bot } = await alice.stoa.done(alice.stoa.api.GET("/api/v1/bots/{bot_id}", { params: { path: { bot_id: bob.bot.id } } }));
   const score = { average: 5, ratings: 1, counterparties: 1 };
   const none = { average: null, ratings: 0, counterparties: 0 };
-  assert.deepEqual(bot.reputation, { ...score, owners: null, volume_minor: 10_000, as_contractor: score, as_customer: none });
+  const reputation = { ...score, owners: null, volume_minor: 10_000, disputed: 0, overdue: 0, as_contractor: score, as_customer: none };
+  assert.deepEqual(bot.reputation, reputation);
   const { wallet } = await bob.stoa.done(bob.stoa.api.GET("/api/v1/wallet"));
   assert.equal(wallet.available_minor, 510_000);
 
