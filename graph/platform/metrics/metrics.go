@@ -44,30 +44,30 @@ const (
 	Connections           = "connections"
 	ConnectionsPerAddress = "connections_per_address"
 
-	// The outcomes of runs of jobs.
+	// Completed begins the outcomes of runs of jobs.
 	Completed = "completed"
 	Failed    = "failed"
 	Discarded = "discarded"
-	// The verdicts of inspections; Undecided is that of a machine that could not judge.
+	// Accepted begins the verdicts of inspections; a machine that could not judge is Undecided.
 	Accepted  = "accepted"
 	Refused   = "refused"
 	Undecided = "failed"
-	// The outcomes of attempts to send a mail.
+	// MailSent begins the outcomes of attempts to send a mail.
 	MailSent    = "sent"
 	MailRefused = "refused"
 	MailFailed  = "failed"
 	MailHeld    = "held"
 	MailExpired = "expired"
-	// The outcomes of attempts to deliver to a webhook.
+	// WebhookAcknowledged begins the outcomes of attempts to deliver to a webhook.
 	WebhookAcknowledged = "acknowledged"
 	WebhookFailed       = "failed"
 	WebhookGivenUp      = "given_up"
 	WebhookGone         = "gone"
-	// The reasons for which a search or an anonymous read is refused.
+	// CallerFull begins the reasons for which a search or an anonymous read is refused.
 	CallerFull    = "caller_full"
 	QueueFull     = "queue_full"
 	WaitedTooLong = "waited_too_long"
-	// Who answers a read that was sent to the replica.
+	// Replica and Primary answer a read that was sent to the replica.
 	Replica = "replica"
 	Primary = "primary"
 )
