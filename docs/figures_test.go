@@ -67,7 +67,7 @@ func figures() []struct {
 		{"jobs/inspection/limits.go", "cpuTime  = # * min(instrumented, 3) ", []string{plain(fileSeconds)}},
 		{"docs/contract.md", "| bounds | #, ", []string{size(bounds.File)}},
 		{"docs/contract.md", "| # open tasks and # services an agent, shown or hidden:", []string{plain(q.OpenTasks), plain(q.Services)}},
-		{"docs/contract.md", "| # an hour an agent, further ones silently not |", []string{plain(q.WatchEventsPerHour)}},
+		{"docs/contract.md", "| # an hour an agent; further tasks send it none |", []string{plain(q.WatchEventsPerHour)}},
 		{"rest/skill.md", "at most # an hour", []string{plain(q.WatchEventsPerHour)}},
 		{"docs/contract.md", "| webhooks | # an agent |", []string{plain(bounds.WebhooksPerAgent)}},
 		{"docs/contract.md", "| messages and unacknowledged events # days;", []string{plain(int(bounds.MessageRetention.Hours() / 24))}},

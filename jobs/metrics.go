@@ -15,9 +15,7 @@ import (
 //go:embed jobs.sql
 var files embed.FS
 
-var (
-	named = db.Load(files).Named
-)
+var named = db.Load(files).Named
 
 // counted are the states whose jobs are counted: all but those that ended well.
 var counted = pq.StringArray{"available", "running", "retryable", "scheduled", "discarded"}

@@ -22,9 +22,7 @@ import (
 //go:embed activity.sql
 var files embed.FS
 
-var (
-	named = db.Load(files, bots.BriefText).Named
-)
+var named = db.Load(files, bots.BriefText).Named
 
 const (
 	// FiguresAge is how old figures may be.

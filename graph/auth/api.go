@@ -18,9 +18,7 @@ import (
 //go:embed auth.sql
 var files embed.FS
 
-var (
-	named = db.Load(files).Named
-)
+var named = db.Load(files).Named
 
 // Ending is why tokens of an agent stopped working.
 type Ending string

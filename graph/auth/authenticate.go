@@ -15,8 +15,8 @@ import (
 
 // Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed,
 // unknown, expired, revoked or a deleted agent's (for a token that was once valid the message says what ended it and when);
-// forbidden for a suspended agent, with an operator's text to it; write_limited for a change over the limit of changes a minute, which all tokens of an agent
-// share. It notes the agent's activity.
+// forbidden for a suspended agent, with an operator's text to it; write_limited for a change over the limit of changes a minute, which
+// all tokens of an agent share. It notes the agent's activity.
 func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
 	return a.AuthenticateAlong(ctx, token, mutating, nil)
 }

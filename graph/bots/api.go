@@ -21,9 +21,7 @@ import (
 //go:embed bots.sql
 var files embed.FS
 
-var (
-	named = db.Load(files, BriefText).Named
-)
+var named = db.Load(files, BriefText).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

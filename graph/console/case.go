@@ -35,7 +35,7 @@ func (d *formData) preset(answer map[string]any, name string) {
 	}
 }
 
-// nextCase leads to the case behind that of the agent after, or to the first one; to the list without one.
+// nextCase redirects to the case that follows the one of the agent `after`, to the first case without it, and to the list at the end.
 func (s *console) nextCase(w http.ResponseWriter, r *http.Request) error {
 	answer, err := s.ask(r.Context(), `{ cases { bot { id } } }`, nil)
 	if err != nil {

@@ -104,7 +104,8 @@ func between(trade map[string]any) string {
 
 // traceSections are the sections of an agent's traces, in the order of the page. Link leads to the whole list; the agent's id goes after it.
 var traceSections = []struct{ Name, Title, Link string }{
-	{"notes", "Notes of operators", "/audit?procedure=noteBot&botID="}, {"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
+	{"notes", "Notes of operators", "/audit?procedure=noteBot&botID="},
+	{"reports", "Reports of it", "/reports?subjectBotID="}, {"orders", "Orders", "/orders?q="}, {"ledger", "Ledger", statementsPath},
 	{"posts", "Posts", "/posts?authorID="}, {"tasks", "Tasks", "/tasks?customerID="}, {"services", "Services", "/services?botID="},
 	{"responses", "Responses", "/responses?botID="}, {"received", "Ratings it got", "/ratings?subjectID="},
 	{"given", "Ratings it gave", "/ratings?authorID="}, {"contacts", "Contacts", "/contacts?q="}, {"files", "Files", "/files?ownerID="},

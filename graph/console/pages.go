@@ -54,7 +54,8 @@ func Stylesheet() []byte {
 
 // tables are the tables that templates read.
 var tables = map[string]any{
-	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs, "most": operator.OpenTradesMost, "spans": spans,
+	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs,
+	"most": operator.OpenTradesMost, "spans": spans,
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
@@ -108,9 +109,9 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 func New(c Config) http.Handler {
 	s := &console{Config: c, mux: http.NewServeMux()}
 	for pattern, page := range map[string]handler{
-		"GET /find": s.find, "GET " + casesPath + "/next": s.nextCase, "GET /tools/{name}": s.tool, "GET " + transactionsPath + "{id}": s.transaction,
-		"GET " + statementsPath + "{id}": s.statement,
-		"GET /procedures/{name}":         s.showForm, "POST /procedures/{name}": s.run, "GET " + facesPath + "{id}/{file}": s.avatar,
+		"GET /find": s.find, "GET " + casesPath + "/next": s.nextCase, "GET /tools/{name}": s.tool,
+		"GET " + transactionsPath + "{id}": s.transaction, "GET " + statementsPath + "{id}": s.statement,
+		"GET /procedures/{name}": s.showForm, "POST /procedures/{name}": s.run, "GET " + facesPath + "{id}/{file}": s.avatar,
 		"/": func(w http.ResponseWriter, r *http.Request) error {
 			if r.Method != http.MethodGet && r.Method != http.MethodHead {
 				w.Header().Set("Allow", "GET, HEAD")

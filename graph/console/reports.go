@@ -47,14 +47,16 @@ var reports = []report{
 		erasures { pending partial first { bot { id handle } erasure { state requestedBy requestedAt dueAt heldBy } } } } }`},
 	{Path: casesPath, Title: "Cases", Group: groupConsole, query: `{ cases { bot { id handle displayName suspendedAt } reports reporters oldestAt newestAt }
 		presets { name answer message why suspend reported } }`},
-	{Path: booksPath, Title: "Books", Group: groupConsole, spans: true, query: `query ($days: Int!) { earners(days: $days) { botId handle earnedMinor paidMinor escrowMinor } books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
+	{Path: booksPath, Title: "Books", Group: groupConsole, spans: true, query: `query ($days: Int!) {
+		earners(days: $days) { botId handle earnedMinor paidMinor escrowMinor }
+		books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
 		checks { scope endedAt running discrepancies imbalanceMinor } } }`,
 		csv: []string{"at", "issuedMinor", "availableMinor", "reservedMinor", "feesMinor", "differenceMinor"}},
 	{Path: settingsPath, Title: "Settings", Group: groupOperating, query: settingsQuery},
 	{Path: maintenancePath, Title: "Maintenance", Group: groupOperating, query: `{ retention { name what days job } }`},
 }
 
-// spans are those of the table of who earns.
+// spans are the choices of the address for the table of who earns.
 var spans = []struct{ Days, Title string }{{"1", "day"}, {"7", "7 days"}, {"30", "30 days"}, {"366", "year"}}
 
 // report shows a report. Faults: those of its query.

@@ -26,10 +26,9 @@ type formData struct {
 	// Complaints concern the form as a whole, Wrong holds the fields with complaints.
 	Complaints []string
 	Wrong      []*field
-	// Task is what runMaintenance begins with; its result is shown alone.
+	// Task is the maintenance task that the address chose; the page after it shows only its result.
 	Task string
-	// Seen is the path of the picture of a file that is to be removed, and Review that of the form which shows the file to an operator;
-	// both are empty for everything else.
+	// Only the form that removes a file has these: Seen is the address of its picture, Review the address of a form that shows it.
 	Seen, Review string
 	// Dossier holds of an agent the orders as a suspension would leave them, and whether operators can mail its owner.
 	Dossier map[string]any

@@ -86,7 +86,7 @@ func TestFiltersAreThoseOfTheLists(t *testing.T) {
 	}
 }
 
-// Every mutation for operators is offered by a page: that of its target, of a list, of cases, of the settings or of maintenance.
+// A page offers every mutation for operators: the page of its target, of a list, of cases, of the settings or of maintenance.
 func TestProceduresAreTheMutations(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}

@@ -71,7 +71,7 @@ func TestAFileIsSeenBeforeItIsRemoved(t *testing.T) {
 	require.Contains(t, w.get(path).text, `href="/procedures/reviewOrder?id=`+order.String())
 }
 
-// What a page holds is what it says: the newest things of the hour, and so many of the orders.
+// Now says how many of the hour's events and of the orders it shows, and leads to the others.
 func TestNowSaysWhatItLeavesOut(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -95,7 +95,7 @@ func TestAToolHasAWayBack(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, w.get("/tools/jobs").StatusCode)
 }
 
-// Numbers and nouns agree, and words are those of people.
+// Nouns agree with their numbers, and pages use everyday words.
 func TestWords(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

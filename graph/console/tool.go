@@ -22,7 +22,7 @@ func (a *answered) Header() http.Header { return a.header }
 // Write implements http.ResponseWriter.
 func (a *answered) Write(p []byte) (int, error) { return a.body.Write(p) }
 
-// WriteHeader implements http.ResponseWriter; the text says what failed.
+// WriteHeader ignores the status: the page shows the text.
 func (a *answered) WriteHeader(int) {}
 
 // tool shows what a tool answers in text or JSON, with the navigation around it. Faults: not_found.

@@ -21,9 +21,7 @@ import (
 //go:embed drafts.sql
 var files embed.FS
 
-var (
-	named = db.Load(files).Named
-)
+var named = db.Load(files).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

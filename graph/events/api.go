@@ -25,9 +25,7 @@ import (
 //go:embed events.sql
 var files embed.FS
 
-var (
-	named = db.Load(files).Named
-)
+var named = db.Load(files).Named
 
 // Retention is how long an unacknowledged event is kept (§6).
 const Retention = bounds.MessageRetention

@@ -40,7 +40,7 @@ SELECT s.bot_id FROM (
 SELECT id FROM bots WHERE id = :caller FOR NO KEY UPDATE;
 
 -- name: list_notices(caller uuid, before uuid, max bigint)
--- A page of the notices to the caller, newest first, that begins with `before`, or with the newest where that is null. Empty where
+-- A page of the notices to the caller, newest first. It begins with `before`, or with the newest if that is null. It is empty if
 -- `before` is no notice to the caller.
 SELECT n.id, n.about_type, n.about_id, n.text, n.created_at FROM notices n
 WHERE n.bot_id = :caller AND (:before::uuid IS NULL

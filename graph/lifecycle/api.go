@@ -29,9 +29,7 @@ import (
 //go:embed lifecycle.sql
 var files embed.FS
 
-var (
-	named = db.Load(files).Named
-)
+var named = db.Load(files).Named
 
 // API holds the operations of this domain. Only jobs and operators' procedures call them. It is safe for concurrent use.
 type API struct {

@@ -22,9 +22,7 @@ import (
 //go:embed messages.sql
 var files embed.FS
 
-var (
-	named = db.Load(files).Named
-)
+var named = db.Load(files).Named
 
 // Retention is how long a message is kept (§8).
 const Retention = bounds.MessageRetention

@@ -27,7 +27,7 @@ func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
 	return read[Preset](ctx, a, listPresets, presetsMost)
 }
 
-// WritePreset keeps texts under a name, in the place of those of that name. Faults: invalid_input.
+// WritePreset keeps texts under a name, and replaces the preset of that name. Faults: invalid_input.
 func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*Preset, error) {
 	wrong := fault.Fields{}
 	var err error

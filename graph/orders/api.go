@@ -25,9 +25,7 @@ import (
 //go:embed orders.sql
 var files embed.FS
 
-var (
-	named = db.Load(files, bots.BriefText).Named
-)
+var named = db.Load(files, bots.BriefText).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

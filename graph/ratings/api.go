@@ -21,9 +21,7 @@ import (
 //go:embed ratings.sql
 var files embed.FS
 
-var (
-	named = db.Load(files, bots.BriefText).Named
-)
+var named = db.Load(files, bots.BriefText).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {

@@ -22,8 +22,8 @@ type proposal struct {
 	Full bool `db:"full"`
 }
 
-// CreateTask puts a task on the board, at the present fee rate; nothing is reserved, and a job tells who watches for it (§4.9). Only an agent may call it; it has no
-// idempotency id. Faults in this order: invalid_input (also for a deadline that has passed and a total over 10^12),
+// CreateTask puts a task on the board, at the present fee rate; nothing is reserved, and a job tells who watches for it (§4.9). Only an
+// agent may call it; it has no idempotency id. Faults in this order: invalid_input (also for a deadline that has passed and a total over 10^12),
 // participant_inactive (the caller may not take on new obligations), storage_record_limit (it has as many open tasks as it may have),
 // insufficient_funds (its available balance is below the total).
 func (a *API) CreateTask(ctx context.Context, in CreateTaskInput) (*TaskResult, error) {

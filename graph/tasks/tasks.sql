@@ -107,11 +107,17 @@ FROM settings s JOIN bots c ON c.id = :caller JOIN accounts a ON a.bot_id = c.id
 -- name: insert_posted(task uuid)
 INSERT INTO posted_tasks (task_id) VALUES (:task);
 
--- name: take_posted(task uuid)
--- A new task that nobody was told of yet, if it is on the board. Only one transaction takes it.
-WITH taken AS (DELETE FROM posted_tasks WHERE task_id = :task RETURNING task_id)
-SELECT t.customer_id, t.amount_minor, t.folded FROM taken JOIN tasks t ON t.id = taken.task_id JOIN bots c ON c.id = t.customer_id
-WHERE t.state = 'open' AND t.removed_at IS NULL AND stoa_present(c);
+-- name: select_posted(task uuid)
+-- A new task whose watchers are still to be told, if it is on the board. The lock lets one transaction at a time tell them.
+SELECT p.after, t.customer_id, t.amount_minor, t.folded
+FROM posted_tasks p JOIN tasks t ON t.id = p.task_id JOIN bots c ON c.id = t.customer_id
+WHERE p.task_id = :task AND t.state = 'open' AND t.removed_at IS NULL AND stoa_present(c) FOR UPDATE OF p;
+
+-- name: note_told(task uuid, after uuid)
+UPDATE posted_tasks SET after = :after WHERE task_id = :task;
+
+-- name: delete_posted(task uuid)
+DELETE FROM posted_tasks WHERE task_id = :task;
 
 -- name: keep_watch(agent uuid, q text, least bigint)
 INSERT INTO task_watches (bot_id, q, folded, min_amount_minor, created_at) VALUES (:agent, :q, stoa_fold(:q), :least, stoa_now())
@@ -124,20 +130,24 @@ SELECT w.q, w.min_amount_minor, w.created_at FROM task_watches w WHERE w.bot_id 
 -- name: delete_watch(agent uuid)
 DELETE FROM task_watches WHERE bot_id = :agent;
 
--- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], most integer)
--- The agents to tell of a customer's new task, each counted against its limit. The index knows the first four characters of what a
--- watch looks for: only watches that begin with some of the text are looked at. Counts are locked in the order of the agents.
+-- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], after uuid, batch bigint, most integer)
+-- The next agents whose watch a customer's new task meets, and whether each is to be told: it may take on obligations, no block stands
+-- between the two, and its limit has room, of which this takes. The index knows the first four characters of what a watch looks for:
+-- only watches that begin with some of the text are looked at. Counts are locked in the order of the agents.
 /* plan per value */
 WITH watching AS MATERIALIZED (
   SELECT w.bot_id FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches w ON left(w.folded, 4) = p.beginning
-  WHERE w.bot_id <> :customer AND coalesce(w.min_amount_minor <= :amount, true) AND strpos(:folded, w.folded) > 0
+  WHERE w.bot_id <> :customer AND w.bot_id > :after AND coalesce(w.min_amount_minor <= :amount, true) AND strpos(:folded, w.folded) > 0
+  ORDER BY w.bot_id LIMIT :batch
 ), allowed AS MATERIALIZED (
   SELECT b.id FROM watching JOIN bots b ON b.id = watching.bot_id JOIN settings s ON s.id = 1
   WHERE stoa_active(b, s) AND NOT EXISTS (SELECT FROM contacts c WHERE c.state = 'blocked'
     AND c.low_id = least(b.id, :customer) AND c.high_id = greatest(b.id, :customer))
   ORDER BY b.id
+), told AS MATERIALIZED (
+  SELECT a.id FROM allowed a CROSS JOIN LATERAL stoa_take('watch_events', a.id::text, :most, interval '1 hour') k WHERE k.allowed
 )
-SELECT a.id FROM allowed a CROSS JOIN LATERAL stoa_take('watch_events', a.id::text, :most, interval '1 hour') k WHERE k.allowed;
+SELECT w.bot_id AS id, t.id IS NOT NULL AS told FROM watching w LEFT JOIN told t ON t.id = w.bot_id ORDER BY w.bot_id;
 
 -- name: close_task(task uuid, now timestamp with time zone)
 -- Closes a task and returns the responses that it declines.

@@ -12,7 +12,6 @@ import (
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/input"
-	"stoa/graph/platform/page"
 	"stoa/graph/platform/viewer"
 )
 
@@ -103,31 +102,68 @@ func (a *API) announceLater(ctx context.Context, tx *db.Tx, id uuid.UUID) error 
 	return a.Enqueue(ctx, tx, AnnounceJob{id})
 }
 
-// posted is a new task that is to be announced.
+// posted is a new task whose watchers are still to be told, those behind After.
 type posted struct {
+	After       uuid.UUID `db:"after"`
 	CustomerID  uuid.UUID `db:"customer_id"`
 	AmountMinor int64     `db:"amount_minor"`
 	Folded      string    `db:"folded"`
 }
 
-// Announce sends task.posted to the agents whose watch a new task meets, once, however often it is called: the note of announceLater
-// goes in the transaction of the events. It does nothing if the task is not open any more. A job calls it.
+// watcher is an agent whose watch a new task meets.
+type watcher struct {
+	ID   uuid.UUID `db:"id"`
+	Told bool      `db:"told"`
+}
+
+// watchersAtOnce is how many watchers one transaction looks at.
+const watchersAtOnce = 1000
+
+// Announce sends task.posted to the agents whose watch a new task meets, to each once, however often it is called: how far it came is
+// noted in the transaction of the events. It ends if the task is not open any more. A job calls it.
 func (a *API) Announce(ctx context.Context, id uuid.UUID) error {
-	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
-		found, err := db.All[posted](ctx, tx.SQL, takePosted, id)
-		if err != nil || len(found) == 0 {
+	for more := true; more; {
+		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+			more, err = a.announceSome(ctx, tx, id)
+			return err
+		})
+		if err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// announceSome tells the next watchers, and reports whether there may be more.
+func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, error) {
+	found, err := db.All[posted](ctx, tx.SQL, selectPosted, id)
+	if err != nil {
+		return false, err
+	}
+	var watchers []*watcher
+	if len(found) > 0 {
 		t := found[0]
-		watchers, err := db.Column[uuid.UUID](ctx, tx.SQL, listWatchers, t.CustomerID, t.AmountMinor, t.Folded, pq.Array(beginnings(t.Folded)),
-			a.Quotas.WatchEventsPerHour)
-		if err != nil || len(watchers) == 0 {
-			return err
+		watchers, err = db.All[watcher](ctx, tx.SQL, listWatchers, t.CustomerID, t.AmountMinor, t.Folded, pq.Array(beginnings(t.Folded)),
+			t.After, watchersAtOnce, a.Quotas.WatchEventsPerHour)
+		if err != nil {
+			return false, err
 		}
-		return a.Events.Add(ctx, tx, page.Map(watchers, func(watcher uuid.UUID) events.Event {
-			return events.Event{Recipient: watcher, Kind: events.TaskPosted, Payload: events.TaskPostedPayload{TaskID: id}}
-		})...)
-	})
+	}
+	var told []events.Event
+	for _, w := range watchers {
+		if w.Told {
+			told = append(told, events.Event{Recipient: w.ID, Kind: events.TaskPosted, Payload: events.TaskPostedPayload{TaskID: id}})
+		}
+	}
+	if err := a.Events.Add(ctx, tx, told...); err != nil {
+		return false, err
+	}
+	if len(watchers) < watchersAtOnce {
+		_, err = tx.SQL.ExecContext(ctx, deletePosted.Text, id)
+		return false, err
+	}
+	_, err = tx.SQL.ExecContext(ctx, noteTold.Text, id, watchers[len(watchers)-1].ID)
+	return true, err
 }
 
 // beginning is how many characters of what a watch looks for are indexed (index task_watches_beginning).

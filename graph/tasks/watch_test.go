@@ -86,6 +86,37 @@ func TestAJobThatDiesIsRepeated(t *testing.T) {
 	require.Equal(t, 1, w.announced(task, w.responder))
 }
 
+// More watchers than one transaction tells are told once each, also if the job dies between two transactions.
+func TestManyWatchersAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	watchers(w, 1500, "''")
+	task := w.task()
+	w.Exec(`CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+			IF NEW.recipient_id = (SELECT bot_id FROM task_watches ORDER BY bot_id DESC LIMIT 1) THEN RAISE EXCEPTION 'dies'; END IF;
+			RETURN NULL;
+		END $$;
+		CREATE TRIGGER die AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION die()`)
+	told := func() int64 {
+		return w.Count("SELECT count(DISTINCT recipient_id) FROM events WHERE kind = 'task.posted'")
+	}
+	require.Error(t, w.Tasks.Announce(t.Context(), task.ID))
+	require.EqualValues(t, 1000, told())
+	w.Exec("DROP TRIGGER die ON events")
+	require.NoError(t, w.Tasks.Announce(t.Context(), task.ID))
+	require.EqualValues(t, 1500, told())
+	require.EqualValues(t, 1500, w.Count("SELECT count(*) FROM events WHERE kind = 'task.posted'"))
+	require.Zero(t, w.Count("SELECT count(*) FROM posted_tasks"))
+}
+
+// watchers makes agents that watch for q, an expression of their number n.
+func watchers(w *world, count int, q string) {
+	w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, encryption_public_key)
+		SELECT gen_random_uuid(), now(), now(), now(), 'watcher_' || n, 'W', sha256(n::text::bytea) FROM generate_series(1, $1::int) AS n`, count)
+	w.Exec(`INSERT INTO task_watches SELECT id, q, q, 1, now() FROM (
+		SELECT id, ` + q + ` AS q FROM (SELECT id, row_number() OVER () AS n FROM bots WHERE handle LIKE 'watcher%') b) b`)
+}
+
 // Only agents that may take on obligations are told, of tasks that are on the board still, by customers who are no strangers to peace.
 func TestWhoIsNotTold(t *testing.T) {
 	t.Parallel()
@@ -158,11 +189,7 @@ func TestAWatchFindsWhatTheBoardFinds(t *testing.T) {
 func BenchmarkAnnounce(b *testing.B) {
 	for _, watches := range []int{1000, 100_000} {
 		w := newWorld(b)
-		w.Exec(`INSERT INTO bots (id, created_at, updated_at, last_active_at, handle, display_name, encryption_public_key)
-			SELECT gen_random_uuid(), now(), now(), now(), 'watcher_' || n, 'W', '\x01' FROM generate_series(1, $1::int) AS n`, watches)
-		w.Exec(`INSERT INTO task_watches SELECT id, q, q, 1, now() FROM (
-			SELECT id, CASE WHEN n <= 10 THEN 'word' ELSE substr(md5(n::text), 1, 7) END AS q
-			FROM (SELECT id, row_number() OVER () AS n FROM bots WHERE handle LIKE 'watcher%') b) b`)
+		watchers(w, watches, "CASE WHEN n <= 10 THEN 'word' ELSE substr(md5(n::text), 1, 7) END")
 		w.Exec("VACUUM ANALYZE")
 		for _, size := range []int{300, 8000} {
 			b.Run(fmt.Sprintf("%d watches, %d characters", watches, size), func(b *testing.B) {

@@ -38,9 +38,7 @@ import (
 //go:embed webhooks.sql
 var files embed.FS
 
-var (
-	named = db.Load(files).Named
-)
+var named = db.Load(files).Named
 
 // MaxPerAgent is how many webhooks an agent may have (§8).
 const MaxPerAgent = bounds.WebhooksPerAgent

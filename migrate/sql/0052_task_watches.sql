@@ -12,7 +12,10 @@ CREATE TABLE IF NOT EXISTS task_watches (
   created_at timestamptz NOT NULL
 );
 CREATE INDEX IF NOT EXISTS task_watches_beginning ON task_watches USING hash (left(folded, 4));
-CREATE TABLE IF NOT EXISTS posted_tasks (task_id uuid PRIMARY KEY);
+CREATE TABLE IF NOT EXISTS posted_tasks (
+  task_id uuid PRIMARY KEY,
+  after uuid NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000' -- the last watcher who was told
+);
 
 -- +goose Down
 DROP TABLE posted_tasks, task_watches;

@@ -27,7 +27,7 @@ type leftOut struct {
 	At string
 }
 
-// spread is a list of several agents, of each of which it shows activity.MaxOfOne entries at most.
+// spread is a list that shows at most activity.MaxOfOne entries of each agent.
 type spread[T any] struct {
 	Shown []T
 	Left  []*leftOut
@@ -38,7 +38,7 @@ type spread[T any] struct {
 	all func(*bots.Brief) string
 }
 
-// listed is a list whose entries are all shown, as that of one agent.
+// listed is a list that shows all entries, such as the list of one agent.
 func listed[T any](all []T, meta page.Meta, at func(page string) string) *spread[T] {
 	return &spread[T]{Shown: all, Pager: newPager(meta, at)}
 }

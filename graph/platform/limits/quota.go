@@ -56,7 +56,7 @@ type Quotas struct {
 	OpenTasks int `default:"20" help:"Open tasks per agent."`
 	Services  int `default:"50" help:"Services per agent."`
 	// WatchEventsPerHour are of one agent.
-	WatchEventsPerHour int `default:"60" help:"New tasks of which an agent that watches for them is told."`
+	WatchEventsPerHour int `default:"60" help:"Events task.posted per agent and hour."`
 	// ExportBytes are of all archives that are kept.
 	ExportBytes int `default:"5368709120" help:"Bytes of all exports that are kept."`
 }

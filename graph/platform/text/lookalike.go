@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"go.mau.fi/util/confusable"
 	"golang.org/x/text/unicode/norm"
 )
@@ -25,8 +26,21 @@ func WithoutAt(name string) error {
 // Names are the two names of an agent.
 type Names struct{ Handle, DisplayName string }
 
-// look returns the skeleton of a name (UTS #39) without regard to case and invisible characters. Equal looks are hard to tell apart. The
-// second skeleton is that of the small letters, of which m has one and M has none. I is l in a skeleton, so i is, too.
+// looked keeps the looks of names that were compared, since each list compares the same friends again: 0.5 instead of 7 ms for 1,000 friends.
+var looked, _ = lru.New[string, string](20_000)
+
+// lookOf is look, remembered.
+func lookOf(name string) string {
+	if known, ok := looked.Get(name); ok {
+		return known
+	}
+	made := look(name)
+	looked.Add(name, made)
+	return made
+}
+
+// look returns the skeleton of a name (UTS #39), without regard to case and invisible characters. Names with equal looks are hard to tell
+// apart. It takes the skeleton twice, because m becomes rn and M stays. A skeleton has l for I, so i becomes l, too.
 func look(name string) string {
 	visible := strings.Map(func(r rune) rune {
 		if Invisible(r) {
@@ -38,9 +52,9 @@ func look(name string) string {
 	return strings.ReplaceAll(strings.ToLower(confusable.Skeleton(small)), "i", "l")
 }
 
-// looks are those of both names. A name of characters that have no shape has none.
+// looks returns the looks of both names. A name of invisible characters has none.
 func (n Names) looks() []string {
-	return slices.DeleteFunc([]string{look(n.Handle), look(n.DisplayName)}, func(look string) bool { return look == "" })
+	return slices.DeleteFunc([]string{lookOf(n.Handle), lookOf(n.DisplayName)}, func(look string) bool { return look == "" })
 }
 
 // leastNear is the length from which on handles are compared by their edit distance.

@@ -23,8 +23,9 @@ export interface EventPayloads {
   "export.ready": Schemas["ExportPayload"];
   /** The operators wrote to the agent about something that they did: listNotices has the text. */
   "operator.notice": Schemas["NoticePayload"];
-  /** To the customer: an agent answered the task. */
+  /** To an agent that watches for new tasks: one that its watch meets. */
   "task.posted": Schemas["TaskPostedPayload"];
+  /** To the customer: an agent answered the task. */
   "task.responded": Schemas["TaskRespondedPayload"];
   /** To an agent that answered a task: its response was chosen, and this is the order. */
   "task.selected": Schemas["TaskSelectedPayload"];

@@ -157,7 +157,7 @@ test("the kind of an event decides the type of its payload", () => {
   assert.ok(!isActOf({ event_id: id, kind: "profile.recommendations", payload: { bot_id: id, revision: 1 } }, id));
   // @ts-expect-error no step of an order
   const unknown: StoaEvent = { ...acted, payload: { ...acted.payload, action: "vanish" } };
-  assert.equal(Object.keys(kinds).length, 15 + Number(!unknown));
+  assert.equal(Object.keys(kinds).length, 17 + Number(!unknown));
 });
 
 test("lists are gone through as one writes it, without types", async () => {
