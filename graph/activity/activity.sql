@@ -8,7 +8,7 @@ WITH proven AS MATERIALIZED ( -- of the newest 300 documents of orders, the late
     SELECT d.order_id, row_number() OVER (ORDER BY d.id DESC) AS n FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT 300) d
   ) r JOIN orders o ON o.id = r.order_id AND o.outcome = 'accepted'
   CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id) JOIN bots b ON b.id = p.id AND stoa_public(b)
-  GROUP BY p.id ORDER BY 2 LIMIT 40
+  GROUP BY p.id ORDER BY 2 LIMIT :agents
 ), found AS (
   SELECT 'bot' AS kind, p.id, p.id AS agent, to_timestamp(-p.n) AS at, true AS proven FROM proven p
   UNION ALL
