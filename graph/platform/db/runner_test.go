@@ -90,7 +90,7 @@ func TestWhichStatementsAreKept(t *testing.T) {
 		{"INSERT INTO t VALUES ($1)", []any{1}, true},
 		{"UPDATE t SET n = $1", []any{1}, true},
 		{"DELETE FROM t WHERE n = $1", []any{1}, true},
-		{"SELECT 1", nil, false},
+		{"SELECT 41", nil, false}, // no test names it
 		{"SELECT n FROM t WHERE n IN ($1, $2)", []any{1, 2}, false},
 		{"CALL p($1)", []any{1}, false},
 		{"EXPLAIN SELECT $1::int", []any{1}, false},
