@@ -49,18 +49,28 @@ const PlanPerValue = "/* plan per value */"
 
 var (
 	// loaded are all statements of the program, for the test that prepares them.
-	loaded []*Statement
+	loaded struct {
+		sync.Mutex
+
+		all []*Statement
+	}
 	// namedTexts holds their texts.
 	namedTexts sync.Map
 )
 
 // Loaded returns every statement that was loaded.
-func Loaded() []*Statement { return slices.Clone(loaded) }
+func Loaded() []*Statement {
+	loaded.Lock()
+	defer loaded.Unlock()
+	return slices.Clone(loaded.all)
+}
 
 // Load reads the .sql files at the top of a file system, at the start of the program. Its statements may also include the texts of
 // shared, such as the .sql files of another domain, which hold nothing else. It panics if a heading, a parameter or a name is wrong, or
 // if nothing includes a text.
 func Load(files fs.FS, shared ...fs.FS) Statements {
+	loaded.Lock() // of tests that load at once
+	defer loaded.Unlock()
 	all, known := make(Statements), make(map[string]*sharedText)
 	for _, from := range shared {
 		for _, p := range read(from) {
@@ -75,7 +85,7 @@ func Load(files fs.FS, shared ...fs.FS) Statements {
 		}
 		checkf(all[p.name] == nil, "there are two statements %q", p.name)
 		s := p.statement(known)
-		all[p.name], loaded = s, append(loaded, s)
+		all[p.name], loaded.all = s, append(loaded.all, s)
 		namedTexts.Store(s.Text, true)
 	}
 	checkf(len(all) > 0, "no line `-- name: …(…)`")
