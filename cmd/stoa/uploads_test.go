@@ -205,7 +205,9 @@ func TestInspectionKilled(t *testing.T) {
 		status, code := upload.send(s, ada)
 		answered <- result{status, code}
 	}()
-	stopInspection(t, s, view, 1)()
+	release := stopInspection(t, s, view, 1)
+	eventually(t, func() bool { return len(inspectionChildren(t, s.cmd.Process.Pid)) > 0 }, "the attempt has no child")
+	release()
 	signalInspection(t, s, syscall.SIGKILL)
 	require.Equal(t, result{http.StatusCreated, ""}, <-answered)
 	require.EqualValues(t, 1, view.count("SELECT count(*) FROM attachments WHERE attempts = 2 AND status = 'ready'"))
