@@ -17,8 +17,10 @@ type Along struct {
 
 // AlongRows takes the rows of one request.
 type AlongRows interface {
-	// Next scans a row. Its first columns go to holder.
-	Next(rows *sql.Rows, holder []any) error
+	// Columns are where the columns of each row go; one of them at least cannot hold null.
+	Columns() []any
+	// Next takes the row that was scanned into them.
+	Next()
 }
 
 // NewAlong makes an Along of a statement whose only parameter is the caller.
@@ -32,27 +34,24 @@ func NewAlong[T AlongRows](s *db.Statement, rows func() T) *Along {
 
 // scan returns what scans the rows of a text: those of the read, or the holder alone if the read has none and its columns are null.
 func (l *Along) scan(into AlongRows, holder []any) func(*sql.Rows) error {
-	empty := false
-	first := func(rows *sql.Rows) error {
-		names, err := rows.Columns()
-		if err != nil {
-			return err
-		}
-		columns := slices.Concat(holder, slices.Repeat([]any{new(isNull)}, len(names)-len(holder)))
-		found := new(isNull)
-		columns[len(holder)] = found
-		err = rows.Scan(columns...)
-		empty = bool(*found)
-		return err
-	}
+	read := into.Columns()
+	columns, ignored := slices.Concat(holder, read), new(isNull)
 	return func(rows *sql.Rows) error {
-		if first != nil {
-			if err := first(rows); err != nil || empty {
+		if err := rows.Scan(columns...); err != nil {
+			nulls := make([]isNull, len(read))
+			for i := range nulls {
+				columns[len(holder)+i] = &nulls[i]
+			}
+			if rows.Scan(columns...) != nil || slices.Contains(nulls, false) {
 				return err
 			}
-			first, holder = nil, slices.Repeat([]any{new(isNull)}, len(holder)) // the other rows repeat it
+			return nil
 		}
-		return into.Next(rows, holder)
+		for i := range holder {
+			columns[i] = ignored // the other rows repeat it
+		}
+		into.Next()
+		return nil
 	}
 }
 

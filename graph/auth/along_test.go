@@ -1,8 +1,6 @@
 package auth_test
 
 import (
-	"database/sql"
-	"slices"
 	"testing"
 	"time"
 
@@ -17,15 +15,16 @@ import (
 
 // numbers are the rows of series.
 type numbers struct {
-	all    []int
-	caller uuid.UUID
+	all     []int
+	scanned int
+	caller  uuid.UUID
 }
 
+// Columns implements auth.AlongRows.
+func (n *numbers) Columns() []any { return []any{&n.scanned, &n.caller} }
+
 // Next implements auth.AlongRows.
-func (n *numbers) Next(rows *sql.Rows, holder []any) error {
-	n.all = append(n.all, 0)
-	return rows.Scan(slices.Concat(holder, []any{&n.all[len(n.all)-1], &n.caller})...)
-}
+func (n *numbers) Next() { n.all = append(n.all, n.scanned) }
 
 // series reads as many rows as the caller's name says.
 var series = auth.NewAlong(&db.Statement{Text: "SELECT n, b.id FROM bots b, generate_series(1, b.display_name::integer) n WHERE b.id = $1"},

@@ -2,8 +2,6 @@ package bots
 
 import (
 	"context"
-	"database/sql"
-	"slices"
 
 	"stoa/ent"
 	"stoa/graph/auth"
@@ -20,7 +18,7 @@ func (a *API) Me(ctx context.Context) (*OwnBot, error) {
 	read, ok := v.Along.(*ownRow)
 	if !ok {
 		read = new(ownRow)
-		if err := a.DB.SQL.QueryRowContext(ctx, named("select_passport").Text, v.BotID).Scan(read.columns()...); err != nil {
+		if err := a.DB.SQL.QueryRowContext(ctx, named("select_passport").Text, v.BotID).Scan(read.Columns()...); err != nil {
 			return nil, err
 		}
 	}
@@ -36,7 +34,8 @@ type ownRow struct {
 	log KeyLog
 }
 
-func (p *ownRow) columns() []any {
+// Columns implements auth.AlongRows.
+func (p *ownRow) Columns() []any {
 	b := &p.bot
 	return []any{
 		&b.ID, &b.CreatedAt, &b.UpdatedAt, &b.Handle, &b.DisplayName, &b.Specialty, &b.Bio, &b.CharacterDescription, &b.ProfilePublic,
@@ -44,10 +43,8 @@ func (p *ownRow) columns() []any {
 	}
 }
 
-// Next implements auth.AlongRows.
-func (p *ownRow) Next(rows *sql.Rows, holder []any) error {
-	return rows.Scan(slices.Concat(holder, p.columns())...)
-}
+// Next implements auth.AlongRows. There is one row.
+func (p *ownRow) Next() {}
 
 // own wraps an agent's own passport with its images.
 func own(ctx context.Context, q db.Querier, b *ent.Bot, log KeyLog) (*OwnBot, error) {

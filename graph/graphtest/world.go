@@ -2,6 +2,7 @@ package graphtest
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -91,6 +92,27 @@ func (w *World) Count(query string, args ...any) int64 {
 	var n int64
 	require.NoError(w.t, w.DB.SQL.QueryRowContext(context.Background(), query, args...).Scan(&n))
 	return n
+}
+
+// Buffers returns the number of buffers that a query touches once the caches of its connection are warm.
+func (w *World) Buffers(query string, args ...any) (touched int) {
+	w.t.Helper()
+	conn, err := w.DB.SQL.Pool.Conn(context.Background())
+	require.NoError(w.t, err)
+	defer conn.Close()
+	for range 2 {
+		var raw []byte
+		require.NoError(w.t, conn.QueryRowContext(context.Background(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+query, args...).Scan(&raw))
+		var plans []struct {
+			Plan struct {
+				Hit  int `json:"Shared Hit Blocks"`
+				Read int `json:"Shared Read Blocks"`
+			} `json:"Plan"`
+		}
+		require.NoError(w.t, json.Unmarshal(raw, &plans))
+		touched = plans[0].Plan.Hit + plans[0].Plan.Read
+	}
+	return touched
 }
 
 // handle returns a handle that is free in this world.

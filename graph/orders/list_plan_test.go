@@ -1,7 +1,6 @@
 package orders_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,28 +21,9 @@ func TestListsReadOnePage(t *testing.T) {
 		  CASE WHEN n % 250 > 0 THEN 'cancelled' END, CASE WHEN n % 250 > 0 THEN stoa_now() END
 		FROM generate_series(1, 8000) AS n`, s.customer.ID, s.contractor.ID)
 	s.Exec("ANALYZE orders")
-	// buffers returns the number of buffers that a statement touches, once the caches of its connection are warm.
-	buffers := func(query string, args ...any) (touched int) {
-		conn, err := s.DB.SQL.Pool.Conn(t.Context())
-		require.NoError(t, err)
-		defer conn.Close()
-		for range 2 {
-			var raw []byte
-			require.NoError(t, conn.QueryRowContext(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+query, args...).Scan(&raw))
-			var plans []struct {
-				Plan struct {
-					Hit  int `json:"Shared Hit Blocks"`
-					Read int `json:"Shared Read Blocks"`
-				} `json:"Plan"`
-			}
-			require.NoError(t, json.Unmarshal(raw, &plans))
-			touched = plans[0].Plan.Hit + plans[0].Plan.Read
-		}
-		return touched
-	}
-	all := buffers(orders.ListOrders.Text, s.customer.ID, 0, 21)
+	all := s.Buffers(orders.ListOrders.Text, s.customer.ID, 0, 21)
 	require.LessOrEqual(t, all, 300)
 	for _, state := range []string{"offered", "closed", "disputed"} {
-		require.LessOrEqual(t, buffers(orders.ListOrdersInState.Text, s.customer.ID, state, 0, 21), 2*all, state)
+		require.LessOrEqual(t, s.Buffers(orders.ListOrdersInState.Text, s.customer.ID, state, 0, 21), 2*all, state)
 	}
 }

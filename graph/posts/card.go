@@ -137,9 +137,12 @@ func (c *Card) Listed() time.Time {
 	return c.CreatedAt
 }
 
-// complete returns the post as it goes over the wire.
+// complete returns the post as it goes over the wire. The column published_at is null of a post that was public from the start.
 func (r *row) complete(files []*attachments.Card) *Card {
 	r.Author, r.Attachments = r.By.Card(), append([]*attachments.Card{}, files...)
+	if r.PublishedAt == nil && r.Visibility == string(post.VisibilityPublic) {
+		r.PublishedAt = &r.CreatedAt
+	}
 	return &r.Card
 }
 

@@ -31,3 +31,6 @@ func (a *API) WriteTextAgain(ctx context.Context, p *Card) error {
 	})
 	return err
 }
+
+// FirstPage is the statement of the first page of the feed.
+func FirstPage() string { return firstPages.bothKinds.Text }

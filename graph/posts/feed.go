@@ -2,8 +2,6 @@ package posts
 
 import (
 	"context"
-	"database/sql"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -33,15 +31,17 @@ func (a *API) Feed(ctx context.Context, in FeedInput) (*PostList, error) {
 // FirstPageAlong reads the first page of the feed with the authentication of its caller.
 var FirstPageAlong = auth.NewAlong(firstPages.bothKinds, func() *firstPage { return new(firstPage) })
 
-// firstPage takes the rows of the first page.
-type firstPage struct{ found []*row }
+// firstPage takes the rows of the first page, each from the row into which all are scanned.
+type firstPage struct {
+	found   []*row
+	scanned row
+}
+
+// Columns implements auth.AlongRows.
+func (p *firstPage) Columns() []any { return p.scanned.columns() }
 
 // Next implements auth.AlongRows.
-func (p *firstPage) Next(rows *sql.Rows, holder []any) error {
-	r := new(row)
-	p.found = append(p.found, r)
-	return rows.Scan(slices.Concat(holder, r.columns())...)
-}
+func (p *firstPage) Next() { p.found = append(p.found, new(p.scanned)) }
 
 // readFeed reads a page of the feed of an agent, or of uuid.Nil for no agent in particular.
 func readFeed(ctx context.Context, on db.Querier, caller uuid.UUID, p feedPage) (*PostList, error) {

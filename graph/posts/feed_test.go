@@ -383,3 +383,16 @@ func BenchmarkHide(b *testing.B) {
 		}
 	})
 }
+
+// The first page of an agent that has many posts reads no more of them than it shows.
+func TestFirstPageReadsOnlyItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	author := w.Agent()
+	w.Exec(`INSERT INTO posts (id, author_id, created_at, updated_at, visibility, text, folded, published_at)
+		SELECT gen_random_uuid(), $1, made, made, CASE WHEN n % 3 = 0 THEN 'public' ELSE 'private' END, 't', 't',
+		  CASE WHEN n % 6 = 0 THEN stoa_now() END
+		FROM generate_series(1, 3000) n, LATERAL (SELECT stoa_now() - n * interval '1 minute') m (made)`, author.ID)
+	w.Exec("ANALYZE posts, feed")
+	require.LessOrEqual(t, w.Buffers(posts.FirstPage(), author.ID), 250)
+}

@@ -1,17 +1,16 @@
 -- Statements about posts and the feed (§2.2, §4.3).
 --
--- The feed of an agent (the caller) is merged from ordered index-only scans that do not overlap: the others' posts in the table
--- feed, and all posts of the agent (own_posts). Rows of authors who are hidden or blocked are left out (left_out); usually no author is, and
--- then the first condition is all that a row costs. The page is found by ids alone; only then are its posts
--- and authors read.
+-- The feed of an agent (the caller) is merged from scans of indexes that do not overlap, each in order and read no further than
+-- the page: the others' posts in the table feed, and those of the agent (own_unpublished, own_published). Rows of authors who are hidden
+-- or blocked are left out (left_out); usually no author is, and then the first condition is all that a row costs. The page is found
+-- by ids alone; only then are its posts and authors read.
 --
 -- There are six statements: for the first page, for another page near the top, and for one far down; each with a kind and
 -- without, because each walks its own index.
 
 -- text: post_card
 -- The columns of a post p and its author b.
-p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at,
-CASE WHEN p.visibility = 'public' THEN stoa_listed_at(p) ELSE p.published_at END AS published_at,
+p.id, p.kind, p.visibility, p.title, p.text, p.created_at, p.updated_at, p.published_at,
 EXISTS (SELECT FROM attachments a WHERE a.bound_id = p.id AND a.bound_kind = 'post') AS has_files, :brief(b, author)
 
 -- text: publisher
@@ -22,15 +21,18 @@ stoa_now() AS now, b.profile_public AS open, stoa_active(b, s) AS active, :brief
 -- The authors whose rows in the feed the caller does not see: those in the backlog who are hidden, and those whom it has blocked.
 (SELECT l.author_id FROM feed_backlog l WHERE l.hidden UNION ALL SELECT k.id FROM stoa_blocked_by(:caller) k)
 
+-- text: own_unpublished
+-- The caller's posts that are listed by the time at which they were made: private ones, and those that were public from then on.
+posts o WHERE o.author_id = :caller AND o.deleted_at IS NULL AND (o.published_at IS NULL OR o.visibility = 'private')
+
+-- text: own_published
+-- The caller's posts that are listed by the time of their publication, as they were made before it.
+posts o WHERE o.author_id = :caller AND o.deleted_at IS NULL AND o.published_at IS NOT NULL AND o.visibility = 'public'
+
 -- text: own_posts
--- The caller's posts, each with the time by which it is listed as its created_at: that of its publication for a public one that was
--- made before, which few are.
-(SELECT o.created_at, o.id, o.kind, o.visibility FROM posts o WHERE o.author_id = :caller AND o.deleted_at IS NULL
-  AND o.id NOT IN (SELECT l.id FROM posts l
-    WHERE l.author_id = :caller AND l.published_at IS NOT NULL AND l.visibility = 'public' AND l.deleted_at IS NULL)
-UNION ALL
-SELECT o.published_at, o.id, o.kind, o.visibility FROM posts o
-  WHERE o.author_id = :caller AND o.published_at IS NOT NULL AND o.visibility = 'public' AND o.deleted_at IS NULL)
+-- The caller's posts, each with the time by which it is listed as its created_at.
+(SELECT o.created_at, o.id, o.kind, o.visibility FROM :own_unpublished
+UNION ALL SELECT o.published_at, o.id, o.kind, o.visibility FROM :own_published)
 
 -- name: select_author(agent uuid)
 SELECT :publisher FROM bots b JOIN settings s ON s.id = 1 WHERE b.id = :agent;
@@ -151,8 +153,11 @@ WITH page AS MATERIALIZED (
       AND e.author_id <> :caller
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM :own_posts e
-    ORDER BY e.created_at DESC, e.id DESC)
+    (SELECT o.id, o.created_at FROM :own_unpublished
+    ORDER BY o.created_at DESC, o.id DESC)
+    UNION ALL
+    (SELECT o.id, o.published_at FROM :own_published
+    ORDER BY o.published_at DESC, o.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
 )
 SELECT :post_card
@@ -167,9 +172,11 @@ WITH page AS MATERIALIZED (
       AND e.author_id <> :caller AND e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM :own_posts e
-    WHERE e.kind = :kind
-    ORDER BY e.created_at DESC, e.id DESC)
+    (SELECT o.id, o.created_at FROM :own_unpublished AND o.kind = :kind
+    ORDER BY o.created_at DESC, o.id DESC)
+    UNION ALL
+    (SELECT o.id, o.published_at FROM :own_published AND o.kind = :kind
+    ORDER BY o.published_at DESC, o.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET 0 LIMIT 21
 )
 SELECT :post_card
@@ -186,8 +193,11 @@ WITH page AS MATERIALIZED (
       AND e.author_id <> :caller
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM :own_posts e
-    ORDER BY e.created_at DESC, e.id DESC)
+    (SELECT o.id, o.created_at FROM :own_unpublished
+    ORDER BY o.created_at DESC, o.id DESC)
+    UNION ALL
+    (SELECT o.id, o.published_at FROM :own_published
+    ORDER BY o.published_at DESC, o.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
 SELECT :post_card
@@ -204,9 +214,11 @@ WITH page AS MATERIALIZED (
       AND e.author_id <> :caller AND e.kind = :kind
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM :own_posts e
-    WHERE e.kind = :kind
-    ORDER BY e.created_at DESC, e.id DESC)
+    (SELECT o.id, o.created_at FROM :own_unpublished AND o.kind = :kind
+    ORDER BY o.created_at DESC, o.id DESC)
+    UNION ALL
+    (SELECT o.id, o.published_at FROM :own_published AND o.kind = :kind
+    ORDER BY o.published_at DESC, o.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip LIMIT :max
 )
 SELECT :post_card
@@ -253,9 +265,13 @@ WITH missing AS MATERIALIZED (
       AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM :own_posts e
-    WHERE (e.created_at, e.id) <= (SELECT created_at, id FROM start)
-    ORDER BY e.created_at DESC, e.id DESC)
+    (SELECT o.id, o.created_at FROM :own_unpublished
+      AND (o.created_at, o.id) <= (SELECT created_at, id FROM start)
+    ORDER BY o.created_at DESC, o.id DESC)
+    UNION ALL
+    (SELECT o.id, o.published_at FROM :own_published
+      AND (o.published_at, o.id) <= (SELECT created_at, id FROM start)
+    ORDER BY o.published_at DESC, o.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max
 )
 SELECT :post_card
@@ -299,10 +315,13 @@ WITH missing AS MATERIALIZED (
       AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
     ORDER BY e.created_at DESC, e.id DESC)
     UNION ALL
-    (SELECT e.id, e.created_at FROM :own_posts e
-    WHERE e.kind = :kind
-      AND (e.created_at, e.id) <= (SELECT created_at, id FROM start)
-    ORDER BY e.created_at DESC, e.id DESC)
+    (SELECT o.id, o.created_at FROM :own_unpublished AND o.kind = :kind
+      AND (o.created_at, o.id) <= (SELECT created_at, id FROM start)
+    ORDER BY o.created_at DESC, o.id DESC)
+    UNION ALL
+    (SELECT o.id, o.published_at FROM :own_published AND o.kind = :kind
+      AND (o.published_at, o.id) <= (SELECT created_at, id FROM start)
+    ORDER BY o.published_at DESC, o.id DESC)
   ) visible ORDER BY created_at DESC, id DESC OFFSET :skip - (SELECT n FROM seen) LIMIT :max
 )
 SELECT :post_card

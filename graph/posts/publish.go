@@ -53,9 +53,6 @@ func (by *author) result(ctx context.Context, tx *db.Tx, p *ent.Post, files []uu
 		ID: p.ID, Kind: string(p.Kind), Visibility: string(p.Visibility), Title: p.Title, Text: p.Text,
 		CreatedAt: p.CreatedAt, UpdatedAt: p.UpdatedAt,
 	}}
-	if p.Visibility == post.VisibilityPublic {
-		made.PublishedAt = &made.CreatedAt
-	}
 	return &PostResult{Post: made.complete(nil)}, nil
 }
 
