@@ -59,7 +59,7 @@ func (p *process) fill(ctx context.Context, agents int, out io.Writer, step func
 	if err != nil {
 		return err
 	}
-	unlimited, err := p.graphConfig(p.sockets.Hub)
+	unlimited, err := p.graphConfig(p.sockets)
 	if err != nil {
 		return err
 	}

@@ -27,8 +27,8 @@ const (
 	heartbeatEnd = 500 * time.Millisecond
 )
 
-// startHeartbeat reports this process to the database until the returned function is called, which removes the report.
-func (p *process) startHeartbeat(domains *graph.Graph) (stop func()) {
+// startHeartbeat reports this process to the database until its end, which removes the report.
+func (p *process) startHeartbeat(domains *graph.Graph) {
 	id := uuid.Must(uuid.NewV7())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
@@ -45,16 +45,17 @@ func (p *process) startHeartbeat(domains *graph.Graph) (stop func()) {
 			}
 		}
 	}()
-	return func() {
+	p.atEnd(func(end context.Context) error {
 		cancel()
 		select {
 		case <-ended:
 		case <-time.After(heartbeatEnd): // a database that neither answers nor closes the connection
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), heartbeatEnd)
+		end, cancel := context.WithTimeout(end, heartbeatEnd)
 		defer cancel()
-		_ = domains.Operator.ForgetProcess(ctx, id) // a row that stays is forgotten after a day
-	}
+		_ = domains.Operator.ForgetProcess(end, id) // a row that stays is forgotten after a day
+		return nil
+	})
 }
 
 // beat reports once. It ignores a database that does not answer, which other checks report.

@@ -57,13 +57,11 @@ func logConfinement(log *slog.Logger, measures []inspection.Measure) {
 }
 
 // close ends the child that waits for a file.
-func (i *fileInspection) close() error {
-	if i.inspector == nil {
-		return nil
-	}
+func (i *fileInspection) close(context.Context) error {
 	i.cancel()
 	i.starting.Wait()
-	return i.inspector.Close()
+	i.inspector.Close()
+	return nil
 }
 
 // confinement returns the part of /readyz of the operator listener about confinement; nil before the first child runs.

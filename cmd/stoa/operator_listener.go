@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"net/http"
 	"net/http/pprof" // it also registers with http.DefaultServeMux, which nothing here serves
 	"time"
@@ -27,6 +28,10 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 		return err
 	}
 	p.dashboard = dashboard
+	p.atEnd(func(context.Context) error {
+		dashboard.Stop()
+		return nil
+	})
 	mounts := p.operatorMounts()
 	p.operator.Handle(server.New(server.Config{
 		Graph: domains, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(), OperatorToken: token,

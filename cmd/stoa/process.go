@@ -23,8 +23,8 @@ import (
 	"stoa/rest/socket"
 )
 
-// process is one running server. start opens the parts one after the other; stop closes those that are open, the private
-// cluster last.
+// process is one running server. start opens the parts one after the other; stop closes those that are open, in the opposite order
+// but for what serves requests.
 type process struct {
 	settings *settings
 	log      *slog.Logger
@@ -33,6 +33,8 @@ type process struct {
 	shutdownSoon chan struct{}
 	// fail ends the context of start and wait with an error.
 	fail context.CancelCauseFunc
+	// closers end the parts, the first one last.
+	closers []func(context.Context) error
 
 	secretKey []byte
 	mail      *mailSetup // nil: mail is not set up
@@ -46,16 +48,14 @@ type process struct {
 	files            *attachments.Store
 	db, reads        *db.DB // reads is that of searches and anonymous reads
 	newConnections   *db.NewConnections
-	replica          *replica // nil without a standby
+	replica          *readpool.Replica // nil without a standby
 	domains          *graph.Graph
-	sockets          *sockets
+	sockets          *socket.Hub // nil before it runs
 	clock            *jobs.Clock
 	jobs             *jobs.Jobs
 	inspection       fileInspection
-	stopWebhooks     func() // nil: nothing is queued
 	dashboard        *jobs.Dashboard
 	signInCodes      *server.SignInCodes
-	stopHeartbeat    func()         // nil: none has begun
 	filling          sync.WaitGroup // a run of fill
 }
 
@@ -64,6 +64,21 @@ func newProcess(settings *settings, log *slog.Logger, fail context.CancelCauseFu
 	return &process{
 		settings: settings, log: log, shutdownSoon: make(chan struct{}), fail: fail, signInCodes: server.NewSignInCodes(),
 	}
+}
+
+// atEnd has stop call end.
+func (p *process) atEnd(end func(context.Context) error) { p.closers = append(p.closers, end) }
+
+// background does work until the end of the process.
+func (p *process) background(work func(context.Context)) {
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { work(ctx) })
+	p.atEnd(func(context.Context) error {
+		cancel()
+		running.Wait()
+		return nil
+	})
 }
 
 // start opens the parts. The listeners come first: while the process waits for the database, health answers and everything else
@@ -97,6 +112,7 @@ func (p *process) start(ctx context.Context) error {
 	if p.files, err = p.settings.openFiles(ctx, p.settings.filesFolder()); err != nil {
 		return err
 	}
+	p.atEnd(func(context.Context) error { return p.files.Close() })
 	secrets.Forget() // settings, traces, mail and files have read theirs
 	if err := p.openDatabase(ctx); err != nil {
 		return err
@@ -111,7 +127,10 @@ func (p *process) start(ctx context.Context) error {
 	if p.clock, err = jobs.NewClock(ctx, p.db.Direct); err != nil {
 		return err
 	}
-	hub := p.newHub()
+	// Every process has a hub, to notify the other processes; the role events decides whether agents may connect to it.
+	hub := socket.New(socket.Config{
+		URL: p.directURL(), Quotas: p.settings.Limit, Origin: p.origin(), AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
+	})
 	config, err := p.graphConfig(hub)
 	if err != nil {
 		return err
@@ -121,8 +140,9 @@ func (p *process) start(ctx context.Context) error {
 	if err := p.beginLog(ctx); err != nil {
 		return err
 	}
-	p.sockets = runSockets(hub)
-	p.stopWebhooks = queueWebhooks(domains)
+	p.sockets = hub
+	p.background(func(ctx context.Context) { _ = hub.Run(ctx) }) // it returns nil
+	p.background(domains.Webhooks.Run)
 	if err := p.repeatErasures(ctx, domains.Lifecycle); err != nil {
 		return err
 	}
@@ -130,7 +150,7 @@ func (p *process) start(ctx context.Context) error {
 		return err
 	}
 	p.registerMetrics(domains)
-	p.stopHeartbeat = p.startHeartbeat(domains)
+	p.startHeartbeat(domains)
 	p.public.Handle(rest.New(p.servingConfig(domains)))
 	return p.serveOperator(domains, token)
 }
@@ -140,6 +160,9 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	if p.databaseURL, p.private, err = p.settings.locateDatabase(ctx, p.log, p.fail); err != nil {
 		return err
 	}
+	if p.private != nil {
+		p.atEnd(func(ctx context.Context) error { return withTimeout(ctx, clusterTimeout, p.private.Stop) })
+	}
 	if err := migrateDatabase(ctx, p.directURL(), p.log); err != nil {
 		return err
 	}
@@ -147,6 +170,7 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	if p.db, err = db.Open(p.databaseURL, options); err != nil {
 		return err
 	}
+	p.atEnd(func(context.Context) error { return p.db.Close() })
 	p.newConnections = &db.NewConnections{DB: p.db}
 	if err := p.settings.Limit.StoreTexts(ctx, p.db.SQL); err != nil {
 		return err
@@ -154,6 +178,7 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	if p.reads, err = db.Open(p.databaseURL, readpool.Options(options)); err != nil {
 		return err
 	}
+	p.atEnd(func(context.Context) error { return p.reads.Close() })
 	return p.openReplica(options)
 }
 
@@ -168,6 +193,7 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	if err := p.inspection.open(ctx, p.log); err != nil {
 		return err
 	}
+	p.atEnd(p.inspection.close)
 	p.jobs, err = jobs.Start(ctx, jobs.Config{
 		Graph: domains, DB: p.db, URL: p.directURL(), Clock: p.clock, Logger: p.log, Metrics: p.metrics, Tracer: p.traces.tracer(),
 		BackUp: p.makeDailyBackup, Inspector: p.inspection.inspector,
@@ -182,7 +208,7 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		return graph.Config{}, err
 	}
 	config := graph.Config{
-		DB: p.db, Reads: p.reads, Replica: p.readReplica(), Metrics: p.metrics,
+		DB: p.db, Reads: p.reads, Replica: p.replica, Metrics: p.metrics,
 		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		RecordErased: p.settings.recordErased,
 		DrawPage:     jobs.DrawPage,
@@ -200,39 +226,4 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from
 	}
 	return config, nil
-}
-
-// sockets is a running hub.
-type sockets struct {
-	*socket.Hub
-	cancel context.CancelFunc
-	ended  chan error
-}
-
-// newHub returns the hub of the event sockets. Every process has one, to notify the other processes; the role events decides whether
-// agents may connect to it.
-func (p *process) newHub() *socket.Hub {
-	return socket.New(socket.Config{
-		URL: p.directURL(), Quotas: p.settings.Limit, Origin: p.origin(), AllowedOrigins: p.settings.AllowedOrigins, Logger: p.log,
-	})
-}
-
-// runSockets starts a hub.
-func runSockets(hub *socket.Hub) *sockets {
-	ctx, cancel := context.WithCancel(context.Background())
-	s := &sockets{cancel: cancel, ended: make(chan error, 1), Hub: hub}
-	go func() { s.ended <- s.Run(ctx) }()
-	return s
-}
-
-// closeAll closes every socket with 1013.
-func (s *sockets) closeAll(ctx context.Context) error {
-	s.Drain(ctx)
-	return ctx.Err()
-}
-
-// stop ends the hub, when no operation can wake it any more.
-func (s *sockets) stop() error {
-	s.cancel()
-	return <-s.ended
 }

@@ -23,13 +23,6 @@ func (s replicaSettings) checkReplica(databaseURL string) error {
 	return checkDatabaseURL("database-replica-url", s.DatabaseReplicaURL)
 }
 
-// replica is one that is watched.
-type replica struct {
-	*readpool.Replica
-	cancel  context.CancelFunc
-	watched chan struct{}
-}
-
 // openReplica begins to watch the replica, if one is set. It need not be there.
 func (p *process) openReplica(options db.Options) error {
 	if p.settings.DatabaseReplicaURL == "" {
@@ -39,23 +32,10 @@ func (p *process) openReplica(options db.Options) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	p.replica = &replica{cancel: cancel, watched: make(chan struct{}), Replica: &readpool.Replica{
-		DB: pool, MaxLag: p.settings.DatabaseReplicaMaxLag, Metrics: p.metrics, Logger: p.log,
-	}}
-	go func() {
-		p.replica.Watch(ctx, p.db)
-		close(p.replica.watched)
-	}()
+	p.atEnd(func(context.Context) error { return pool.Close() })
+	p.replica = &readpool.Replica{DB: pool, MaxLag: p.settings.DatabaseReplicaMaxLag, Metrics: p.metrics, Logger: p.log}
+	p.background(func(ctx context.Context) { p.replica.Watch(ctx, p.db) })
 	return nil
-}
-
-// readReplica is the replica as the domains use it.
-func (p *process) readReplica() *readpool.Replica {
-	if p.replica == nil {
-		return nil
-	}
-	return p.replica.Replica
 }
 
 // replicaStatus is shown by /readyz on the operator listener.
@@ -64,10 +44,4 @@ func (p *process) replicaStatus() any {
 		return nil
 	}
 	return p.replica.Status()
-}
-
-func (r *replica) stop() error {
-	r.cancel()
-	<-r.watched
-	return r.DB.Close()
 }

@@ -8,7 +8,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"stoa/graph/platform/db"
 	"stoa/graph/platform/httpserver"
 	"stoa/graph/platform/slack"
 )
@@ -44,9 +43,10 @@ func (p *process) announceShutdown() {
 func (p *process) stop(ctx context.Context) error {
 	p.draining.Store(true)
 	p.filling.Wait() // it ends with the context of start
-	var errs []error
 	if p.sockets != nil {
-		_ = withTimeout(ctx, socketsTimeout, p.sockets.closeAll)
+		drain, cancel := context.WithTimeout(ctx, socketsTimeout)
+		p.sockets.Drain(drain)
+		cancel()
 	}
 	if err := withTimeout(ctx, requestsTimeout, p.finishRequests); err != nil {
 		p.log.Warn("requests were cut off", "error", err)
@@ -56,37 +56,9 @@ func (p *process) stop(ctx context.Context) error {
 			p.log.Warn("jobs were cut off", "error", err)
 		}
 	}
-	if p.stopHeartbeat != nil {
-		p.stopHeartbeat()
-	}
-	if p.stopWebhooks != nil {
-		p.stopWebhooks()
-	}
-	errs = append(errs, p.inspection.close())
-	if p.dashboard != nil {
-		p.dashboard.Stop()
-	}
-	if p.sockets != nil {
-		errs = append(errs, p.sockets.stop())
-	}
-	if p.replica != nil {
-		errs = append(errs, p.replica.stop())
-	}
-	for _, pool := range []*db.DB{p.reads, p.db} {
-		if pool != nil {
-			errs = append(errs, pool.Close())
-		}
-	}
-	if p.files != nil {
-		errs = append(errs, p.files.Close())
-	}
-	if p.traces != nil {
-		if err := withTimeout(ctx, tracesTimeout, p.traces.close); err != nil {
-			p.log.Warn("the last spans are lost", "error", err)
-		}
-	}
-	if p.private != nil {
-		errs = append(errs, withTimeout(ctx, clusterTimeout, p.private.Stop))
+	var errs []error
+	for _, end := range slices.Backward(p.closers) {
+		errs = append(errs, end(ctx))
 	}
 	p.log.Info("stopped")
 	return errors.Join(errs...)

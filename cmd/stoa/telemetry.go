@@ -97,9 +97,16 @@ func openTraces(ctx context.Context, log *slog.Logger) (*traces, error) {
 // openTelemetry opens metrics and traces, and adds trace ids to the log.
 func (p *process) openTelemetry(ctx context.Context) (err error) {
 	p.metrics = metrics.New(versionText())
-	if p.traces, err = openTraces(ctx, p.log); p.traces != nil {
-		p.log = slog.New(tracing.Logs(p.log.Handler()))
+	if p.traces, err = openTraces(ctx, p.log); p.traces == nil {
+		return err
 	}
+	p.log = slog.New(tracing.Logs(p.log.Handler()))
+	p.atEnd(func(ctx context.Context) error {
+		if err := withTimeout(ctx, tracesTimeout, p.traces.close); err != nil {
+			p.log.Warn("the last spans are lost", "error", err)
+		}
+		return nil
+	})
 	return err
 }
 
