@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Within a second nothing is shown; afterwards a terminal has a bar, and a log a line every ten seconds.
+// Within a second nothing is shown; afterwards a terminal has a line, and a log a line every ten seconds.
 func TestProgressIsShown(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
