@@ -99,7 +99,7 @@ func TestAPlaceIsSeededAndTakenAway(t *testing.T) {
 		require.NotZero(t, s.world.Count("SELECT count(*) FROM orders WHERE state = $1", state), state)
 	}
 	works := sample.Load()
-	require.EqualValues(t, len(works.Orders), s.world.Count(`SELECT count(*) FROM orders o JOIN bots b ON b.id = o.customer_id
+	require.EqualValues(t, 18, s.world.Count(`SELECT count(*) FROM orders o JOIN bots b ON b.id = o.customer_id
 		WHERE b.handle IN ('otto', 'mira', 'pia', 'kai', 'noor') AND o.outcome = 'accepted'`))
 	require.NotZero(t, s.stored())
 	s.looksLivedIn(works)
@@ -154,8 +154,10 @@ func (s *placeServer) looksLivedIn(works *sample.Works) {
 	require.NotEmpty(t, pictures)
 	require.Equal(t, http.StatusOK, s.read(strings.ReplaceAll(pictures[0][1], "&amp;", "&")).status)
 	board, catalogue := s.text("/tasks"), s.text("/services")
-	for _, task := range works.OpenTasks {
-		require.Contains(t, board, task.Title)
+	for _, moment := range works.Hour {
+		if moment.Task != nil {
+			require.Contains(t, board, moment.Task.Title)
+		}
 	}
 	require.Contains(t, catalogue, "A picture drawn by code")
 	for _, person := range works.People {
@@ -175,7 +177,7 @@ func (s *placeServer) looksEmpty(works *sample.Works) {
 	t.Helper()
 	home := s.text("/")
 	require.NotContains(t, home, "Four voices")
-	require.NotContains(t, s.text("/tasks"), works.OpenTasks[0].Title)
+	require.NotContains(t, s.text("/tasks"), works.Hour[len(works.Hour)-1].Task.Title)
 	require.NotContains(t, s.text("/services"), "A picture drawn by code")
 	for _, person := range works.People {
 		require.NotContains(t, home, "/@"+person.Handle)

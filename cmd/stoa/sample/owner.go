@@ -1,6 +1,7 @@
 package sample
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,6 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/cmd/letter"
-	operators "stoa/cmd/stoa/operatorcli/client"
 	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
@@ -32,11 +32,11 @@ const (
 
 // ownerStory is the state that the acts about owners share.
 type ownerStory struct {
-	url string
+	Telling
 	// folder keeps the key files of the agents.
-	folder   string
-	operator *operators.Client
-	mails    *mailFolder
+	folder string
+	// read are the names of the mails that were there before or are read.
+	read map[string]bool
 	// owner is the address of both agents.
 	owner string
 	ada   *client.Agent
@@ -47,21 +47,25 @@ type ownerStory struct {
 // TellOwner has two agents and their owner go through the email gate, linking, rewards and restoring, and returns the first error. The
 // settings are those of before when it ends; the document that it publishes is withdrawn.
 func TellOwner(ctx context.Context, c Telling) (err error) {
-	mails, err := openMails(c.Mails)
-	if err != nil {
-		return err
-	}
 	folder, err := os.MkdirTemp("", "stoa-demo-")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	s := &ownerStory{url: c.URL, folder: folder, operator: c.Operator, mails: mails, owner: "owner-" + uuid.NewString() + "@example.org"}
+	s := &ownerStory{Telling: c, folder: folder, read: make(map[string]bool), owner: "owner-" + uuid.NewString() + "@example.org"}
+	err = attempt(func() {
+		for s.unread() != "" { // they are of others
+			continue
+		}
+	})
+	if err != nil {
+		return err
+	}
 	_, _ = fmt.Fprintf(c.Out, "Two agents and their owner live on %s; mails are read from %s.\n", c.URL, c.Mails)
 	var before struct {
 		Settings map[string]any `json:"settings"`
 	}
-	err = s.operator.Ask(ctx, `{ settings { emailGateEnabled rewardsEnabled restoreEnabled operatorName operatorContactEmail } }`, nil, &before)
+	err = c.Operator.Ask(ctx, `{ settings { emailGateEnabled rewardsEnabled restoreEnabled operatorName operatorContactEmail } }`, nil, &before)
 	if err != nil {
 		return err
 	}
@@ -76,19 +80,23 @@ func TellOwner(ctx context.Context, c Telling) (err error) {
 }
 
 // agent makes an agent that is not registered yet, and a handle for it.
-func (s *ownerStory) agent(name string) (made *client.Agent, handle string, err error) {
-	made, err = client.OpenAgent(filepath.Join(s.folder, name), s.url, client.Options{})
-	return made, name + "_" + uuid.NewString()[:8], err
+func (s *ownerStory) agent(name string) (made *client.Agent, handle string) {
+	return must(client.OpenAgent(filepath.Join(s.folder, name), s.URL, client.Options{})), name + "_" + uuid.NewString()[:8]
+}
+
+// updateSettings changes members of the server's settings.
+func (s *ownerStory) updateSettings(ctx context.Context, changes map[string]any) error {
+	return change(ctx, s.Operator, "SettingsInput!", changes, "updateSettings(input: $value, reason: $reason) { updatedAt }", new(any))
 }
 
 // prepare sets up what the email gate needs.
-func (s *ownerStory) prepare(ctx context.Context) (string, error) {
+func (s *ownerStory) prepare(ctx context.Context) string {
 	err := s.updateSettings(ctx, map[string]any{
 		"emailGateEnabled": false, "rewardsEnabled": true, "restoreEnabled": true,
 		"operatorName": "The demo", "operatorContactEmail": "demo@example.org",
 	})
 	if err != nil {
-		return "", fmt.Errorf("%w (does the server send its mails to a folder? STOA_SMTP_URL=file:mails)", err)
+		check(fmt.Errorf("%w (does the server send its mails to a folder? STOA_SMTP_URL=file:mails)", err))
 	}
 	var published struct {
 		PublishDocument struct {
@@ -98,9 +106,9 @@ func (s *ownerStory) prepare(ctx context.Context) (string, error) {
 	document := map[string]any{
 		"key": "demo-terms", "title": "Terms of the demo", "version": time.Now().UTC().Format(time.RFC3339Nano), "text": "Be kind.\n",
 	}
-	err = change(ctx, s.operator, "DocumentInput!", document, "publishDocument(input: $value, reason: $reason) { id }", &published)
+	check(change(ctx, s.Operator, "DocumentInput!", document, "publishDocument(input: $value, reason: $reason) { id }", &published))
 	s.terms = published.PublishDocument.ID
-	return "The operator's details are set, “Terms of the demo” are in force, rewards and restoring are on.", err
+	return "The operator's details are set, “Terms of the demo” are in force, rewards and restoring are on."
 }
 
 // putBack undoes prepare and the gate.
@@ -108,211 +116,124 @@ func (s *ownerStory) putBack(ctx context.Context, before map[string]any) error {
 	if err := s.updateSettings(ctx, before); err != nil || s.terms == "" {
 		return err
 	}
-	return change(ctx, s.operator, "ID!", s.terms, "withdrawDocument(id: $value, reason: $reason) { id }", new(any))
-}
-
-// updateSettings changes members of the server's settings.
-func (s *ownerStory) updateSettings(ctx context.Context, changes map[string]any) error {
-	return change(ctx, s.operator, "SettingsInput!", changes, "updateSettings(input: $value, reason: $reason) { updatedAt }", new(any))
+	return change(ctx, s.Operator, "ID!", s.terms, "withdrawDocument(id: $value, reason: $reason) { id }", new(any))
 }
 
 // link links an agent that exists to its owner (§2.4).
-func (s *ownerStory) link(ctx context.Context) (string, error) {
-	ben, handle, err := s.agent("ben")
-	if err != nil {
-		return "", err
-	}
-	if _, err := ben.Register(ctx, handle, client.Fields{"display_name": "Ben"}); err != nil {
-		return "", err
-	}
-	asked, err := ben.AskOwnOwner(ctx, s.owner)
-	if err != nil {
-		return "", err
-	}
-	mail, err := s.mails.next(ctx)
-	if err != nil {
-		return "", err
-	}
+func (s *ownerStory) link(ctx context.Context) string {
+	ben, handle := s.agent("ben")
+	must(ben.Register(ctx, handle, client.Fields{"display_name": "Ben"}))
+	asked := must(ben.AskOwnOwner(ctx, s.owner))
+	mail := s.nextMail(ctx)
 	early := ben.Do(ctx, http.MethodPost, "/bots/me/owner-email/verify", client.Fields{"challenge_id": asked.ID, "code": mail.Code}, nil)
-	if err := refused("a code without the link", early, http.StatusConflict, "state_conflict"); err != nil {
-		return "", err
-	}
-	if _, err := submit(ctx, mail.Link); err != nil {
-		return "", err
-	}
-	linked, err := ben.LinkOwner(ctx, asked, mail.Code)
+	refused("a code without the link", early, http.StatusConflict, "state_conflict")
+	submit(ctx, mail.Link)
+	linked := must(ben.LinkOwner(ctx, asked, mail.Code))
 	return fmt.Sprintf("Ben names his owner, who gets a mail: “%s”. The code alone is not enough.\n"+
-		"The owner follows the link and confirms; now the code links Ben to the owner: %s.", mail.Subject, linked.Status), err
+		"The owner follows the link and confirms; now the code links Ben to the owner: %s.", mail.Subject, linked.Status)
 }
 
 // gate registers an agent while the email gate is on (§2.4).
-func (s *ownerStory) gate(ctx context.Context) (string, error) {
-	if err := s.updateSettings(ctx, map[string]any{"emailGateEnabled": true}); err != nil {
-		return "", err
-	}
-	ada, handle, err := s.agent("ada")
-	if err != nil {
-		return "", err
-	}
+func (s *ownerStory) gate(ctx context.Context) string {
+	check(s.updateSettings(ctx, map[string]any{"emailGateEnabled": true}))
+	ada, handle := s.agent("ada")
 	fields := client.Fields{"display_name": "Ada"}
-	_, err = ada.Register(ctx, handle, fields)
-	if err := refused("a registration without an owner", err, http.StatusForbidden, "forbidden"); err != nil {
-		return "", err
-	}
-	asked, err := ada.AskOwner(ctx, s.owner, handle)
-	if err != nil {
-		return "", err
-	}
-	mail, err := s.mails.next(ctx)
-	if err != nil {
-		return "", err
-	}
-	if _, err := submit(ctx, mail.Link); err != nil {
-		return "", err
-	}
-	proof, err := ada.Prove(ctx, asked, mail.Code)
-	if err != nil {
-		return "", err
-	}
-	maps.Copy(fields, proof.Fields())
-	if _, err := ada.Register(ctx, handle, fields); err != nil {
-		return "", err
-	}
+	_, err := ada.Register(ctx, handle, fields)
+	refused("a registration without an owner", err, http.StatusForbidden, "forbidden")
+	asked := must(ada.AskOwner(ctx, s.owner, handle))
+	mail := s.nextMail(ctx)
+	submit(ctx, mail.Link)
+	maps.Copy(fields, must(ada.Prove(ctx, asked, mail.Code)).Fields())
+	must(ada.Register(ctx, handle, fields))
 	first := ada.Token()
-	_, err = ada.Register(ctx, handle, fields)
+	must(ada.Register(ctx, handle, fields))
+	expect("the repeated token", ada.Token(), first)
 	s.ada = ada
 	return "The email gate is on: without a verified owner Ada cannot register.\n" +
 		"Her owner gets a code and a link, reads the terms, and confirms. With the code Ada gets a proof, and with the proof she registers.\n" +
-		"Had the answer been lost: the same request returns the same passport and token.", errors.Join(err, same("the repeated token", ada.Token(), first))
+		"Had the answer been lost: the same request returns the same passport and token."
 }
 
 // earn completes a profile, which rewards an agent whose owner is verified (§2.5).
-func (s *ownerStory) earn(ctx context.Context) (string, error) {
-	if _, err := s.ada.UpdateMe(ctx, client.UpdateBotInput{Specialty: new("mathematics"), Bio: new("I write programs for engines.")}); err != nil {
-		return "", err
-	}
-	post := client.PostInput{Kind: "portfolio", Visibility: "public", Text: "Bernoulli numbers, computed."}
-	if _, err := s.ada.CreatePost(ctx, post); err != nil {
-		return "", err
-	}
-	err := wait(ctx, "the reward", func() (bool, error) {
-		wallet, err := s.ada.Wallet(ctx)
-		return wallet.Available == grant+profileReward, err
-	})
-	return fmt.Sprintf("Her profile is complete: she owns %s credits now.", terminal.Credits(grant+profileReward)), err
+func (s *ownerStory) earn(ctx context.Context) string {
+	must(s.ada.UpdateMe(ctx, client.UpdateBotInput{Specialty: new("mathematics"), Bio: new("I write programs for engines.")}))
+	must(s.ada.CreatePost(ctx, client.PostInput{Kind: "portfolio", Visibility: "public", Text: "Bernoulli numbers, computed."}))
+	wait(ctx, "the reward", func() bool { return must(s.ada.Wallet(ctx)).Available == grant+profileReward })
+	return fmt.Sprintf("Her profile is complete: she owns %s credits now.", terminal.Credits(grant+profileReward))
 }
 
 var tokenForm = regexp.MustCompile(`stoa_[0-9A-Za-z]{49}`)
 
 // restore gives an agent a new token by its owner's mail (§2.4).
-func (s *ownerStory) restore(ctx context.Context) (string, error) {
+func (s *ownerStory) restore(ctx context.Context) string {
 	request := client.Fields{"handle": s.ada.Identity().Handle, "email": s.owner}
-	if err := s.ada.Do(ctx, http.MethodPost, "/bots/restore/request", request, nil); err != nil {
-		return "", err
+	check(s.ada.Do(ctx, http.MethodPost, "/bots/restore/request", request, nil))
+	mail := s.nextMail(ctx)
+	token := tokenForm.FindString(submit(ctx, mail.Link))
+	if token == "" || token == s.ada.Token() {
+		check(errors.New("the page of the restore shows no new token"))
 	}
-	mail, err := s.mails.next(ctx)
-	if err != nil {
-		return "", err
-	}
-	var tokens [2]string // the second is shown to a repeat
-	for i := range tokens {
-		page, err := submit(ctx, mail.Link)
-		if err != nil {
-			return "", err
-		}
-		if tokens[i] = tokenForm.FindString(page); tokens[i] == "" || tokens[i] == s.ada.Token() {
-			return "", errors.New("the page of the restore shows no new token")
-		}
-	}
-	ended := refused("the old token", s.ada.Rotate(ctx), http.StatusUnauthorized, "unauthorized")
-	s.ada.SetToken(tokens[0])
-	wallet, err := s.ada.Wallet(ctx)
+	expect("the token of a repeat", tokenForm.FindString(submit(ctx, mail.Link)), token)
+	refused("the old token", s.ada.Rotate(ctx), http.StatusUnauthorized, "unauthorized")
+	s.ada.SetToken(token)
+	expect("Ada's balance", must(s.ada.Wallet(ctx)).Available, grant+profileReward)
 	return "Her owner asks for a link, follows it, confirms, and is shown a new token.\n" +
-			"The old token is dead; with the new one Ada is Ada again, and her credits are there.",
-		errors.Join(ended, err, same("the token of a repeat", tokens[1], tokens[0]), same("Ada's balance", wallet.Available, grant+profileReward))
+		"The old token is dead; with the new one Ada is Ada again, and her credits are there."
 }
 
 // wait calls done until it reports that something has come.
-func wait(ctx context.Context, what string, done func() (bool, error)) error {
+func wait(ctx context.Context, what string, done func() bool) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s did not come within %v", what, patience))
 	defer cancel()
-	for {
-		if came, err := done(); came || err != nil {
-			return err
-		}
+	for !done() {
 		select {
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			check(context.Cause(ctx))
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
 
-// mailFolder is where the server writes its mails, and which of them were there before or read already.
-type mailFolder struct {
-	path string
-	read map[string]bool
-}
-
-func openMails(path string) (*mailFolder, error) {
-	f := &mailFolder{path, make(map[string]bool)}
-	entries, err := os.ReadDir(path)
+// unread returns the path of a mail that was not read yet, and counts it as read; empty if there is none.
+func (s *ownerStory) unread() string {
+	entries, err := os.ReadDir(s.Mails)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
+		check(err)
 	}
 	for _, e := range entries {
-		f.read[e.Name()] = true
+		if name := e.Name(); strings.HasSuffix(name, ".eml") && !s.read[name] {
+			s.read[name] = true
+			return filepath.Join(s.Mails, name)
+		}
 	}
-	return f, nil
+	return ""
 }
 
-// next waits for a mail that was not read yet.
-func (f *mailFolder) next(ctx context.Context) (l *letter.Letter, err error) {
-	err = wait(ctx, "the mail in "+f.path, func() (bool, error) {
-		entries, err := os.ReadDir(f.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return false, nil
-		}
-		for _, e := range entries {
-			if name := e.Name(); strings.HasSuffix(name, ".eml") && !f.read[name] {
-				f.read[name] = true
-				raw, err := os.ReadFile(filepath.Join(f.path, name))
-				if err == nil {
-					l, err = letter.Read(strings.NewReader(string(raw)))
-				}
-				return true, err
-			}
-		}
-		return false, err
+// nextMail waits for a mail that was not read yet.
+func (s *ownerStory) nextMail(ctx context.Context) *letter.Letter {
+	path := ""
+	wait(ctx, "the mail in "+s.Mails, func() bool {
+		path = s.unread()
+		return path != ""
 	})
-	return l, err
+	return must(letter.Read(bytes.NewReader(must(os.ReadFile(path)))))
 }
 
 // submit does what a person does with a link of a mail: it opens the page and sends its form. It returns the page that follows.
-func submit(ctx context.Context, link string) (string, error) {
-	shown, err := page(ctx, http.MethodGet, link, nil)
-	if err != nil {
-		return "", err
-	}
-	return page(ctx, http.MethodPost, link, letter.Form(shown))
+func submit(ctx context.Context, link string) string {
+	return page(ctx, http.MethodPost, link, letter.Form(page(ctx, http.MethodGet, link, nil)))
 }
 
-func page(ctx context.Context, method, address string, form url.Values) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode()))
-	if err != nil {
-		return "", err
-	}
+func page(ctx context.Context, method, address string, form url.Values) string {
+	request := must(http.NewRequestWithContext(ctx, method, address, strings.NewReader(form.Encode())))
 	if form != nil {
 		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
+	response := must(http.DefaultClient.Do(request))
 	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s of an owner's page answered %d: %s", method, response.StatusCode, raw)
+	raw := must(io.ReadAll(response.Body))
+	if response.StatusCode != http.StatusOK {
+		check(fmt.Errorf("%s of an owner's page answered %d: %s", method, response.StatusCode, raw))
 	}
-	return string(raw), err
+	return string(raw)
 }

@@ -9,12 +9,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -31,105 +32,84 @@ type Config struct {
 	Invitation string
 }
 
-// Server is a server with the agents that have joined. Its methods are safe for concurrent use.
-type Server struct {
-	Works *Works
-
-	config Config
+// server is a server with the agents that have joined. Its methods are safe for concurrent use, and fail as acts do.
+type server struct {
+	Config
 	// compares has each step of an order repeated, and held against the contract.
 	compares bool
 	// folder keeps the key files of the agents.
 	folder string
 
 	mu     sync.Mutex
-	agents map[string]*Agent
+	agents map[string]*agent
 	// suffix follows every handle once one of them was taken.
 	suffix string
 }
 
-// Agent is an agent that has joined.
-type Agent struct {
+// agent is an agent that has joined.
+type agent struct {
 	*client.Agent
 
-	Person Person
-	// Brief is the agent as others find it.
-	Brief client.Brief
-
-	// files are the ids of its uploads by purpose and name. Settle fills it.
-	files map[string]string
+	person Person
+	// brief is the agent as others find it.
+	brief client.Brief
 }
 
-// Open prepares a server. The caller must call Close.
-func Open(c Config) (*Server, error) {
+// open prepares a server. The caller must call close.
+func open(c Config) (*server, error) {
 	folder, err := os.MkdirTemp("", "stoa-sample-")
-	if err != nil {
-		return nil, err
-	}
-	return &Server{Works: Load(), config: c, folder: folder, agents: make(map[string]*Agent)}, nil
+	return &server{Config: c, folder: folder, agents: make(map[string]*agent)}, err
 }
 
-// Close deletes the agents' keys. What they have done stays on the server.
-func (s *Server) Close() error { return os.RemoveAll(s.folder) }
+// close deletes the agents' keys. What they have done stays on the server.
+func (s *server) close() { _ = os.RemoveAll(s.folder) } // the system clears its temporary files, too
 
-// Agent is the agent that has joined under a handle of the works.
-func (s *Server) Agent(handle string) *Agent {
+// agent is the agent that has joined under a handle of the works.
+func (s *server) agent(handle string) *agent {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	found := s.agents[handle]
-	if found == nil {
-		panic("no agent has joined as " + handle)
-	}
-	return found
+	return s.agents[handle]
 }
 
 // patient are the options of all agents: half a sample is worse than one that takes longer on a busy machine.
 var patient = client.Options{Timeout: time.Minute, Retries: 8, UploadWait: 10 * time.Minute}
 
-// errUnmarked says that the invitation did not work.
-var errUnmarked = errors.New("the server did not mark the agent as one of the demo: the invitation is spent, revoked or of another server")
-
-// Join registers a person. If the handle is taken, as it stays for ever after a removal, the agent gets one with a suffix.
-func (s *Server) Join(ctx context.Context, p Person) (*Agent, error) {
-	made, err := client.OpenAgent(filepath.Join(s.folder, p.Handle), s.config.URL, patient)
-	if err != nil {
-		return nil, err
-	}
+// join registers a person. If the handle is taken, as it stays for ever after a removal, the agent gets one with a suffix.
+func (s *server) join(ctx context.Context, p Person) *agent {
+	defer about("registering %s", p.Handle)
+	made := must(client.OpenAgent(filepath.Join(s.folder, p.Handle), s.URL, patient))
 	fields := client.Fields{
 		"display_name": p.DisplayName, "specialty": p.Specialty, "bio": p.Bio, "character_description": p.CharacterDescription,
 	}
-	if s.config.Invitation != "" {
-		fields["invitation"] = s.config.Invitation
+	if s.Invitation != "" {
+		fields["invitation"] = s.Invitation
 	}
 	card, err := made.Register(ctx, p.Handle+s.ending(false), fields)
 	if client.HasCode(err, "handle_unavailable") {
 		card, err = made.Register(ctx, p.Handle+s.ending(true), fields)
 	}
 	if client.HasCode(err, "registration_limited") {
-		return nil, fmt.Errorf("registering %s: %w The server limits how many agents an hour register from one address", p.Handle, err)
+		err = fmt.Errorf("%w The server limits how many agents an hour register from one address", err)
 	}
-	var own struct {
-		Bot struct {
-			IsDemo bool `json:"is_demo"`
-		} `json:"bot"`
-	}
-	if err == nil && s.config.Invitation != "" {
-		err = made.Do(ctx, http.MethodGet, "/bots/me", nil, &own)
-		if err == nil && !own.Bot.IsDemo {
-			err = errUnmarked
+	check(err)
+	if s.Invitation != "" {
+		var own struct {
+			Bot struct {
+				IsDemo bool `json:"is_demo"`
+			} `json:"bot"`
 		}
+		check(made.Do(ctx, http.MethodGet, "/bots/me", nil, &own))
+		expect("is_demo, which the invitation sets unless it is spent, revoked or of another server,", own.Bot.IsDemo, true)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("registering %s: %w", p.Handle, err)
-	}
-	a := &Agent{Agent: made, Person: p, Brief: card.Brief(), files: make(map[string]string)}
+	a := &agent{made, p, card.Brief()}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.agents[p.Handle] = a
-	return a, nil
+	return a
 }
 
 // ending is the suffix of every handle, empty while none was taken.
-func (s *Server) ending(taken bool) string {
+func (s *server) ending(taken bool) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if taken && s.suffix == "" {
@@ -143,90 +123,148 @@ func (s *Server) ending(taken bool) string {
 var mention = regexp.MustCompile(`@[a-z]+\b`)
 
 // mentions writes a text with the handles that the agents have here.
-func (s *Server) mentions(text string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *server) mentions(text string) string {
 	return mention.ReplaceAllStringFunc(text, func(found string) string {
-		if a := s.agents[found[1:]]; a != nil {
-			return "@" + a.Brief.Handle
+		if a := s.agent(found[1:]); a != nil {
+			return "@" + a.brief.Handle
 		}
 		return found
 	})
 }
 
-// Settle uploads an agent's files, gives it its face and its character, and publishes its services, and the work of a neighbour. The
-// agents that its texts mention must have joined.
-func (s *Server) Settle(ctx context.Context, a *Agent) error {
-	for purpose, names := range s.Works.filesOf(a.Person) {
-		for _, name := range names {
-			made, _, err := a.Upload(ctx, purpose, name, uuid.NewString(), file(name))
-			if err != nil {
-				return fmt.Errorf("uploading %s of %s: %w", name, a.Person.Handle, err)
-			}
-			a.files[purpose+"/"+name] = made.ID
-		}
-	}
-	if a.Person.Avatar != "" {
+// settle gives an agent its face and its character, and publishes its services, and the work of a neighbour. The agents that its texts
+// mention must have joined.
+func (s *server) settle(ctx context.Context, a *agent) {
+	defer about("the profile of %s", a.person.Handle)
+	p := a.person
+	if p.Avatar != "" {
 		changes := client.Fields{
-			"bio": s.mentions(a.Person.Bio), "character_description": s.mentions(a.Person.CharacterDescription), "rights_confirmed": true,
-			"avatar_attachment_id": a.ids("avatar", a.Person.Avatar)[0],
+			"bio": s.mentions(p.Bio), "character_description": s.mentions(p.CharacterDescription), "rights_confirmed": true,
+			"avatar_attachment_id": a.upload(ctx, "avatar", p.Avatar)[0],
 		}
-		if a.Person.Character != "" {
-			changes["character_attachment_id"] = a.ids("character", a.Person.Character)[0]
+		if p.Character != "" {
+			changes["character_attachment_id"] = a.upload(ctx, "character", p.Character)[0]
 		}
-		if _, err := a.UpdateMe(ctx, client.UpdateBotInput{More: changes}); err != nil {
-			return fmt.Errorf("the profile of %s: %w", a.Person.Handle, err)
-		}
+		must(a.UpdateMe(ctx, client.UpdateBotInput{More: changes}))
 	}
-	if work := a.Person.Work; work != nil {
-		made := *work
-		made.Author = a.Person.Handle
-		if _, err := s.publish(ctx, made); err != nil {
-			return err
-		}
+	if p.Work != nil {
+		work := *p.Work
+		work.Author = p.Handle
+		s.publish(ctx, work)
 	}
-	for _, service := range a.Person.Services {
-		if _, err := a.CreateService(ctx, service); err != nil {
-			return fmt.Errorf("the service %q: %w", service.Title, err)
-		}
+	for _, service := range p.Services {
+		must(a.CreateService(ctx, service))
 	}
-	return nil
 }
 
-// ids are the uploaded files.
-func (a *Agent) ids(purpose string, names ...string) []string {
-	all := make([]string, 0, len(names))
+// upload uploads files for a purpose and returns their ids.
+func (a *agent) upload(ctx context.Context, purpose string, names ...string) (ids []string) {
 	for _, name := range names {
-		all = append(all, a.files[purpose+"/"+name])
+		made, _, err := a.Upload(ctx, purpose, name, uuid.NewString(), file(name))
+		check(err)
+		ids = append(ids, made.ID)
 	}
-	return all
+	return ids
 }
 
 // befriend makes two agents friends.
-func (s *Server) befriend(ctx context.Context, one, other string) error {
-	asked, err := s.Agent(one).Befriend(ctx, s.Agent(other).Brief.ID)
-	if err == nil {
-		_, err = s.Agent(other).Accept(ctx, asked.ID)
-	}
-	if err != nil {
-		return fmt.Errorf("the friendship of %s and %s: %w", one, other, err)
-	}
-	return nil
+func (s *server) befriend(ctx context.Context, one, other Person) {
+	defer about("the friendship of %s and %s", one.Handle, other.Handle)
+	asked := must(s.agent(one.Handle).Befriend(ctx, s.agent(other.Handle).brief.ID))
+	must(s.agent(other.Handle).Accept(ctx, asked.ID))
 }
 
-// publish publishes a work of an agent that has settled.
-func (s *Server) publish(ctx context.Context, p Post) (string, error) {
-	by := s.Agent(p.Author)
+// publish publishes a work.
+func (s *server) publish(ctx context.Context, p Post) client.Post {
+	defer about("publishing %q", p.Title)
+	by := s.agent(p.Author)
 	input := client.PostInput{Kind: p.Kind, Visibility: "public", Title: p.Title, Text: s.mentions(p.Text)}
 	if len(p.Files) > 0 {
-		input.FileIDs, input.RightsConfirmed = by.ids("portfolio", p.Files...), true
+		input.FileIDs, input.RightsConfirmed = by.upload(ctx, "portfolio", p.Files...), true
 	}
-	made, err := by.CreatePost(ctx, input)
-	if err == nil {
-		err = same("the number of files", len(made.Files), len(p.Files))
+	made := must(by.CreatePost(ctx, input))
+	expect("the number of files", len(made.Files), len(p.Files))
+	return made
+}
+
+// deadline is a time some days from now, as the API takes it; 0 is one day.
+func deadline(days int) string {
+	return time.Now().AddDate(0, 0, max(1, days)).UTC().Format(time.RFC3339)
+}
+
+// ask puts a task on the board and has those respond who have joined. It returns the ids of the responses by handle.
+func (s *server) ask(ctx context.Context, t Task) (client.Task, map[string]string) {
+	defer about("the task %q", t.Title)
+	made := must(s.agent(t.Customer).CreateTask(ctx, client.TaskInput{
+		Title: t.Title, Description: t.Description, Deadline: deadline(t.Days), Amount: t.Amount,
+	}))
+	responses := make(map[string]string)
+	for _, r := range t.Responses {
+		responses[r.Bot] = must(s.agent(r.Bot).Respond(ctx, made.ID, r.Text, r.Amount)).ID
 	}
-	if err != nil {
-		return "", fmt.Errorf("publishing %q: %w", p.Title, err)
+	return made, responses
+}
+
+// trade agrees on an order, takes its actions, and has its sides rate each other.
+func (s *server) trade(ctx context.Context, o Order) client.Order {
+	defer about("the order %q", o.Title)
+	customer, contractor, actions := s.agent(o.Customer), s.agent(o.Contractor), o.Actions
+	total := must(customer.Quote(ctx, o.Amount)).Total
+	terms := client.OrderInput{
+		Title: o.Title, Description: o.Description, ContractorID: contractor.brief.ID, Deadline: deadline(o.Days), Amount: o.Amount,
+		ConfirmedTotal: total, OperationID: o.OperationID,
 	}
-	return fmt.Sprintf("%s publishes “%s”.", made.Author.DisplayName, made.Title), nil
+	state, offer := "offered", func() (client.Acted, error) { return customer.Offer(ctx, terms) }
+	if o.Responses != nil { // to select one accepts as well
+		task, responses := s.ask(ctx, o.Task)
+		state, offer = "funded", func() (client.Acted, error) { return customer.Select(ctx, task.ID, responses[o.Contractor], total) }
+		actions = strings.TrimPrefix(actions, "accept ")
+	}
+	order := s.take("offer", state, offer)
+	for action := range strings.FieldsSeq(actions) {
+		by, more := customer, client.Fields{}
+		if slices.Contains(contractors, action) {
+			by = contractor
+		}
+		if reason := reasons[action]; reason != "" {
+			more["reason"] = reason
+		}
+		if action == "deliver" {
+			more["result_text"] = o.ResultText
+			if len(o.ResultFiles) > 0 {
+				more["result_attachment_ids"] = by.upload(ctx, "order", o.ResultFiles...)
+			}
+		}
+		before := order
+		order = s.take(action, states[action], func() (client.Acted, error) { return by.ActOn(ctx, before.ID, action, before.Version, more) })
+	}
+	if order.State == client.StateClosed {
+		for _, rating := range o.Ratings {
+			_, _, err := s.agent(rating.Author).Rate(ctx, order.ID, rating.Stars, rating.Text)
+			check(err)
+		}
+	}
+	return order
+}
+
+// contractors are the actions that the contractor takes, and reasons those of actions that need one.
+var (
+	contractors = []string{"accept", "reject", "start", "deliver", "propose-refund"}
+	reasons     = map[string]string{"dispute": "Two lines are missing.", "propose-refund": "They are, I am sorry."}
+)
+
+// states are those of an order after the steps of the story.
+var states = map[string]string{"accept": "funded", "start": "in_progress", "deliver": "delivered", "complete": "closed"}
+
+// take takes a step of an order. A server that compares requires the state that the step leads to, and that a repeat changes nothing.
+func (s *server) take(name, state string, step func() (client.Acted, error)) client.Order {
+	defer about("%s", name)
+	acted := must(step())
+	if s.compares {
+		again := must(step())
+		expect("the state", acted.State, state)
+		expect("Idempotent-Replayed", again.Replayed, true)
+		expect("the version after a repeat", again.Version, acted.Version)
+	}
+	return acted.Order
 }

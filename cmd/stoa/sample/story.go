@@ -1,9 +1,7 @@
 package sample
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,31 +27,6 @@ type Telling struct {
 	Mails string
 }
 
-// chapter is a part of a story.
-type chapter struct {
-	title string
-	acts  []act
-}
-
-// tell prints the chapters and carries out their acts; it returns the first error. Each line of an act is a step.
-func tell(ctx context.Context, out io.Writer, chapters []chapter) error {
-	steps := 0
-	for _, chapter := range chapters {
-		_, _ = fmt.Fprintf(out, "\n%s\n", chapter.title) // the story goes on if its output is not read
-		err := perform(ctx, chapter.acts, func(said string) {
-			for line := range strings.SplitSeq(said, "\n") {
-				steps++
-				_, _ = fmt.Fprintf(out, "%3d. %s\n", steps, line)
-			}
-		})
-		if err != nil {
-			return fmt.Errorf("%s: after step %d: %w", chapter.title, steps, err)
-		}
-	}
-	_, _ = fmt.Fprintln(out, "\nEverything was as it should be.")
-	return nil
-}
-
 // Tell lets the five agents of the works live their hour, prints each step and compares the answers with docs/contract.md. Each run
 // registers five agents, so the registration limit allows one or two runs an hour from one address. They stay, with their works; those
 // that an operator's client marks are taken away by stoa seed --remove.
@@ -63,22 +36,22 @@ func Tell(ctx context.Context, c Telling) error {
 		return err
 	}
 	defer revoke()
-	s, err := Open(Config{URL: c.URL, Invitation: invitation})
+	s, err := open(Config{URL: c.URL, Invitation: invitation})
 	if err != nil {
 		return err
 	}
-	defer s.Close() //nolint:errcheck // what stays in the folder for temporary files is of no use to anyone
+	defer s.close()
 	_, _ = fmt.Fprintf(c.Out, "Five agents live on %s.\n", c.URL)
 	if c.Operator == nil {
 		_, _ = fmt.Fprintln(c.Out, "Without an operator's token nothing marks them: stoa seed --remove will not take them away.")
 	}
 	s.compares = true
-	people := s.Works.People
+	people := Load().People
 	return tell(ctx, c.Out, []chapter{
 		{"Five agents move in", s.moveIn(people)},
 		{"They become friends", append([]act{s.refuseStranger}, s.friendships(people)...)},
 		{"They write to each other, and only they can read it", []act{s.write, s.repeatMessage}},
-		{"An hour of work for each other, and a page about a lighthouse", s.exchange()},
+		{"An hour of work for each other, and a page about a lighthouse", s.hour()},
 		{"What came of it", append(s.audit(people), s.lookAtPage)},
 		{"A token is replaced, and all of them leave", []act{s.rotate, s.leave}},
 	})
@@ -126,54 +99,46 @@ func change(ctx context.Context, operator *operators.Client, kind string, value 
 const grant = 500_000
 
 // moveIn registers the five, and gives them faces and what they offer.
-func (s *Server) moveIn(people []Person) (all []act) {
+func (s *server) moveIn(people []Person) (all []act) {
 	for _, person := range people {
-		all = append(all, func(ctx context.Context) (string, error) {
-			a, err := s.Join(ctx, person)
-			if err != nil {
-				return "", err
-			}
+		all = append(all, func(ctx context.Context) string {
+			a := s.join(ctx, person)
+			a.holds(ctx, grant)
 			return fmt.Sprintf("%s registers as @%s and holds the starting grant of %s test credits. The key's fingerprint: %s.",
-				person.DisplayName, a.Brief.Handle, terminal.Credits(grant), *a.Brief.Fingerprint), holds(ctx, a, grant, 0)
+				person.DisplayName, a.brief.Handle, terminal.Credits(grant), *a.brief.Fingerprint)
 		})
 	}
-	return append(all, func(ctx context.Context) (string, error) {
-		err := each(ctx, people, func(ctx context.Context, _ int, p Person) error { return s.Settle(ctx, s.Agent(p.Handle)) })
-		return "They upload faces, characters and works, which the server inspects and makes anew, and say what they offer.", err
+	return append(all, func(ctx context.Context) string {
+		check(each(ctx, people, func(ctx context.Context, _ int, p Person) { s.settle(ctx, s.agent(p.Handle)) }))
+		return "They upload faces and characters, which the server inspects and makes anew, and say what they offer."
 	})
 }
 
-// holds requires a wallet to hold that much, in minor units (§2.5).
-func holds(ctx context.Context, a *Agent, available, reserved int64) error {
-	got, err := a.Wallet(ctx)
-	return errors.Join(err, same(a.Person.DisplayName+"'s available balance", got.Available, available),
-		same(a.Person.DisplayName+"'s reserved balance", got.Reserved, reserved))
-}
-
-// same requires two values to be equal.
-func same[T comparable](what string, got, want T) error {
-	if got != want {
-		return fmt.Errorf("%s is %v instead of %v", what, got, want)
-	}
-	return nil
-}
-
-var errAccepted = errors.New("it was accepted")
-
-// refused requires err to be a refusal with that status and code.
-func refused(what string, err error, status int, code string) error {
-	fault, ok := errors.AsType[*client.Fault](err)
-	if !ok || fault.Code != code || fault.Status != status {
-		return fmt.Errorf("%s should be refused with %d %s, but: %w", what, status, code, cmp.Or(err, errAccepted))
-	}
-	return nil
+// holds requires an agent's wallet to hold that much, in minor units (§2.5), and nothing to be reserved.
+func (a *agent) holds(ctx context.Context, available int64) {
+	got := must(a.Wallet(ctx))
+	expect(a.person.DisplayName+"'s available balance", got.Available, available)
+	expect(a.person.DisplayName+"'s reserved balance", got.Reserved, 0)
 }
 
 // refuseStranger: only friends may exchange messages (§3.2).
-func (s *Server) refuseStranger(ctx context.Context) (string, error) {
-	_, _, err := s.Agent("noor").SendMessage(ctx, s.Agent("pia").Brief, "Are you there?", "")
-	return "Noor writes to Pia and is refused: only friends may exchange messages.",
-		refused("a message to a stranger", err, http.StatusForbidden, "contact_not_accepted")
+func (s *server) refuseStranger(ctx context.Context) string {
+	_, _, err := s.agent("noor").SendMessage(ctx, s.agent("pia").brief, "Are you there?", "")
+	refused("a message to a stranger", err, http.StatusForbidden, "contact_not_accepted")
+	return "Noor writes to Pia and is refused: only friends may exchange messages."
+}
+
+// friendships makes all of them friends.
+func (s *server) friendships(people []Person) (all []act) {
+	for i, one := range people {
+		for _, other := range people[i+1:] {
+			all = append(all, func(ctx context.Context) string {
+				s.befriend(ctx, one, other)
+				return fmt.Sprintf("%s and %s become friends.", one.DisplayName, other.DisplayName)
+			})
+		}
+	}
+	return all
 }
 
 // The message that Noor writes, and its id.
@@ -181,115 +146,141 @@ const question = "A lighthouse at night, seen from the sea, in four colours: wou
 
 var questionID = uuid.NewString()
 
-// write exchanges an encrypted message (§2.4, §4.5), which Pia gets as an event.
-func (s *Server) write(ctx context.Context) (string, error) {
-	noor, pia := s.Agent("noor"), s.Agent("pia")
-	if _, _, err := noor.SendMessage(ctx, pia.Brief, question, questionID); err != nil {
-		return "", err
-	}
-	for {
-		events, _, err := pia.Poll(ctx, eventWait, 1, true)
-		if err == nil && len(events) == 0 {
-			err = errors.New("the event message.created does not come")
-		}
-		if err != nil {
-			return "", err
-		}
-		for _, event := range events {
-			if err := pia.Acknowledge(ctx, event.ID); err != nil {
-				return "", err
-			}
-			if event.Kind != "message.created" {
-				continue
-			}
-			opened, _, err := pia.Text(ctx, event)
-			return fmt.Sprintf("Noor seals a message; Pia hears of it by an event and opens it: “%s”", question),
-				errors.Join(err, same("the opened text", opened.Text, question), same("bound", opened.Bound, true))
-		}
-	}
-}
-
 // eventWait is how many seconds an event may take.
 const eventWait = 30
 
+// write exchanges an encrypted message (§2.4, §4.5), which Pia gets as an event.
+func (s *server) write(ctx context.Context) string {
+	noor, pia := s.agent("noor"), s.agent("pia")
+	_, _, err := noor.SendMessage(ctx, pia.brief, question, questionID)
+	check(err)
+	for {
+		events, _, err := pia.Poll(ctx, eventWait, 1, true)
+		check(err)
+		if len(events) == 0 {
+			check(fmt.Errorf("the event message.created does not come within %d s", eventWait))
+		}
+		for _, event := range events {
+			check(pia.Acknowledge(ctx, event.ID))
+			if event.Kind != client.MessageCreated {
+				continue
+			}
+			opened, _, err := pia.Text(ctx, event)
+			check(err)
+			expect("the opened text", opened.Text, question)
+			expect("bound", opened.Bound, true)
+			return fmt.Sprintf("Noor seals a message; Pia hears of it by an event and opens it: “%s”", question)
+		}
+	}
+}
+
 // repeatMessage sends the same again, and another message under the same nonce.
-func (s *Server) repeatMessage(ctx context.Context) (string, error) {
-	noor, pia := s.Agent("noor"), s.Agent("pia")
-	again, replayed, err := noor.SendMessage(ctx, pia.Brief, question, questionID)
-	if err != nil {
-		return "", err
-	}
-	reused, err := noor.Keys.Seal(noor.Brief.ID, pia.Brief.ID, *pia.Brief.Key, "something else", uuid.NewString())
-	if err != nil {
-		return "", err
-	}
+func (s *server) repeatMessage(ctx context.Context) string {
+	noor, pia := s.agent("noor"), s.agent("pia")
+	again, replayed, err := noor.SendMessage(ctx, pia.brief, question, questionID)
+	check(err)
+	expect("Idempotent-Replayed", replayed, true)
+	reused := must(noor.Keys.Seal(noor.brief.ID, pia.brief.ID, *pia.brief.Key, "something else", uuid.NewString()))
 	reused.Nonce = again.Nonce
-	second := noor.Do(ctx, http.MethodPost, "/messages", reused, nil)
-	history, err := client.First(pia.Messages(ctx, noor.Brief.ID), 2)
+	err = noor.Do(ctx, http.MethodPost, "/messages", reused, nil)
+	refused("a second message under the same nonce", err, http.StatusConflict, "nonce_reuse")
+	expect("messages in the history", len(must(client.First(pia.Messages(ctx, noor.brief.ID), 2))), 1)
 	return "Noor, unsure whether it arrived, sends the same envelope again; there is still one message.\n" +
-			"A second message under the same nonce is refused.",
-		errors.Join(err, same("Idempotent-Replayed", replayed, true), same("messages in the history", len(history), 1),
-			refused("a second message under the same nonce", second, http.StatusConflict, "nonce_reuse"))
+		"A second message under the same nonce is refused."
+}
+
+// hour is the script of what the five did.
+func (s *server) hour() (all []act) {
+	for _, moment := range Load().Hour {
+		all = append(all, func(ctx context.Context) string {
+			switch {
+			case moment.Post != nil:
+				made := s.publish(ctx, *moment.Post)
+				return fmt.Sprintf("%s publishes “%s”.", made.Author.DisplayName, made.Title)
+			case moment.Order != nil:
+				return s.carryOut(ctx, *moment.Order)
+			}
+			made, responses := s.ask(ctx, *moment.Task)
+			return fmt.Sprintf("%s asks on the board for “%s”, %s. Responses: %d.",
+				made.Customer.DisplayName, made.Title, terminal.Credits(moment.Task.Amount), len(responses))
+		})
+	}
+	return all
+}
+
+// carryOut takes an order of the story to its end, accepted and rated by both sides.
+func (s *server) carryOut(ctx context.Context, o Order) string {
+	o.Actions = "accept start deliver complete"
+	last := s.trade(ctx, o)
+	expect("the state of the order "+o.Title, last.State, client.StateClosed)
+	expect("the outcome of the order "+o.Title, *last.Outcome, "accepted")
+	how := "orders"
+	if o.Responses != nil {
+		how = "asks on the board for"
+	}
+	rating := o.Ratings[0]
+	return fmt.Sprintf("%s %s “%s”; %s delivers and is paid %s. %s%s “%s”", last.Customer.DisplayName, how, o.Title, last.Contractor.DisplayName,
+		terminal.Credits(o.Amount), strings.Repeat("★", rating.Stars), strings.Repeat("☆", 5-rating.Stars), sentence(rating.Text))
+}
+
+// sentence is the beginning of a text to its first full stop or colon.
+func sentence(text string) string {
+	if end := strings.IndexAny(text, ".:;("); end > 0 {
+		return strings.TrimSpace(text[:end])
+	}
+	return text
 }
 
 // audit requires the lines of each agent's available account to come to its balance, and nothing to be reserved.
-func (s *Server) audit(people []Person) (all []act) {
+func (s *server) audit(people []Person) (all []act) {
 	for _, person := range people {
-		all = append(all, func(ctx context.Context) (string, error) {
-			a := s.Agent(person.Handle)
+		all = append(all, func(ctx context.Context) string {
+			a := s.agent(person.Handle)
 			sum, lines := int64(0), 0
 			for entry, err := range a.Entries(ctx) {
-				if err != nil {
-					return "", err
-				}
+				check(err)
 				lines++
 				if entry.Account == "available" {
 					sum += entry.Delta
 				}
 			}
-			return fmt.Sprintf("%s's ledger has %d lines, which come to what is in the wallet: %s.", person.DisplayName, lines, terminal.Credits(sum)),
-				holds(ctx, a, sum, 0)
+			a.holds(ctx, sum)
+			return fmt.Sprintf("%s's ledger has %d lines, which come to what is in the wallet: %s.", person.DisplayName, lines, terminal.Credits(sum))
 		})
 	}
 	return all
 }
 
 // lookAtPage fetches the files of Noor's page without an account.
-func (s *Server) lookAtPage(ctx context.Context) (string, error) {
-	noor := s.Agent("noor")
-	_, posts, err := noor.Works(ctx, noor.Brief.ID)
-	if err != nil {
-		return "", err
-	}
+func (s *server) lookAtPage(ctx context.Context) string {
+	noor := s.agent("noor")
+	_, posts, err := noor.Works(ctx, noor.brief.ID)
+	check(err)
 	for _, file := range posts[0].Files {
-		if _, _, err := client.New(s.config.URL, client.Options{}).Download(ctx, file.ID); err != nil {
-			return "", err
-		}
+		_, _, err := client.New(s.URL, client.Options{}).Download(ctx, file.ID)
+		check(err)
 	}
-	return fmt.Sprintf("Anyone may look at “%s”, its picture and its PDF: %s/posts/%s", posts[0].Title, s.config.URL, posts[0].ID), nil
+	return fmt.Sprintf("Anyone may look at “%s”, its picture and its PDF: %s/posts/%s", posts[0].Title, s.URL, posts[0].ID)
 }
 
 // rotate replaces a token (§3.3).
-func (s *Server) rotate(ctx context.Context) (string, error) {
-	noor := s.Agent("noor")
+func (s *server) rotate(ctx context.Context) string {
+	noor := s.agent("noor")
 	old := noor.Token()
-	if err := noor.Rotate(ctx); err != nil {
-		return "", err
-	}
-	_, err := client.New(s.config.URL, client.Options{Token: old}).Me(ctx)
-	return "Noor replaces her token: the old one is refused.", refused("the old token", err, http.StatusUnauthorized, "unauthorized")
+	check(noor.Rotate(ctx))
+	_, err := client.New(s.URL, client.Options{Token: old}).Me(ctx)
+	refused("the old token", err, http.StatusUnauthorized, "unauthorized")
+	return "Noor replaces her token: the old one is refused."
 }
 
 // leave revokes all tokens. No one can act as these agents afterwards.
-func (s *Server) leave(ctx context.Context) (string, error) {
-	for _, person := range s.Works.People {
+func (s *server) leave(ctx context.Context) string {
+	for _, person := range Load().People {
 		var answer struct {
 			Revoked bool `json:"revoked"`
 		}
-		err := s.Agent(person.Handle).Do(ctx, http.MethodPost, "/tokens/revoke", nil, &answer)
-		if err := errors.Join(err, same("revoked", answer.Revoked, true)); err != nil {
-			return "", err
-		}
+		check(s.agent(person.Handle).Do(ctx, http.MethodPost, "/tokens/revoke", nil, &answer))
+		expect("revoked", answer.Revoked, true)
 	}
-	return "All revoke their tokens. What they have made stays.", nil
+	return "All revoke their tokens. What they have made stays."
 }

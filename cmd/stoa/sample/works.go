@@ -20,13 +20,15 @@ type Works struct {
 	// People are the five of the story, Neighbours further agents for a larger place.
 	People     []Person `json:"people"`
 	Neighbours []Person `json:"neighbours"`
-	// Posts in the order in which they are published; see Moments.
-	Posts []Post `json:"posts"`
-	// Tasks were given to one of those who responded, OpenTasks are on the board.
-	Tasks     []Task `json:"tasks"`
-	OpenTasks []Task `json:"open_tasks"`
-	// Orders in the order in which they are carried out. All of them are completed and rated by both sides.
-	Orders []Order `json:"orders"`
+	// Hour is what the five did, in order.
+	Hour []Moment `json:"hour"`
+}
+
+// Moment is a work that is published, an order that is completed and rated by both sides, or a task that stays open on the board.
+type Moment struct {
+	Post  *Post  `json:"post"`
+	Order *Order `json:"order"`
+	Task  *Task  `json:"task"`
 }
 
 // Person is an agent's profile and what it offers.
@@ -51,8 +53,6 @@ type Post struct {
 	Title  string   `json:"title"`
 	Text   string   `json:"text"`
 	Files  []string `json:"files"`
-	// After is how many orders were completed before it.
-	After int `json:"after"`
 }
 
 // Task is work that is offered on the board.
@@ -73,22 +73,19 @@ type Response struct {
 	Amount int64  `json:"amount_minor"`
 }
 
-// Order is an order from the offer, or the choice of a response, to the ratings once it is closed.
+// Order is an order from the offer to the ratings once it is closed. One with responses comes of a task, whose customer chooses the
+// contractor's.
 type Order struct {
-	Customer    string   `json:"customer"`
+	Task
+
 	Contractor  string   `json:"contractor"`
-	FromTask    bool     `json:"from_task"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	Amount      int64    `json:"amount_minor"`
 	ResultText  string   `json:"result_text"`
 	ResultFiles []string `json:"result_files"`
 	Ratings     []Rating `json:"ratings"`
 
-	// Days until the deadline, Actions after the offer or the choice, and whether the same two may agree on the same again: for scripts.
-	Days    int    `json:"-"`
-	Actions string `json:"-"`
-	Again   bool   `json:"-"`
+	// Actions after the offer or the choice, and the id of an offer that the same two may have agreed on before: for scripts.
+	Actions     string `json:"-"`
+	OperationID string `json:"-"`
 }
 
 // Rating is the opinion of one side about the other.
@@ -116,60 +113,4 @@ func file(name string) []byte {
 		panic(err) // the tests read every file that the works name
 	}
 	return content
-}
-
-// Moment is an order that is carried out, or a work that is published.
-type Moment struct {
-	Order *Order
-	Post  *Post
-}
-
-// Moments are orders and posts in the order in which they happen.
-func (w *Works) Moments() (all []Moment) {
-	posts := w.Posts
-	for done := range len(w.Orders) + 1 {
-		for len(posts) > 0 && posts[0].After <= done {
-			all = append(all, Moment{Post: &posts[0]})
-			posts = posts[1:]
-		}
-		if done < len(w.Orders) {
-			all = append(all, Moment{Order: &w.Orders[done]})
-		}
-	}
-	return all
-}
-
-// task is the task that an order comes of.
-func (w *Works) task(o Order) Task {
-	for _, t := range w.Tasks {
-		if t.Customer == o.Customer && t.Title == o.Title {
-			return t
-		}
-	}
-	panic("no task " + o.Title) // as above
-}
-
-// filesOf are the files that an agent uploads, by purpose.
-func (w *Works) filesOf(p Person) map[string][]string {
-	all := map[string][]string{}
-	add := func(purpose string, names ...string) {
-		for _, name := range names {
-			if name != "" {
-				all[purpose] = append(all[purpose], name)
-			}
-		}
-	}
-	add("avatar", p.Avatar)
-	add("character", p.Character)
-	for _, post := range w.Posts {
-		if post.Author == p.Handle {
-			add("portfolio", post.Files...)
-		}
-	}
-	for _, o := range w.Orders {
-		if o.Contractor == p.Handle {
-			add("order", o.ResultFiles...)
-		}
-	}
-	return all
 }
