@@ -69,7 +69,7 @@ func TestConfinement(t *testing.T) {
 	}
 	require.NoError(t, err)
 	require.Contains(t, string(kept), "STOA_OPERATOR_TOKEN=\x00")
-	for _, secret := range []string{token, "pgtdbpass", "hunter2hunter2"} {
+	for _, secret := range []string{token, "testpass77", "hunter2hunter2"} {
 		require.NotContains(t, string(kept), secret)
 	}
 	info, err := os.Stat(filepath.Join("/proc", strconv.Itoa(s.cmd.Process.Pid), "environ"))

@@ -81,7 +81,7 @@ func TestDatabaseOutageAtStart(t *testing.T) {
 	c := graphtest.NewDatabaseProxy(t, graphtest.NewDatabase(t))
 	c.Cut()
 	s := launchServer(t, "STOA_DATABASE_URL="+c.URL)
-	require.NotContains(t, s.waitForLog("waiting for the database")["database"], "pgtdb")
+	require.NotContains(t, s.waitForLog("waiting for the database")["database"], "testpass77")
 	require.Equal(t, http.StatusOK, s.get("/healthz").status)
 	require.Equal(t, http.StatusServiceUnavailable, s.get("/readyz").status)
 	require.Contains(t, s.metricTypes(), "stoa_build_info")

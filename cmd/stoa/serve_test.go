@@ -64,7 +64,7 @@ func TestFailedStart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	address := graphtest.NewDatabase(t)
-	stranger := strings.Replace(address, "pgtdbuser:", "stranger:", 1)
+	stranger := strings.Replace(address, "stoa_test:", "stranger:", 1)
 	require.NotEqual(t, address, stranger)
 	missing := strings.Replace(address, "testdb_", "missing_", 1)
 	require.NotEqual(t, address, missing)
@@ -80,7 +80,7 @@ func TestFailedStart(t *testing.T) {
 				"STOA_OPERATOR_LISTEN=127.0.0.1:0", "STOA_DATA_DIR="+t.TempDir(), c.setting)
 			require.Equal(t, exitFailure, code, stderr)
 			require.Contains(t, stderr, c.complaint)
-			require.NotContains(t, stderr, "pgtdbpass")
+			require.NotContains(t, stderr, "testpass77")
 		})
 	}
 }

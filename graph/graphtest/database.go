@@ -10,47 +10,71 @@ package graphtest
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
+	"fmt"
+	"net/url"
 	"strings"
-	"sync"
 
-	"github.com/lib/pq"
-	"github.com/peterldowns/pgtestdb"
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/platform/db"
 	"stoa/migrate"
 )
 
-// template migrates the database that all others are cloned from.
-type template struct{}
+// The role that owns the databases of tests.
+const owner, ownerPassword = "stoa_test", "testpass77"
 
-// Hash of every migration: a changed one makes a new template.
-func (template) Hash() (string, error) { return migrate.Hash(), nil }
-
-// Migrate runs what a server runs when it starts.
-func (template) Migrate(ctx context.Context, database *sql.DB, _ pgtestdb.Config) error {
-	return migrate.Up(ctx, database)
-}
-
-// NewDatabase clones a migrated database for one test and returns its URL; it is dropped when the test ends.
+// NewDatabase clones a migrated database for one test and returns its URL; it is dropped when the test ends, unless that has failed.
 func NewDatabase(t TB) string {
 	t.Helper()
-	return clone(t).URL()
+	name := "testdb_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	admin := clone(t, name)
+	t.Cleanup(func() {
+		if !t.Failed() {
+			run(t, admin, "DROP DATABASE "+name+" WITH (FORCE)")
+		}
+		require.NoError(t, admin.Close())
+	})
+	return addressOf(t, name)
 }
 
-func clone(t TB) *pgtestdb.Config {
+// clone makes a database by copying the files of the template: PostgreSQL would write each page to its log as well, which is right for
+// a database that is in use and takes twice as long. The first program with these migrations makes the template. The caller must close
+// the superuser's connection that clone returns.
+func clone(t TB, name string) (admin *sql.DB) {
 	t.Helper()
-	server := serverURL(t)
-	password, _ := server.User.Password()
-	registerCloner()
-	return pgtestdb.Custom(t, pgtestdb.Config{
-		DriverName: cloningDriver,
-		User:       server.User.Username(), Password: password,
-		Host: server.Hostname(), Port: server.Port(),
-		Database: server.Path[1:], Options: server.RawQuery,
-		ForceTerminateConnections: true,
-	}, template{})
+	admin = connect(t, serverURL(t).Path[1:])
+	template, made := fmt.Sprintf("stoa_template_%.16s", migrate.Hash()), false
+	run(t, admin, "SELECT pg_advisory_lock(hashtextextended($1, 0))", template)
+	require.NoError(t, admin.QueryRow("SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)", template).Scan(&made))
+	if !made {
+		draft := template + "_draft"
+		run(t, admin, "DROP DATABASE IF EXISTS "+draft)
+		run(t, admin, "DO $$ BEGIN CREATE ROLE "+owner+" LOGIN PASSWORD '"+ownerPassword+"'; EXCEPTION WHEN duplicate_object THEN NULL; END $$")
+		run(t, admin, "CREATE DATABASE "+draft+" OWNER "+owner)
+		database, err := sql.Open("postgres", addressOf(t, draft))
+		require.NoError(t, err)
+		require.NoError(t, migrate.Up(context.Background(), database))
+		require.NoError(t, database.Close())
+		run(t, admin, "ALTER DATABASE "+draft+" RENAME TO "+template)
+	}
+	run(t, admin, "SELECT pg_advisory_unlock_all()")
+	run(t, admin, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY file_copy OWNER "+owner)
+	return admin
+}
+
+func run(t TB, on *sql.DB, statement string, args ...any) {
+	t.Helper()
+	_, err := on.Exec(statement, args...)
+	require.NoError(t, err, statement)
+}
+
+// addressOf is the URL of a database for its owner.
+func addressOf(t TB, name string) string {
+	t.Helper()
+	address := serverURL(t)
+	address.User, address.Path = url.UserPassword(owner, ownerPassword), "/"+name
+	return address.String()
 }
 
 // open connects to a database the way the server does, with a clock that can be moved.
@@ -61,32 +85,4 @@ func open(t TB, address string, clock *clock, options db.Options) *db.DB {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = database.Close() }) // a connection that an outage has cut cannot be closed properly
 	return database
-}
-
-// cloningDriver is the name of the driver by which databases are cloned.
-const cloningDriver = "postgres cloning files"
-
-var registerCloner = sync.OnceFunc(func() { sql.Register(cloningDriver, cloner{}) })
-
-// cloner opens connections of lib/pq that clone a database by copying its files. PostgreSQL would write each page to its log as well,
-// which is right for a database that is in use and takes twice as long.
-type cloner struct{ pq.Driver }
-
-// Open implements driver.Driver.
-func (c cloner) Open(dsn string) (driver.Conn, error) {
-	conn, err := c.Driver.Open(dsn)
-	if err != nil {
-		return nil, err
-	}
-	return cloningConn{conn}, nil
-}
-
-type cloningConn struct{ driver.Conn }
-
-// ExecContext implements driver.ExecerContext.
-func (c cloningConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
-	if strings.HasPrefix(query, "CREATE DATABASE") && strings.Contains(query, " TEMPLATE ") {
-		query += " STRATEGY file_copy"
-	}
-	return c.Conn.(driver.ExecerContext).ExecContext(ctx, query, args)
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"sync"
 
-	"github.com/peterldowns/pgtestdb"
 	"github.com/stretchr/testify/require"
 
 	"stoa/migrate"
@@ -40,16 +39,12 @@ func takeDatabase(t TB) string {
 	d := idle(t)
 	if _, err := d.admin.Exec(reset); err != nil { // it is not there, or of no more use
 		require.NoError(t, d.admin.Close())
-		_, err = databases.session.Exec(fmt.Sprintf("DROP DATABASE IF EXISTS %q WITH (FORCE)", d.name))
-		require.NoError(t, err)
-		_, err = databases.session.Exec(fmt.Sprintf("ALTER DATABASE %q RENAME TO %q", clone(kept{t}).Database, d.name))
-		require.NoError(t, err)
+		run(t, databases.session, fmt.Sprintf("DROP DATABASE IF EXISTS %q WITH (FORCE)", d.name))
+		require.NoError(t, clone(t, d.name).Close())
 		d.admin = connect(t, d.name)
-		_, err = d.admin.Exec(reset)
-		require.NoError(t, err)
+		run(t, d.admin, reset)
 	}
-	address := serverURL(t)
-	address.User, address.Path = url.UserPassword(pgtestdb.DefaultRoleUsername, pgtestdb.DefaultRolePassword), "/"+d.name
+	address := addressOf(t, d.name)
 	t.Logf("database: %s", address)
 	t.Cleanup(func() {
 		if !t.Failed() {
@@ -58,7 +53,7 @@ func takeDatabase(t TB) string {
 			databases.free = append(databases.free, d)
 		}
 	})
-	return address.String()
+	return address
 }
 
 // idle returns a database that no world uses.
@@ -104,9 +99,3 @@ func serverURL(t TB) *url.URL {
 	require.NoError(t, err)
 	return server
 }
-
-// kept is a test whose end does not drop what is cloned.
-type kept struct{ TB }
-
-// Cleanup does nothing.
-func (kept) Cleanup(func()) {}
