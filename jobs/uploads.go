@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"context"
-	"errors"
 	"os"
 	"time"
 
@@ -43,15 +42,15 @@ func DrawPage(ctx context.Context, original *os.File, page int) (attachments.Rep
 // report is the report of an inspection for the domain. A file whose child reached a limit of processor time or memory is refused; a
 // child that ended in any other way without a report, also one that was given too little of the processor, makes it ErrCrashed.
 func report(report inspection.Report, err error) (attachments.Report, error) {
-	if err != nil {
+	switch {
+	case err != nil:
 		return attachments.Report{}, err
-	}
-	if report.Ending == inspection.Crashed {
-		return attachments.Report{Processor: report.Processor}, errors.Join(attachments.ErrCrashed, report.Remove())
+	case report.Ending == inspection.Crashed:
+		return attachments.Report{Processor: report.Processor}, attachments.ErrCrashed
 	}
 	return attachments.Report{
 		Accepted: report.Accepted, Reason: report.Reason, MediaType: string(report.MediaType),
 		Width: report.Width, Height: report.Height, Pages: report.Pages,
-		Preview: report.Preview, Published: report.Published, Processor: report.Processor, Remove: report.Remove,
+		Preview: report.Preview, Published: report.Published, Processor: report.Processor,
 	}, nil
 }

@@ -67,7 +67,6 @@ func (a *API) makeCopy(ctx context.Context, id uuid.UUID, inspect Inspector) (er
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, report.Remove()) }()
 	var stored object
 	if report.Accepted {
 		if stored, err = a.put(ctx, publishedKey(id), report.Published); err != nil {

@@ -13,7 +13,7 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-// Report is the result of an inspection: accepted or refused, and the path of the file that was made from it.
+// Report is the result of an inspection: accepted or refused, and the files that were made.
 type Report struct {
 	Accepted bool
 	// Reason is one sentence for the sender of a refused file.
@@ -22,11 +22,9 @@ type Report struct {
 	// Width and Height in pixels as displayed, Pages of a PDF; 0 if they do not apply.
 	Width, Height, Pages int
 	// Preview is a JPEG; Published is the public copy, empty if the file cannot become public or the preview is its copy.
-	Preview, Published string
+	Preview, Published []byte
 	// Processor is the processor time that it took. It is known of a crashed inspection, too.
 	Processor time.Duration
-	// Remove deletes what was made.
-	Remove func() error
 }
 
 // Inspector inspects a file and makes its preview and its public copy; for a publication only the copy of a file that was accepted
@@ -87,13 +85,12 @@ func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err 
 	if err != nil {
 		return errors.Join(err, a.charge(ctx, held.Owner, report))
 	}
-	defer func() { err = errors.Join(err, report.Remove()) }()
 	var preview, published object
 	if report.Accepted {
 		if preview, err = a.put(ctx, previewKey(held.ID), report.Preview); err != nil {
 			return err
 		}
-		if report.Published != "" {
+		if len(report.Published) > 0 {
 			if published, err = a.put(ctx, publishedKey(held.ID), report.Published); err != nil {
 				return err
 			}

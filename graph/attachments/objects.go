@@ -1,6 +1,7 @@
 package attachments
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -52,26 +53,10 @@ type object struct {
 	sha256 []byte
 }
 
-// put copies a local file into the store.
-func (a *API) put(ctx context.Context, key, path string) (object, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return object{}, err
-	}
-	defer file.Close()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	writer, err := a.Store.NewWriter(ctx, key, writerOptions())
-	if err != nil {
-		return object{}, err
-	}
-	sum := sha256.New()
-	size, err := io.Copy(io.MultiWriter(writer, sum), file)
-	if err != nil {
-		cancel() // Close must not keep half a file
-		return object{}, errors.Join(err, writer.Close())
-	}
-	return object{size, sum.Sum(nil)}, writer.Close()
+// put stores a file.
+func (a *API) put(ctx context.Context, key string, content []byte) (object, error) {
+	sum := sha256.Sum256(content)
+	return object{int64(len(content)), sum[:]}, a.Store.Upload(ctx, key, bytes.NewReader(content), writerOptions())
 }
 
 // openOriginal copies an original into a local file without a name, which disappears with this process, however it ends.

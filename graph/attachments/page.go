@@ -127,9 +127,8 @@ func (a *API) drawPage(ctx context.Context, r *row, number int) (drawn []byte, e
 	if charged := a.charge(charging, v.BotID, report); err != nil || charged != nil {
 		return nil, fault.Wrap(fault.ServiceUnavailable, errors.Join(err, charged))
 	}
-	defer func() { err = errors.Join(err, report.Remove()) }()
 	if !report.Accepted {
 		return nil, fault.New(fault.InvalidFile).Say(fmt.Sprintf("Page %d cannot be drawn. %s", number, report.Reason))
 	}
-	return os.ReadFile(report.Preview)
+	return report.Preview, nil
 }

@@ -114,7 +114,7 @@ func (s *Store) Upload(ctx context.Context, key string, from io.Reader, o *blob.
 	if err := s.Bucket.Upload(ctx, key, from, o); err != nil {
 		return err
 	}
-	return s.sync(key)
+	return s.keep(key)
 }
 
 // storeWriter writes one object.
@@ -130,8 +130,13 @@ func (w *storeWriter) Close() error {
 	if err := w.Writer.Close(); err != nil {
 		return err
 	}
-	if err := w.store.sync(w.key); err != nil {
-		return errors.Join(err, w.store.Delete(context.Background(), w.key))
+	return w.store.keep(w.key)
+}
+
+// keep makes an object durable, or deletes it.
+func (s *Store) keep(key string) error {
+	if err := s.sync(key); err != nil {
+		return errors.Join(err, s.Delete(context.Background(), key))
 	}
 	return nil
 }

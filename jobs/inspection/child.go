@@ -8,7 +8,6 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -44,8 +43,7 @@ const (
 )
 
 // Main is the child half, to be called with all arguments of the program: it confines this process permanently, reads a file from
-// standard input, inspects it, writes what it makes into the working folder and its response to standard output, and returns the
-// exit code.
+// standard input, inspects it, writes its response and what it makes to standard output, and returns the exit code.
 func Main(args []string, with Renderer) int { return child(args, steps, inspection{with}.file) }
 
 // child is Main with other steps and another inspection, for tests of the confinement.
@@ -73,7 +71,7 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 	if err != nil {
 		return err
 	}
-	if err := sayReady(measures); err != nil {
+	if err := writeLine(ready{measures}); err != nil {
 		return err
 	}
 	asked, file, err := readRequest(os.Stdin)
@@ -90,13 +88,20 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 	var refused refusal
 	switch {
 	case errors.As(err, &refused):
-		r.Reason = refused.Error()
-	case errors.Is(err, syscall.EFBIG):
-		r.Reason = refusedLimits.Error()
+		r = response{MediaType: r.MediaType, Reason: refused.Error()}
 	case err != nil:
 		return err
 	}
-	return json.MarshalWrite(os.Stdout, r)
+	r.PreviewSize, r.PublishedSize = len(r.preview), len(r.published)
+	if err := writeLine(r); err != nil {
+		return err
+	}
+	for _, made := range [][]byte{r.preview, r.published} {
+		if _, err := os.Stdout.Write(made); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // allowInspection bounds the processor time until the verdict. allowCopy extends it for the copy of a file that is accepted: it must
@@ -104,7 +109,7 @@ func serve(args []string, steps []step, inspect func([]byte, request) (response,
 func allowInspection(p Purpose) error {
 	limit := unix.Rlimit{Cur: cpuTime, Max: cpuTime}
 	switch {
-	case purposes[p].makes == nil || p == Publication:
+	case !purposes[p].preview:
 		return nil
 	case p.publishes():
 		limit.Max = copyTime
@@ -139,8 +144,9 @@ func closeDescriptors() error {
 	return nil
 }
 
-func sayReady(measures []Measure) error {
-	line, err := json.Marshal(ready{measures})
+// writeLine writes a value as a line of standard output.
+func writeLine(value any) error {
+	line, err := json.Marshal(value)
 	if err == nil {
 		_, err = os.Stdout.Write(append(line, '\n'))
 	}

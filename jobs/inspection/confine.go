@@ -164,7 +164,7 @@ var resourceLimits = []resourceLimit{
 	{unix.RLIMIT_DATA, maxData},
 	{unix.RLIMIT_AS, maxAddresses},
 	{unix.RLIMIT_CPU, copyTime},
-	{unix.RLIMIT_FSIZE, maxWritten},
+	{unix.RLIMIT_FSIZE, 0},
 	{unix.RLIMIT_NOFILE, maxOpen},
 	{unix.RLIMIT_CORE, 0},
 	{unix.RLIMIT_MSGQUEUE, 0},
@@ -173,7 +173,7 @@ var resourceLimits = []resourceLimit{
 
 func limitResources(account int) (string, error) {
 	threads := uint64(maxThreads)
-	if account == 0 { // the kernel counts those of all processes of the account, which are no more than there are on the machine
+	if account == 0 || os.Getuid() != account { // the kernel counts those of all processes of the account, which are no more than there are on the machine
 		var machine unix.Sysinfo_t
 		if err := unix.Sysinfo(&machine); err != nil {
 			return "", err
@@ -193,22 +193,16 @@ var readable = []string{
 	"/usr/lib", "/usr/lib64", "/usr/share", "/usr/local/share/fonts", "/etc/fonts", "/var/cache/fontconfig", "/lib", "/lib64",
 }
 
-// What Landlock lets the child do. Nothing may be executed; links, pipes, sockets and devices may not be made.
-const (
-	mayRead  = landlock.AccessFSSet(ll.AccessFSReadFile | ll.AccessFSReadDir)
-	mayWrite = mayRead | ll.AccessFSWriteFile | ll.AccessFSTruncate | ll.AccessFSMakeReg | ll.AccessFSMakeDir |
-		ll.AccessFSRemoveFile | ll.AccessFSRemoveDir
-)
+// mayRead is all that Landlock lets the child do with files.
+const mayRead = landlock.AccessFSSet(ll.AccessFSReadFile | ll.AccessFSReadDir)
 
-// restrictFiles lets the child read the readable folders and work in its own, and, as far as the kernel's Landlock goes, keeps it
-// from TCP, abstract sockets and signals to others.
+// restrictFiles lets the child read the readable folders and nothing else, and, as far as the kernel's Landlock goes, keeps it from
+// TCP, abstract sockets and signals to others.
 func restrictFiles(int) (string, error) {
 	abi, err := ll.LandlockGetABIVersion()
 	if err != nil {
 		return "", errors.New("the kernel has no Landlock, or it is switched off")
 	}
-	err = landlock.V11.BestEffort().Restrict(
-		landlock.PathAccess(mayRead, readable...).IgnoreIfMissing(),
-		landlock.PathAccess(mayWrite, "."))
+	err = landlock.V11.BestEffort().Restrict(landlock.PathAccess(mayRead, readable...).IgnoreIfMissing())
 	return fmt.Sprintf("ABI %d", abi), err
 }

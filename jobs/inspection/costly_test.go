@@ -22,7 +22,6 @@ func TestCostlyFilesAreRefused(t *testing.T) {
 	defer file.Close()
 	report, err := new(inspection.Inspector).Inspect(t.Context(), inspection.Request{Original: file, Purpose: inspection.Order})
 	require.NoError(t, err)
-	require.NoError(t, report.Remove())
 	require.False(t, report.Accepted)
 	require.Equal(t, inspection.Limited, report.Ending)
 	require.Contains(t, report.Reason, "within the limits")

@@ -51,8 +51,8 @@ var escapes = map[string]func(targets) bool{
 	"outside": writesOutside,
 	"fork":    forks,
 	"root":    func(targets) bool { return unix.Setuid(0) == nil && os.Getenv("WITHOUT") != everything },
-	"links": func(targets) bool {
-		return os.Symlink("/etc/passwd", "link") == nil || unix.Mkfifo("pipe", 0o600) == nil
+	"links": func(t targets) bool {
+		return os.Symlink("/etc/passwd", filepath.Join(t.Outside, "link")) == nil || unix.Mkfifo(filepath.Join(t.Outside, "pipe"), 0o600) == nil
 	},
 	"descriptors": func(t targets) bool {
 		for fd := unix.Stderr + 1; fd < maxOpen; fd++ {

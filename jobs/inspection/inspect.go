@@ -3,36 +3,29 @@ package inspection
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"os"
 	"slices"
 )
 
 // magics are the first bytes of each media type; nothing else determines the type.
-var magics = []struct {
-	magic []byte
-	media MediaType
-}{
-	{jpegMagic, JPEG},
-	{pngMagic, PNG},
-	{pdfMagic, PDF},
-}
+var magics = map[MediaType][]byte{JPEG: jpegMagic, PNG: pngMagic, PDF: pdfMagic}
 
 // inspection inspects files in the child.
 type inspection struct{ Renderer }
 
-// file inspects a file: our own scan first, then the libraries. It writes what the purpose makes, the preview or the published
-// version, into the working folder. A refusal is the file's fault; any other error is the machine's.
+// file inspects a file: our own scan first, then the libraries. It makes what the purpose asks for, the preview or the published
+// version. A refusal is the file's fault; any other error is the machine's.
 func (i inspection) file(file []byte, asked request) (response, error) {
-	p := asked.Purpose
-	r, err := sniff(file, p)
-	if err != nil {
+	r, err := sniff(file, asked.Purpose)
+	switch {
+	case err != nil:
 		return r, err
+	case r.MediaType == PDF:
+		err = i.pdf(file, asked, &r)
+	default:
+		err = i.image(file, asked.Purpose, &r)
 	}
-	if r.MediaType == PDF {
-		r.Pages, err = i.pdf(file, asked)
-	} else {
-		r.Width, r.Height, err = i.image(file, r.MediaType, p)
+	if err == nil && max(len(r.preview), len(r.published)) > maxWritten {
+		err = refusedLimits
 	}
 	r.Accepted = err == nil
 	return r, err
@@ -46,16 +39,16 @@ func sniff(file []byte, p Purpose) (response, error) {
 	case len(file) > maxFile:
 		return response{}, refusedSize
 	}
-	for _, t := range magics {
+	for media, magic := range magics {
 		switch {
-		case !bytes.HasPrefix(file, t.magic):
+		case !bytes.HasPrefix(file, magic):
 			continue
-		case !p.takes(t.media):
-			return response{MediaType: t.media}, refusedPurpose
+		case !p.takes(media):
+			return response{MediaType: media}, refusedPurpose
 		case isArchive(file):
-			return response{MediaType: t.media}, refusedArchive
+			return response{MediaType: media}, refusedArchive
 		}
-		return response{MediaType: t.media}, nil
+		return response{MediaType: media}, nil
 	}
 	return response{}, refusedUnknown
 }
@@ -79,37 +72,40 @@ var scans = map[MediaType]func([]byte) (imageInfo, error){
 	PNG: scanPNG,
 }
 
-// image makes what the purpose asks for, which proves the whole image to be sound, and returns an accepted image's size as displayed.
+// image makes what the purpose asks for, which proves the whole image to be sound, and notes an accepted image's size as displayed.
 // Of a JPEG that the preview shows at its full size the preview is the copy for others, too.
-func (i inspection) image(file []byte, t MediaType, p Purpose) (width, height int, err error) {
-	found, err := scans[t](file)
+func (i inspection) image(file []byte, p Purpose, r *response) error {
+	found, err := scans[r.MediaType](file)
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
-	source := Source{File: found.picture, Type: t, Colours: found.colours}
+	source := Source{File: found.picture, Type: r.MediaType, Colours: found.colours}
 	var shown Rendered
-	for n, made := range purposes[p].makes {
-		switch {
-		case made == previewName:
-			shown, err = i.JPEG(source, previewSide, previewRoom)
-		case n > 0 && showsAll(t, found.width, found.height):
-			continue
-		case t == PNG:
+	if purposes[p].preview {
+		if shown, err = i.JPEG(source, previewSide, previewRoom); err != nil {
+			return refusedUndecodable
+		}
+		r.preview = shown.File
+		if err := allowCopy(p); err != nil {
+			return err
+		}
+	}
+	if purposes[p].published && !(purposes[p].preview && showsAll(r.MediaType, found.width, found.height)) {
+		if r.MediaType == PNG {
 			shown, err = i.PNG(source, publishedSide)
-		default:
+		} else {
 			shown, err = i.JPEG(source, publishedSide, publishedRoom)
 		}
 		if err != nil {
-			return 0, 0, refusedUndecodable
+			return refusedUndecodable
 		}
-		if err := errors.Join(write(made, shown.File), allowCopy(p)); err != nil {
-			return 0, 0, err
-		}
+		r.published = shown.File
 	}
+	r.Width, r.Height = found.width, found.height
 	if shown.Swapped {
-		found.width, found.height = found.height, found.width
+		r.Width, r.Height = found.height, found.width
 	}
-	return found.width, found.height, nil
+	return nil
 }
 
 // showsAll reports whether the preview of an image shows as much as a copy would.
@@ -117,52 +113,42 @@ func showsAll(t MediaType, width, height int) bool {
 	return t == JPEG && max(width, height) <= previewSide
 }
 
-// pdf makes what the purpose asks for and returns an accepted PDF's number of pages. Whatever the purpose, the file must be one
-// that can be rewritten: a verdict does not depend on whether a file becomes public. A request for one page of an accepted file does
-// not rewrite it again.
-func (i inspection) pdf(file []byte, asked request) (pages int, err error) {
+// pdf makes what the purpose asks for and notes an accepted PDF's number of pages. Whatever the purpose, the file must be one that
+// can be rewritten: a verdict does not depend on whether a file becomes public. A request for one page of an accepted file does not
+// rewrite it again.
+func (i inspection) pdf(file []byte, asked request, r *response) error {
 	if err := scanPDF(file); err != nil {
-		return 0, err
+		return err
 	}
 	document, err := openPDF(file)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if err := document.check(); err != nil {
-		return 0, err
+		return err
 	}
-	if pages, err = document.pages(); err != nil {
-		return 0, err
+	if r.Pages, err = document.pages(); err != nil {
+		return err
 	}
-	makes := purposes[asked.Purpose].makes
-	if slices.Contains(makes, previewName) {
+	makes := purposes[asked.Purpose]
+	if makes.preview {
 		shown, err := i.JPEG(Source{File: file, Type: PDF, Page: asked.Page}, previewSide, previewRoom)
 		if err != nil {
-			return 0, refusedUndecodable
+			return refusedUndecodable
 		}
-		if pages = max(pages, shown.Pages); pages > maxPages {
-			return 0, refusedPages
+		if r.Pages = max(r.Pages, shown.Pages); r.Pages > maxPages {
+			return refusedPages
 		}
-		if err := write(previewName, shown.File); err != nil {
-			return 0, err
-		}
+		r.preview = shown.File
 	}
 	if asked.Page > 0 {
-		return pages, nil
+		return nil
 	}
 	written, err := document.published()
-	if err == nil && slices.Contains(makes, publishedName) {
-		err = write(publishedName, written)
+	if makes.published {
+		r.published = written
 	}
-	return pages, err
-}
-
-// write writes what was made of a file into the working folder.
-func write(name string, content []byte) error {
-	if len(content) > maxWritten {
-		return refusedLimits
-	}
-	return os.WriteFile(name, content, 0o600)
+	return err
 }
 
 // MediaType is the type of the bytes; the sender's claim does not matter.
@@ -190,21 +176,20 @@ const (
 // program has accepted for a purpose of §2.7 without making it.
 const Publication Purpose = "publication"
 
-// purposes says which types each purpose takes, and the names of the files that an inspection for it makes: files of orders never
-// become public.
+// purposes says which types each purpose takes, and what an inspection for it makes: files of orders never become public.
 var purposes = map[Purpose]struct {
-	takes []MediaType
-	makes []string
+	takes              []MediaType
+	preview, published bool
 }{
-	Avatar:      {[]MediaType{JPEG, PNG}, []string{previewName, publishedName}},
-	Character:   {[]MediaType{JPEG, PNG}, []string{previewName, publishedName}},
-	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, []string{previewName, publishedName}},
-	Order:       {[]MediaType{JPEG, PNG, PDF}, []string{previewName}},
-	Publication: {[]MediaType{JPEG, PNG, PDF}, []string{publishedName}},
+	Avatar:      {[]MediaType{JPEG, PNG}, true, true},
+	Character:   {[]MediaType{JPEG, PNG}, true, true},
+	Portfolio:   {[]MediaType{JPEG, PNG, PDF}, true, true},
+	Order:       {[]MediaType{JPEG, PNG, PDF}, true, false},
+	Publication: {[]MediaType{JPEG, PNG, PDF}, false, true},
 }
 
 // publishes reports whether the inspection makes a published version, for which it has copyTime.
-func (p Purpose) publishes() bool { return slices.Contains(purposes[p].makes, publishedName) }
+func (p Purpose) publishes() bool { return purposes[p].published }
 
 // takes reports whether files of a type may be uploaded for the purpose.
 func (p Purpose) takes(t MediaType) bool { return slices.Contains(purposes[p].takes, t) }

@@ -6,7 +6,8 @@
 //
 // Invariants. The child is confined before it reads a byte, under any user that runs the server: Landlock for files, an allowlist
 // of system calls, bounded memory, processor time and file size, no capabilities, an environment without secrets, no descriptor
-// but the standard three, and, where the server is root, an account of its own. Confinement reports which of them the kernel lacks. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go,
+// but the standard three, and, where the server is root, an account of its own. Confinement reports which of them the kernel lacks. It
+// writes no file: what it makes comes back over its standard output. The child scans headers and structure with code of this package first (image_jpeg.go, image_png.go,
 // pdf_scan.go), and only files that pass reach a library; of libvips only the one loader of the recognised type is open. A file
 // is accepted only if it was decoded without any warning and rendered.
 //
@@ -20,10 +21,10 @@ package inspection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -33,20 +34,18 @@ import (
 // longer than most inspections. Each child inspects one file and ends. An Inspector may be used by any number of goroutines; the
 // zero value keeps no child. Call Close.
 type Inspector struct {
-	ahead bool
 	// wall is how long a child may take by the clock; 0 means wallTime.
 	wall time.Duration
-
-	mu     sync.Mutex
-	spare  *process
-	closed bool
+	// spare holds the child that waits; nil if none is kept.
+	spare  chan *process
+	closed atomic.Bool
 	// starting counts spares being started.
 	starting sync.WaitGroup
 }
 
 // NewInspector returns an Inspector that keeps one child started ahead, and starts it.
 func NewInspector() *Inspector {
-	i := &Inspector{ahead: true}
+	i := &Inspector{spare: make(chan *process, 1)}
 	i.startSpare()
 	return i
 }
@@ -60,9 +59,9 @@ func CloseMemory() error {
 	return nil
 }
 
-// Inspect inspects one file in a child process, with at most 5 s of processor time until the verdict, 15 s with a published version, and 512 MiB, and returns
-// its report (§4.8). Everything the bytes can cause is in the report; how long it takes on a busy machine decides nothing. An error
-// means that the machine failed or ctx ended: the inspection may be repeated, and nothing is left behind.
+// Inspect inspects one file in a child process, with at most 5 s of processor time until the verdict, 15 s with a published
+// version, and 512 MiB, and returns its report (§4.8). Everything the bytes can cause is in the report; how long it takes on a busy
+// machine decides nothing. An error means that the machine failed or ctx ended: the inspection may be repeated.
 func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 	if _, known := purposes[r.Purpose]; !known {
 		return Report{}, fmt.Errorf("inspection: unknown purpose %q", r.Purpose)
@@ -73,7 +72,7 @@ func (i *Inspector) Inspect(ctx context.Context, r Request) (Report, error) {
 
 // run is Inspect for any purpose; it returns also what the child cost.
 func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessState, error) {
-	p, err := i.takeChild(r.Scratch)
+	p, err := i.takeChild()
 	if err != nil {
 		return Report{}, nil, err
 	}
@@ -83,76 +82,67 @@ func (i *Inspector) run(ctx context.Context, r Request) (Report, *os.ProcessStat
 	return report, p.cmd.ProcessState, err
 }
 
-// takeChild returns the spare, unless the request needs one in its own folder or the spare has ended, or a new child.
-func (i *Inspector) takeChild(scratch string) (*process, error) {
-	i.mu.Lock()
-	spare := i.spare
-	if scratch == "" {
-		i.spare = nil
-	}
-	i.mu.Unlock()
-	if scratch != "" || spare == nil {
-		return start(scratch)
-	}
+// takeChild returns the spare, or a new child if there is none or it has ended.
+func (i *Inspector) takeChild() (*process, error) {
 	select {
-	case <-spare.exited:
-		_ = spare.close() // an old one: its folder may have been removed
-		return start(scratch)
+	case p := <-i.spare:
+		select {
+		case <-p.exited:
+			p.close()
+		default:
+			return p, nil
+		}
 	default:
-		return spare, nil
 	}
+	return start()
 }
 
 // startSpare starts a spare if it has none, without waiting for it. If it cannot start one, the next inspection tries again and
 // returns the error.
 func (i *Inspector) startSpare() {
-	if !i.ahead {
+	if i.spare == nil || len(i.spare) > 0 || i.closed.Load() {
 		return
 	}
 	i.starting.Go(func() {
-		i.mu.Lock()
-		needed := i.spare == nil && !i.closed
-		i.mu.Unlock()
-		if !needed {
-			return
+		if p, err := start(); err == nil {
+			i.keepSpare(p)
 		}
-		p, err := start("")
-		if err != nil {
-			return
-		}
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.spare != nil || i.closed {
-			_ = p.close()
-			return
-		}
-		i.spare = p
 	})
+}
+
+// keepSpare makes a child that got no request the spare, unless there is one or the Inspector is closed.
+func (i *Inspector) keepSpare(p *process) {
+	select {
+	case i.spare <- p:
+		if i.closed.Load() {
+			i.closeSpare()
+		}
+	default:
+		p.close()
+	}
+}
+
+func (i *Inspector) closeSpare() {
+	select {
+	case p := <-i.spare:
+		p.close()
+	default:
+	}
 }
 
 // Confinement starts a child and returns what confines it, and whether the server's memory is closed to it.
 func (i *Inspector) Confinement(ctx context.Context) ([]Measure, error) {
-	p, err := i.takeChild("")
+	p, err := i.takeChild()
 	if err != nil {
 		return nil, err
 	}
 	measures, err := p.measures(ctx)
 	if err != nil {
-		return nil, errors.Join(err, p.close())
+		p.close()
+		return nil, err
 	}
 	i.keepSpare(p)
 	return append(measures, closedMemory()), nil
-}
-
-// keepSpare makes a child that got no request the spare.
-func (i *Inspector) keepSpare(p *process) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.ahead && i.spare == nil && !i.closed {
-		i.spare = p
-		return
-	}
-	_ = p.close()
 }
 
 func closedMemory() Measure {
@@ -165,15 +155,8 @@ func closedMemory() Measure {
 }
 
 // Close ends the child that waits. Inspections under way go on.
-func (i *Inspector) Close() error {
-	i.mu.Lock()
-	i.closed = true
-	spare := i.spare
-	i.spare = nil
-	i.mu.Unlock()
+func (i *Inspector) Close() {
+	i.closed.Store(true)
 	i.starting.Wait()
-	if spare == nil {
-		return nil
-	}
-	return spare.close()
+	i.closeSpare()
 }

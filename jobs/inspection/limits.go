@@ -37,7 +37,7 @@ const (
 	maxAddresses = instrumented * 3072 * mebibyte
 	// goMemory is where the child's Go half starts to collect eagerly (GOMEMLIMIT).
 	goMemory = "192MiB"
-	// maxWritten bounds each file the child writes, in bytes.
+	// maxWritten bounds each file that the child makes, in bytes.
 	maxWritten = 32 * mebibyte
 	// maxOpen bounds the child's file descriptors.
 	maxOpen = 64
@@ -45,7 +45,7 @@ const (
 	maxThreads = 64
 	// maxComplaint bounds what is kept of the child's standard error, in bytes.
 	maxComplaint = 64 << 10
-	// maxAnswer bounds the child's standard output, in bytes.
+	// maxAnswer bounds the lines of the child's standard output, in bytes.
 	maxAnswer = 16 << 10
 )
 

@@ -29,62 +29,51 @@ var environment = []string{
 	"HOME=/nonexistent",
 	"LC_ALL=C.UTF-8",
 	"MALLOC_ARENA_MAX=1",
-	"TMPDIR=.",
+	"TMPDIR=/nonexistent",
 	"VIPS_CONCURRENCY=1",
 	"VIPSHOME=/nonexistent", // libvips starts without its modules (render/strict.c)
 	"VIPS_DISC_THRESHOLD=1g",
-	"XDG_CACHE_HOME=.",
+	"XDG_CACHE_HOME=/nonexistent",
 }
 
 // process is a child from its start on. It inspects one file.
 type process struct {
-	cmd *exec.Cmd
-	// folder is the parent's; the child works in a folder of it.
-	folder *folder
+	cmd    *exec.Cmd
 	stdin  *os.File
 	stdout output
 	stderr capped
-	// exited is closed when the process has ended and failed is set.
+	// exited is closed when the process has ended and its output is read.
 	exited chan struct{}
-	failed error
 	wall   time.Duration
 }
 
 // start starts a child, confined as far as the kernel allows, which waits for a request. Call close.
-func start(scratch string) (*process, error) {
+func start() (*process, error) {
 	path, err := program()
 	if err != nil {
 		return nil, fmt.Errorf("inspection: %w", err)
 	}
-	account := pickAccount()
-	made, err := newFolder(scratch, account)
-	if err != nil {
-		return nil, err
-	}
-	if !made.owned {
-		account = 0
-	}
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return nil, errors.Join(err, made.remove())
+		return nil, err
 	}
 	defer reader.Close()
 	p := &process{
 		cmd: &exec.Cmd{
-			Path: path, Args: []string{Program, Subcommand, strconv.Itoa(account)}, Dir: made.work(), Env: environment,
+			Path: path, Args: []string{Program, Subcommand, strconv.Itoa(pickAccount())}, Dir: "/", Env: environment,
 			WaitDelay: time.Second, SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 		},
-		folder: made, stdin: writer,
-		stdout: output{capped: capped{most: maxAnswer}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint},
+		stdin:  writer,
+		stdout: output{capped: capped{most: maxAnswer + 2*maxWritten}, ready: make(chan struct{})}, stderr: capped{most: maxComplaint},
 		exited: make(chan struct{}),
 	}
 	p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = reader, &p.stdout, &p.stderr
 	_ = unix.CloseRange(uint(unix.Stderr+1), ^uint(0), unix.CLOSE_RANGE_CLOEXEC) // since Linux 5.11; closeDescriptors does the rest
 	if err := p.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("inspection: %w", errors.Join(err, writer.Close(), made.remove()))
+		return nil, fmt.Errorf("inspection: %w", errors.Join(err, writer.Close()))
 	}
 	go func() {
-		p.failed = p.cmd.Wait()
+		_ = p.cmd.Wait() // its state says how it ended
 		close(p.exited)
 	}()
 	return p, nil
@@ -97,11 +86,10 @@ func (p *process) kill() {
 	<-p.exited
 }
 
-// close ends the child, if it still runs, and removes its folder.
-func (p *process) close() error {
+// close ends the child, if it still runs.
+func (p *process) close() {
 	_ = p.stdin.Close() // its reader may be gone
 	p.kill()
-	return p.folder.remove()
 }
 
 // send sends the child its request and the file. It is no error if the child ends before it has read everything.
@@ -123,28 +111,6 @@ func (p *process) send(r Request) error {
 		return nil
 	}
 	return err
-}
-
-// wait returns once the child and the sending have ended: the child by itself, or because ctx ended or the file could not be
-// sent. It returns the error of the sending.
-func (p *process) wait(ctx context.Context, sent <-chan error) error {
-	select {
-	case <-p.exited:
-		return <-sent // the reader has gone
-	case <-ctx.Done():
-		p.kill()
-		return <-sent
-	case err := <-sent:
-		if err != nil {
-			p.kill()
-		}
-		select {
-		case <-p.exited:
-		case <-ctx.Done():
-			p.kill()
-		}
-		return err
-	}
 }
 
 // measures waits until the child is confined and returns how.
@@ -218,54 +184,35 @@ type Request struct {
 	Purpose Purpose
 	// Page of a PDF to draw, as the report's Preview; 0 for the whole inspection.
 	Page int
-	// Scratch is an existing folder in which the inspection makes its own folder, for Report.Remove to delete; empty means the
-	// system's folder for temporary files.
-	Scratch string
 }
 
-// inspect lets the child inspect a file and takes over what it made. It closes the child unless the report needs its folder.
+// inspect sends the child the file, waits for its answer, and ends it.
 func (p *process) inspect(ctx context.Context, r Request) (Report, error) {
-	report, err := p.exchange(ctx, r)
-	if err != nil {
-		return Report{}, errors.Join(err, p.close())
-	}
-	return report, nil
-}
-
-// exchange sends the file, waits for the response and makes the report.
-func (p *process) exchange(ctx context.Context, r Request) (Report, error) {
+	defer p.close()
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(p.wall, wallTime))
 	defer cancel()
-	sent := make(chan error, 1)
-	go func() { sent <- p.send(r) }()
-	sendErr := p.wait(limited, sent)
+	defer context.AfterFunc(limited, p.kill)()
+	failed := p.send(r)
+	if failed != nil {
+		p.kill()
+	}
+	<-p.exited
 	if err := ctx.Err(); err != nil {
 		return Report{}, err
 	}
-	_, rest, ok := p.stdout.split()
+	if failed != nil {
+		return Report{}, failed
+	}
+	_, answer, ok := p.stdout.split()
 	if !ok || p.cmd.ProcessState.ExitCode() == exitUnable {
 		return Report{}, p.failure()
 	}
-	if sendErr != nil {
-		return Report{}, sendErr
+	report := Report{Reason: refusedLimits.Error(), Ending: p.ending(r.Purpose)}
+	if report.Ending == Completed {
+		report = readReport(answer, r.Purpose)
 	}
-	report := Report{folder: p.folder, Processor: p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()}
-	if report.Ending = p.ending(r.Purpose); report.Ending != Completed {
-		report.Reason = refusedLimits.Error()
-		return report, p.folder.clear()
-	}
-	var answer response
-	if json.Unmarshal(rest, &answer) != nil || !answer.wellFormed() {
-		return refuse(report), p.folder.clear()
-	}
-	report.MediaType, report.Reason = answer.MediaType, answer.Reason
-	if answer.Accepted {
-		var err error
-		if report, err = collect(report, answer, r.Purpose); err != nil {
-			return Report{}, err
-		}
-	}
-	return report, p.folder.clear()
+	report.Processor = p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+	return report, nil
 }
 
 // Program is the name of the program that is the child. It lies in the folder of the server's program.

@@ -2,17 +2,15 @@ package inspection
 
 import (
 	"bytes"
-	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/go-json-experiment/json"
 )
 
-// Report is the result of an inspection, with the paths of the files that it made.
+// Report is the result of an inspection, with the files that it made.
 type Report struct {
 	// Accepted is whether the file may be kept.
 	Accepted bool
@@ -24,33 +22,23 @@ type Report struct {
 	Width, Height int
 	// Pages is an accepted PDF's number of pages; 0 for an image.
 	Pages int
-	// Preview is the path of a JPEG, longest side at most 1024 pixels, sRGB, upright, without metadata: the image, or the
-	// PDF's first page on white. At most 1 MiB, and 4 KiB and 3 bytes a pixel. Empty when refused and for Publication.
-	Preview string
-	// Published is the path of the copy that others than the owner may download, of the same MediaType: an image, longest side at
-	// most 4096 pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document
-	// information, XMP, PieceInfo, OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused, for
-	// Order, and of a JPEG that the preview shows at its full size.
-	Published string
+	// Preview is a JPEG, longest side at most 1024 pixels, sRGB, upright, without metadata: the image, or the PDF's first page on
+	// white. At most 1 MiB, and 4 KiB and 3 bytes a pixel. Empty when refused and for Publication.
+	Preview []byte
+	// Published is the copy that others than the owner may download, of the same MediaType: an image, longest side at most 4096
+	// pixels, sRGB, upright, without metadata, a PNG with all its colours and transparency; a PDF without document information, XMP,
+	// PieceInfo, OPI, thumbnails, authors of annotations, and metadata of its images. Empty when refused, for Order, and of a JPEG
+	// that the preview shows at its full size.
+	Published []byte
 
 	// Processor is the processor time that the child took.
 	Processor time.Duration
 
 	// Ending is how the child ended; unless it is Completed, the file is refused because of that ending.
 	Ending Ending
-
-	folder *folder
 }
 
-// Remove deletes Preview and Published. Call it once for every report, accepted or not.
-func (r Report) Remove() error {
-	if r.folder == nil {
-		return nil
-	}
-	return r.folder.remove()
-}
-
-// response is the content of the child's standard output.
+// response is a line of the child's standard output. Behind it follow the preview and the published version.
 type response struct {
 	Accepted  bool      `json:"accepted"`
 	Reason    string    `json:"reason"`
@@ -58,53 +46,50 @@ type response struct {
 	Width     int       `json:"width"`
 	Height    int       `json:"height"`
 	Pages     int       `json:"pages"`
+	// PreviewSize and PublishedSize are the sizes of the files in bytes.
+	PreviewSize   int `json:"preview_size"`
+	PublishedSize int `json:"published_size"`
+
+	preview, published []byte
 }
 
-// The names of the child's results in its folder.
-const (
-	previewName   = "preview"
-	publishedName = "published"
-)
-
-// collect moves the child's results out of its folder, and completes the report. The child may have been taken over by its file,
-// so nothing it says or leaves is believed: numbers must be within limits, and files regular and of the right type; anything else
-// is refused.
-func collect(report Report, answer response, p Purpose) (Report, error) {
-	if !answer.plausible(p) {
-		return refuse(report), nil
+// readReport reads a response and its files. The child may have been taken over by its file, so nothing of it is believed: numbers
+// must be within limits, and files of the right types; anything else is refused.
+func readReport(answer []byte, p Purpose) Report {
+	var r response
+	senseless := Report{Reason: refusedLimits.Error()}
+	line, files, _ := bytes.Cut(answer, []byte{'\n'})
+	if json.Unmarshal(line, &r) != nil || !r.wellFormed() {
+		return senseless
 	}
-	for n, name := range purposes[p].makes {
-		media, made := JPEG, &report.Preview
-		if name == publishedName {
-			media, made = answer.MediaType, &report.Published
-		}
-		to := filepath.Join(report.folder.path, name)
-		err := os.Rename(filepath.Join(report.folder.work(), name), to)
-		switch {
-		case os.IsNotExist(err) && n > 0 && showsAll(answer.MediaType, answer.Width, answer.Height):
-			continue
-		case os.IsNotExist(err):
-			return refuse(report), nil
-		case err != nil:
-			return Report{}, err
-		}
-		sound, err := takeOwnership(to, media)
-		if err != nil {
-			return Report{}, err
-		}
-		if !sound {
-			return refuse(report), nil
-		}
-		*made = to
+	if senseless.MediaType = r.MediaType; !r.Accepted {
+		return Report{MediaType: r.MediaType, Reason: r.Reason}
 	}
-	report.Accepted = true
-	report.Width, report.Height, report.Pages = answer.Width, answer.Height, answer.Pages
-	return report, nil
+	if !r.plausible(p) || !r.divide(files) || !r.complete(p) {
+		return senseless
+	}
+	return Report{
+		Accepted: true, MediaType: r.MediaType, Width: r.Width, Height: r.Height, Pages: r.Pages,
+		Preview: r.preview, Published: r.published,
+	}
 }
 
-// refuse makes the report of a response that makes no sense.
-func refuse(report Report) Report {
-	return Report{MediaType: report.MediaType, Reason: refusedLimits.Error(), Processor: report.Processor, folder: report.folder}
+// divide takes the files, which must have the sizes that the response names.
+func (r *response) divide(files []byte) bool {
+	if min(r.PreviewSize, r.PublishedSize) < 0 || max(r.PreviewSize, r.PublishedSize) > maxWritten ||
+		r.PreviewSize+r.PublishedSize != len(files) {
+		return false
+	}
+	r.preview, r.published = files[:r.PreviewSize:r.PreviewSize], files[r.PreviewSize:]
+	return true
+}
+
+// complete reports whether the files are those that the purpose makes, by their first bytes.
+func (r *response) complete(p Purpose) bool {
+	makes, preview, published := purposes[p], len(r.preview) > 0, len(r.published) > 0
+	spared := makes.preview && !published && showsAll(r.MediaType, r.Width, r.Height)
+	return preview == makes.preview && (published == makes.published || spared) &&
+		(!preview || bytes.HasPrefix(r.preview, jpegMagic)) && (!published || bytes.HasPrefix(r.published, magics[r.MediaType]))
 }
 
 // maxReason bounds a reason in bytes.
@@ -124,43 +109,6 @@ func (r response) plausible(p Purpose) bool {
 		return p.takes(PDF) && r.Pages > 0 && r.Pages <= maxPages && r.Width == 0 && r.Height == 0
 	}
 	return p.takes(r.MediaType) && r.Pages == 0 && size{r.Width, r.Height}.check() == nil
-}
-
-// takeOwnership checks a file the child wrote, which the child can no longer reach, and makes it the parent's own. It
-// never follows a link and never waits on a pipe.
-func takeOwnership(path string, t MediaType) (sound bool, err error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return false, nil
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	owner, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return false, fmt.Errorf("inspection: no owner of %s", path)
-	}
-	if !info.Mode().IsRegular() || owner.Nlink != 1 || info.Size() > maxWritten {
-		return false, nil
-	}
-	if os.Geteuid() == 0 {
-		if err := f.Chown(0, 0); err != nil {
-			return false, err
-		}
-	}
-	if err := f.Chmod(0o600); err != nil {
-		return false, err
-	}
-	for _, known := range magics {
-		if known.media == t {
-			head := make([]byte, len(known.magic))
-			_, err := io.ReadFull(f, head)
-			return err == nil && bytes.Equal(head, known.magic), nil
-		}
-	}
-	return false, nil
 }
 
 // Ending is how a child ended.
