@@ -58,7 +58,7 @@ const (
 	rescueAfter = jobTimeout
 	// softStop is how long running jobs may continue after Stop before their context is cancelled.
 	softStop = 3 * time.Second
-	// keepCompleted is short, because a job a second leaves a row each; the dashboard shows some of the hourly ones.
+	// keepCompleted shows some of the hourly jobs in the dashboard.
 	keepCompleted = 4 * time.Hour
 	// pollInterval is how long a job waits whose notification got lost. Each queue polls, so an idle server mostly does this.
 	pollInterval = 5 * time.Second

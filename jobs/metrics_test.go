@@ -92,11 +92,11 @@ func TestRunsAreCounted(t *testing.T) {
 	config := h.config()
 	config.Metrics = m
 	h.Exec("ALTER TABLE accounts RENAME TO hidden") // so that reconcile fails
-	running, err := jobs.StartPolling(t.Context(), config, never, "deliver", "reconcile")
+	running, err := jobs.StartPolling(t.Context(), config, never, "activity", "reconcile")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, running.Stop(context.Background())) })
 	for _, line := range []string{
-		`stoa_job_runs_total{kind="deliver",outcome="completed"} 1`,
+		`stoa_job_runs_total{kind="activity",outcome="completed"} 1`,
 		`stoa_job_runs_total{kind="reconcile",outcome="discarded"} 1`,
 		`stoa_job_runs_total{kind="inspect",outcome="failed"} 0`,
 		`stoa_job_duration_seconds_count{kind="reconcile"} 1`,

@@ -48,8 +48,8 @@ var slowQueues = map[string]bool{maintenanceQueue: true, backupQueue: true, expo
 // its time limit, and what it does.
 var table = []row{
 	// Wakes the agents that are connected and have unacknowledged events, in case that a wake-up was lost, and starts the webhook
-	// deliveries that are due. It runs by River, so that the alert StoaDeliverNotRunning notices if no process works jobs.
-	every(time.Second, "deliver", promptQueue, 5*time.Second, func(ctx context.Context, c Config) error {
+	// deliveries that are due.
+	tick(time.Second, "deliver", 5*time.Second, func(ctx context.Context, c Config) error {
 		_, err := c.Graph.Events.WakeWaiting(ctx)
 		return errors.Join(err, c.Graph.Webhooks.Queue(ctx, webhooks.Scope{Recent: true}))
 	}),
@@ -148,7 +148,7 @@ var table = []row{
 	every(24*time.Hour, "missing_receipts", maintenanceQueue, 30*time.Minute, func(ctx context.Context, c Config) error {
 		return c.Graph.Receipts.AddMissing(ctx)
 	}),
-	// Counts the last minutes for the operators' overview.
+	// Counts the last minutes for the operators' overview. By this job the alert StoaJobsNotRunning notices if no process works jobs.
 	every(time.Minute, "activity", promptQueue, 30*time.Second, func(ctx context.Context, c Config) error {
 		return c.Graph.Operator.RecordActivity(ctx)
 	}),
@@ -162,7 +162,7 @@ var table = []row{
 }
 
 // ended are kinds of jobs that a process of an earlier version inserts: ticks do their work, and a kind without a worker would fail.
-var ended = []string{"cosign", "feed", "log", "receipts", "recover"}
+var ended = []string{"cosign", "deliver", "feed", "log", "receipts", "recover"}
 
 // logCount logs how much a job did, unless that is nothing.
 func (c Config) logCount(ctx context.Context, done string, n int64) {
