@@ -1,5 +1,9 @@
 -- Statements about receipts (§12.5). A row of the table receipts is a document: of an order, or of a rating of that order.
 
+-- name: documents_wait()
+-- Whether a document is to be signed: only then a transaction begins.
+SELECT EXISTS (SELECT FROM receipts d WHERE d.jws IS NULL AND d.erased_at IS NULL);
+
 -- name: select_unsigned_receipts(but uuid[], max bigint)
 -- The oldest documents that are to be signed, without some, and that no other transaction signs or erases. receipt_id is that of the order's receipt.
 SELECT d.id, d.kind, d.order_id, d.created_at,
@@ -46,11 +50,17 @@ WITH signed AS (
 )
 INSERT INTO log_queue (type, label, commitment, subject_id) SELECT 3, :label, v.commitment, v.id FROM saved v;
 
+-- text: proven
+-- The receipts r whose participants are to be notified, and whose entry the key log holds.
+receipts r JOIN log_openings g ON g.subject_id = r.id WHERE r.told_at IS NULL AND r.kind = 'order' AND r.jws IS NOT NULL
+
+-- name: announcements_wait()
+SELECT EXISTS (SELECT FROM :proven);
+
 -- name: take_proven_receipts(max bigint)
--- Marks the oldest receipts whose participants are to be notified, and whose entry the key log holds. Another process passes over them.
+-- Marks the oldest of them. Another process passes over them.
 UPDATE receipts d SET told_at = stoa_now() WHERE d.id IN (
-  SELECT r.id FROM receipts r JOIN log_openings g ON g.subject_id = r.id
-  WHERE r.told_at IS NULL AND r.kind = 'order' AND r.jws IS NOT NULL ORDER BY r.created_at LIMIT :max FOR UPDATE OF r SKIP LOCKED
+  SELECT r.id FROM :proven ORDER BY r.created_at LIMIT :max FOR UPDATE OF r SKIP LOCKED
 ) RETURNING d.id;
 
 -- name: read_notified(receipts uuid[])

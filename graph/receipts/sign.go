@@ -49,6 +49,9 @@ type unsigned struct {
 // from being signed: its error is among those returned, and the next call tries it again. Sign may be repeated and stopped at any time,
 // and run in several processes at once. Only jobs call it.
 func (a *API) Sign(ctx context.Context) (signed int64, err error) {
+	if some, err := a.waits(ctx, named("documents_wait")); !some {
+		return 0, err
+	}
 	var (
 		failed []error
 		passed []uuid.UUID // documents that cannot be signed
@@ -80,6 +83,12 @@ func (a *API) Sign(ctx context.Context) (signed int64, err error) {
 			single = max(single-1, 0)
 		}
 	}
+}
+
+// waits runs a statement that reports whether there is something to do.
+func (a *API) waits(ctx context.Context, s *db.Statement) (bool, error) {
+	some, err := db.Column[bool](ctx, a.DB.SQL, s)
+	return err == nil && some[0], err
 }
 
 // signBatch signs the oldest documents but some in one transaction, and returns all that were to be signed.
@@ -246,6 +255,9 @@ type notified struct {
 // that was added later than its order closed has no event: an upgrade would fill the queues with what happened long ago. It works in
 // batches that each commit, may be repeated and stopped at any time, and run in several processes at once. Only jobs call it.
 func (a *API) Announce(ctx context.Context) (announced int64, err error) {
+	if some, err := a.waits(ctx, named("announcements_wait")); !some {
+		return 0, err
+	}
 	for {
 		var batch []uuid.UUID
 		err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
