@@ -50,11 +50,9 @@ type faultsCommand struct {
 	Processes int           `help:"Number of servers." default:"3"`
 	Agents    int           `help:"Number of agents, 8 to 28." default:"24"`
 	Faults    string        `help:"Faults by name, separated by commas; all, or none: ${faults}." default:"all"`
-	TLS       bool          `help:"Let servers and database talk through TLS."`
 	Failover  bool          `help:"Use a primary and a synchronous standby, led by Patroni."`
 	Older     string        `help:"Another version of the server's program: all servers begin with it, and faults change versions." type:"existingfile" xor:"program"`
 	Clocks    bool          `help:"The server's program was built by .ci/clocks: faults set its clock." xor:"program"`
-	Soak      bool          `help:"Judge whether the servers hold on to anything, which shows in 40 minutes; with --faults none."`
 	Server    string        `help:"The server's program." default:"bin/stoa" type:"existingfile"`
 	Dir       string        `help:"Folder for the run's own folder, which is removed unless the run fails." type:"existingdir"`
 	Out       string        `help:"Folder for result.json and result.md; nothing is written without it." type:"existingdir"`

@@ -45,10 +45,9 @@ func TestCommands(t *testing.T) {
 func TestResultsOfFaults(t *testing.T) {
 	t.Parallel()
 	for title, line := range map[string][]string{
-		"Faults":                   {"--tls"},
+		"Faults":                   {"--clocks"},
 		"Failover of the database": {"--failover"},
 		"Servers of two versions":  {"--older=/bin/echo"},
-		"A long load":              {"--soak"},
 	} {
 		_, c, err := parse(t, append(line, "--minutes=3", "--seed=7", "--server=/bin/true")...)
 		require.NoError(t, err)

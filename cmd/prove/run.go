@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,9 +15,7 @@ import (
 	"stoa/cmd/prove/faults"
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/judge"
-	"stoa/cmd/prove/live"
 	"stoa/cmd/prove/report"
-	"stoa/cmd/prove/soak"
 	"stoa/cmd/prove/testbed"
 	"stoa/cmd/prove/workload"
 )
@@ -34,8 +33,6 @@ type run struct {
 	// canary is nil until the load balancer runs; canaries waits for it.
 	canary   atomic.Pointer[faults.Canary]
 	canaries sync.WaitGroup
-	// held samples the servers along the load; nil without --soak.
-	held *soak.Watch
 	// failed is an error besides the judge's findings, such as a service that did not return.
 	failed error
 	// outcome holds the findings.
@@ -53,7 +50,7 @@ type outcome struct {
 
 func (c *faultsCommand) newRun() (*run, error) {
 	config := testbed.Config{
-		Program: c.Server, Older: c.Older, Clocks: c.Clocks, Processes: c.Processes, TLS: c.TLS, Failover: c.Failover, Roomy: c.Soak,
+		Program: c.Server, Older: c.Older, Clocks: c.Clocks, Processes: c.Processes, Failover: c.Failover, Roomy: c.Minutes > 10,
 		// All agents come from one machine, and ask for more codes than people do.
 		Environment: []string{
 			"STOA_LIMIT_REQUESTS_PER_ADDRESS_PER_SECOND=0", "STOA_LIMIT_EMAIL_CHALLENGES_PER_ADDRESS_PER_HOUR=0",
@@ -119,11 +116,7 @@ func (r *run) examine(ctx context.Context) error {
 	go func() {
 		defer close(watched)
 		defer stop()
-		if found, judged := (&live.Watch{Recorder: r.recorder, InForce: r.pending}).Run(running); found != nil {
-			r.outcome.findings, r.outcome.history, r.outcome.early = found, judged, true
-			r.outcome.at = r.recorder.Now()
-			r.logf("the judge stops the run")
-		}
+		r.watch(running)
 	}()
 	err := r.phases(running)
 	stop()
@@ -138,6 +131,48 @@ func (r *run) examine(ctx context.Context) error {
 		r.outcome.findings, r.outcome.at = judge.Judge(r.outcome.history), r.recorder.Now()
 	}
 	return err
+}
+
+const (
+	// watchPause is the shortest time between two judgements along the run, patience how many times as long as a judgement the pause
+	// after it is.
+	watchPause = 3 * time.Second
+	patience   = 4
+	// behind is how far back lies what is judged: longer than any request takes, since a request is recorded when it ends.
+	behind = 20 * time.Second
+)
+
+// watch judges what is known of the run, again and again until it finds a violation, which ends the run, or ctx ends.
+func (r *run) watch(ctx context.Context) {
+	for pause := watchPause; ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		begun, h := time.Now(), r.known()
+		if findings := judge.Early(h, h.Length-behind); judge.Violations(findings) > 0 {
+			r.outcome.findings, r.outcome.history, r.outcome.early, r.outcome.at = findings, h, true, r.recorder.Now()
+			r.logf("the judge stops the run")
+			return
+		}
+		pause = max(watchPause, patience*time.Since(begun))
+	}
+}
+
+// known is the record so far, with the faults in force, which have no end yet. A fault that was in force before or after the copy may be
+// missing in the record.
+func (r *run) known() *history.History {
+	pending := r.pending()
+	var h history.History
+	r.recorder.Record(func(recorded *history.History) { h = *recorded })
+	h.Length = r.recorder.Now()
+	h.Faults = slices.Clone(h.Faults)
+	for _, fault := range append(pending, r.pending()...) {
+		fault.Lifted, fault.End = h.Length+24*time.Hour, h.Length+24*time.Hour
+		h.Faults = append(h.Faults, fault)
+	}
+	return &h
 }
 
 // pending returns the faults in force, with the machine's own.
@@ -187,13 +222,9 @@ func (r *run) register(ctx context.Context) (err error) {
 
 // exceedLimits exceeds the limits of a service without faults, and then measures what it holds once it is quiet.
 func (r *run) exceedLimits(ctx context.Context) error {
-	agents, err := r.load.BurstAgents(ctx, "before")
-	if err != nil {
+	if err := r.load.Burst(ctx); err != nil {
 		return err
 	}
-	r.load.Burst(ctx, agents)
-	r.load.BurstSockets(ctx)
-	r.load.BurstRegistrations(ctx)
 	held, err := r.quiet(ctx)
 	r.recorder.Record(func(h *history.History) { h.Final.Before = held })
 	return err
@@ -208,18 +239,11 @@ func (r *run) work(ctx context.Context) error {
 		defer close(done)
 		r.load.Run(working)
 	}()
-	go report.NewProgress(r.recorder, r.scene.InForce).Run(working, os.Stderr)
-	watched := make(chan error, 1)
-	if r.Soak {
-		r.held = new(soak.Watch)
-		go func() { watched <- r.held.Run(working, r.bed) }()
-	} else {
-		watched <- nil
-	}
+	go report.Progress(working, r.recorder, r.scene.InForce, os.Stderr)
 	r.failed = faults.Schedule(ctx, r.scene, r.recorder, r.chosen, end)
 	stop()
 	<-done
-	return errors.Join(ctx.Err(), <-watched)
+	return ctx.Err()
 }
 
 func (r *run) settle(ctx context.Context) error { return r.load.Settle(ctx) }

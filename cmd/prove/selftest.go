@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -47,11 +46,12 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 		return err
 	}
 	from, err := newResult(ctx, "Bugs planted on purpose", c.Server,
-		fmt.Sprintf("make prove PROVEFLAGS='self-test --minutes %g --seed %d'", c.Minutes, c.Seed))
+		fmt.Sprintf("make prove PROVEFLAGS='self-test --minutes %g --seed %d --processes %d --agents %d --faults %s'",
+			c.Minutes, c.Seed, c.Processes, c.Agents, c.Faults))
 	if err != nil {
 		return err
 	}
-	r := &selftest.Report{Result: *from, Minutes: c.Minutes, Seed: c.Seed, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults}
+	r := &selftest.Report{Result: *from}
 	if err := r.Load(c.Results); err != nil {
 		return err
 	}
@@ -128,17 +128,8 @@ func (c *selfTestCommand) write(r *selftest.Report) error {
 // error is a proof without a result.
 func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
 	result := selftest.Result{Bug: b.bug}
-	if b.err != nil {
-		result.NotTried = b.err.Error()
-		return result
-	}
-	program, err := filepath.Abs(b.program)
-	if err != nil {
-		result.NotTried = err.Error()
-		return result
-	}
 	proof := &faultsCommand{
-		Seed: c.Seed, Minutes: c.Minutes, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults, Server: program, Dir: c.Dir,
+		Seed: c.Seed, Minutes: c.Minutes, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults, Server: b.program, Dir: c.Dir,
 	}
 	if b.bug.Faults != "" {
 		proof.Faults = b.bug.Faults
@@ -149,12 +140,11 @@ func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
 	ctx, cancel := context.WithTimeout(ctx, proof.load()+10*time.Minute)
 	defer cancel()
 	r, err := proof.newRun()
-	if err != nil {
+	if err = errors.Join(b.err, err); err != nil {
 		result.NotTried = err.Error()
 		return result
 	}
 	failed := r.prove(ctx)
-	result.Load = selftest.Load()
 	result.After = r.outcome.at - r.outcome.begun
 	for _, f := range r.outcome.findings {
 		if f.Count > 0 {

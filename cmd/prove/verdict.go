@@ -12,13 +12,10 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"stoa/cmd/prove/evidence"
 	"stoa/cmd/prove/faults"
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/judge"
-	"stoa/cmd/prove/live"
 	"stoa/cmd/prove/report"
-	"stoa/cmd/prove/soak"
 )
 
 var errBroken = errors.New("promises were broken")
@@ -48,11 +45,6 @@ func (r *run) conclude(ctx context.Context) error {
 		}
 	}
 	err := verdict(o.history, o.findings)
-	if r.held != nil && !o.early {
-		if _, grow := soak.Table(r.held.Trends(r.faultsCommand.load())); len(grow) > 0 {
-			err = errors.Join(err, fmt.Errorf("grows without end: %s", strings.Join(grow, ", ")))
-		}
-	}
 	if err != nil {
 		if again, unknown := r.text(ctx); unknown == nil {
 			fmt.Fprintf(os.Stdout, "seed %d; again: %s\n", r.Seed, again)
@@ -72,14 +64,7 @@ func (r *run) result(ctx context.Context) (*report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := report.Run{
-		History: r.outcome.history, Findings: r.outcome.findings, Minutes: c.Minutes, Processes: c.Processes, Missed: missedOf(r.scene),
-	}
-	run.Fill(made)
-	if r.held != nil {
-		held, _ := soak.Table(r.held.Trends(c.load()))
-		made.Tables = append(made.Tables, held)
-	}
+	made.Fill(r.outcome.history, r.outcome.findings, missedOf(r.scene))
 	return made, nil
 }
 
@@ -119,7 +104,7 @@ func (c *faultsCommand) text(ctx context.Context) (string, error) {
 	for _, flag := range []struct {
 		name string
 		set  bool
-	}{{"--tls", c.TLS}, {"--failover", c.Failover}, {"--clocks", c.Clocks}, {"--soak", c.Soak}} {
+	}{{"--failover", c.Failover}, {"--clocks", c.Clocks}} {
 		if flag.set {
 			flags = append(flags, flag.name)
 		}
@@ -142,8 +127,6 @@ func (c *faultsCommand) title() string {
 		return "Servers of two versions"
 	case c.Failover:
 		return "Failover of the database"
-	case c.Soak:
-		return "A long load"
 	}
 	return "Faults"
 }
@@ -159,7 +142,7 @@ func (c *judgeCommand) Run() error {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	if h.Final.Orders == nil { // the run was stopped
-		return verdict(h, live.Judge(h))
+		return verdict(h, judge.Early(h, h.Length-behind))
 	}
 	return verdict(h, judge.Judge(h))
 }
@@ -173,7 +156,7 @@ func verdict(h *history.History, findings []judge.Finding) error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	evidence.Print(os.Stdout, evidence.Of(h, findings))
+	printEvidence(os.Stdout, h, findings)
 	if n := judge.Violations(findings); n > 0 {
 		return fmt.Errorf("%d times: %w", n, errBroken)
 	}

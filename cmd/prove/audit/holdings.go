@@ -26,7 +26,7 @@ var counts = map[string]string{
 }
 
 // gauges are resources of each process, with their metrics.
-var gauges = map[string]string{"goroutines": "go_goroutines", "open_files": "process_open_fds"}
+var gauges = map[string]string{"goroutines": "go_goroutines", "open_files": "process_open_fds", "memory": "process_resident_memory_bytes"}
 
 // Holdings returns what the service holds on to, over all processes.
 func Holdings(ctx context.Context, bed *testbed.Bed) (map[string]float64, error) {

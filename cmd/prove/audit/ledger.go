@@ -37,6 +37,11 @@ var invariants = []struct{ promise, statement string }{
 		  WHEN o.state = 'closed' AND o.outcome = 'accepted' THEN 'payment,reserve'
 		  WHEN o.state = 'closed' THEN 'refund,reserve'
 		  ELSE '' END`},
+	{"an order moves its whole price, and its contractor gets the amount", `
+		SELECT format('order %s: %s moves %s of %s', o.id, e.kind, e.delta_minor, e.account_kind)
+		FROM ledger_entries e JOIN orders o ON o.id = e.order_id
+		WHERE e.bot_id IS NOT NULL AND abs(e.delta_minor) <> CASE
+		  WHEN e.bot_id = o.contractor_id AND e.kind = 'payment' THEN o.amount_minor ELSE o.total_minor END`},
 	{"what a customer has reserved is the total of its orders under way", `
 		SELECT format('agent %s has %s reserved for orders of %s', a.bot_id, a.reserved_minor, o.total)
 		FROM accounts a CROSS JOIN LATERAL (

@@ -21,6 +21,8 @@ const (
 	// Unanswered is the status of a request whose answer never came: the connection was refused, broke, or was given up. It may have
 	// had its effect or not, or may have it later.
 	Unanswered = 0
+	// Refuted is the status of a finding of the agents' own client: what the server has answered cannot be right. The Failure says why.
+	Refuted = 1
 )
 
 // Attempt is one request as it went over the wire. A request that is repeated is several attempts with the same ID.
@@ -40,7 +42,6 @@ type Attempt struct {
 	Status     int             `json:"status"`                // the HTTP status, or Unanswered
 	Code       string          `json:"code,omitempty"`        // the fault's code (§7) of an answer other than 2xx
 	RetryAfter bool            `json:"retry_after,omitempty"` // the answer had a Retry-After header
-	Tool       bool            `json:"tool,omitempty"`        // a tool was called instead, which leaves members out (§4.11)
 	Slow       bool            `json:"slow,omitempty"`        // the body was sent in small pieces over many seconds
 	Changes    bool            `json:"changes,omitempty"`     // the request counts as a change (§8)
 	Replayed   bool            `json:"replayed,omitempty"`    // the answer was marked as one that was stored and is given again
@@ -161,17 +162,14 @@ type History struct {
 
 // Final holds the servers' state after everything has settled.
 type Final struct {
-	Orders       map[string]json.RawMessage   `json:"orders"`        // answers of GET /orders/{id}, by id
-	Entries      map[string][]Entry           `json:"entries"`       // ledger of each agent, by handle, oldest first
-	Wallets      map[string]Wallet            `json:"wallets"`       // balances of each agent, by handle
-	Messages     map[string][]Message         `json:"messages"`      // as each friend lists them, by "reader/peer", oldest first
-	Posts        map[string]map[string]string `json:"posts"`         // titles of each agent's posts, by handle and id
-	Files        map[string]string            `json:"files"`         // hashes of ready files, by id
-	Onboarding   map[string]json.RawMessage   `json:"onboarding"`    // answers of GET /bots/me/onboarding, by handle
-	Log          Log                          `json:"log"`           // key log (§12.2)
-	Receipts     map[string]json.RawMessage   `json:"receipts"`      // of orders that have one, by "reader/order"
-	ReceiptLists map[string][]string          `json:"receipt_lists"` // orders that an agent's list of receipts names, by handle
-	Exports      map[string]Export            `json:"exports"`       // archives that agents have made of everything, by handle
+	Orders     map[string]json.RawMessage `json:"orders"`     // answers of GET /orders/{id}, by id
+	Entries    map[string][]Entry         `json:"entries"`    // ledger of each agent, by handle, oldest first
+	Wallets    map[string]Wallet          `json:"wallets"`    // balances of each agent, by handle
+	Messages   map[string][]Message       `json:"messages"`   // as each friend lists them, by "reader/peer", oldest first
+	Files      map[string]string          `json:"files"`      // hashes of ready files, by id
+	Onboarding map[string]json.RawMessage `json:"onboarding"` // answers of GET /bots/me/onboarding, by handle
+	LogAgents  int                        `json:"log_agents"` // entries of agents in the key log
+	Receipts   map[string]Receipt         `json:"receipts"`   // of orders that have one, by "reader/order"
 	// Acts are the acts of operators that were answered, Audit the entries of the audit log: each a procedure and the agent that it
 	// was done to, if any.
 	Acts   []string           `json:"acts"`
@@ -181,20 +179,14 @@ type Final struct {
 	After  map[string]float64 `json:"after"`  // the same after the load
 }
 
-// Log is the key log as it was read at the end.
-type Log struct {
-	Keys        json.RawMessage            `json:"keys"`         // /.well-known/stoa-keys.json
-	ReceiptKeys json.RawMessage            `json:"receipt_keys"` // /.well-known/jwks.json
-	Entries     [][]byte                   `json:"entries"`      // all, in their order
-	Cards       map[string]json.RawMessage `json:"cards"`        // the agents' own records, by handle
-	Proofs      map[string]string          `json:"proofs"`       // of the entries that they name, by handle
-}
-
-// Export holds the contents of an agent's archive (§12.6).
-type Export struct {
-	Members  map[string][]string `json:"members"`  // ids of the records, by the name of their member such as "posts.jsonl"
-	Manifest string              `json:"manifest"` // signed list of the members
-	Sums     map[string]string   `json:"sums"`     // SHA-256 of the members in hex, by name
+// Receipt is the receipt of an order (§12.5), as its reader's client has verified it.
+type Receipt struct {
+	Wrong        string   `json:"wrong,omitempty"` // why it is not sound
+	ID           string   `json:"id"`
+	Outcome      string   `json:"outcome"`
+	OrderVersion int64    `json:"order_version"`
+	TotalMinor   int64    `json:"total_minor"`
+	Ratings      []string `json:"ratings"` // their ids
 }
 
 // Entry is a ledger entry (§2.5).

@@ -10,7 +10,7 @@ const (
 	ContactRequest = "contact.request" // Subject: the other agent's handle, as of the next two; Body: {contact}
 	ContactAccept  = "contact.accept"
 	ContactBlock   = "contact.block"
-	ContactList    = "contact.list" // Body: {contacts}
+	ContactList    = "contact.list"
 
 	FileUpload  = "file.upload"  // Subject: the SHA-256 of the file in hex; Body: {attachment}
 	FileUnsound = "file.unsound" // uploads what is no file of its kind
@@ -37,28 +37,21 @@ const (
 	TokenReissue = "token.reissue" // an operator's: ends the token that is named in Of
 	TokenUse     = "token.use"     // reads the own record with the token that is named in Of
 	TokenSocket  = "token.socket"  // waits for the end of a socket whose token has ended: 401 if it ended, 200 if it was still open
-	ToolCall     = "tool.call"     // Subject: the tool; ID: the operation_id of its arguments; Body: the answer of JSON-RPC
 
-	LogCheckpoint = "log.checkpoint" // Of: the number of the epoch; Body: the signed head of the key log, a string of JSON
-	LogProof      = "log.proof"      // Subject: the agent's handle
-	ReceiptGet    = "receipt.get"    // Subject: the order's id
-	ExportCreate  = "export.create"  // Body: {export}
+	LogAudit = "log.audit" // an audit of the whole key log by the agents' own client: 200 or Refuted
+	LogOwn   = "log.own"   // the same, with the agent's own entry
 
 	// PublicRead reads something that anyone may read, for what it has about an agent: the handle is the Subject, the Of a word that
 	// only that agent has written, the Body the whole answer.
 	PublicRead     = "public.read"
 	ErasureRequest = "erasure.request" // asks that the agent be erased
 	ErasureCancel  = "erasure.cancel"  // takes that back
-	ErasureGet     = "erasure.get"     // Body: {erasure}
 	ErasureDue     = "erasure.due"     // waits for an erasure whose time has come, until the agent's token has ended
-	Report         = "feedback.report" // Subject: the handle of the reported agent; Body: {feedback}
-	FeedbackAnswer = "feedback.answer" // an operator's; Subject: the id of the feedback
 
 	WebhookCreate = "webhook.create" // Subject: the agent's handle
 	EventPoll     = "event.poll"     // waits for events without a socket; what came of it are deliveries
 	EventAck      = "event.ack"      // acknowledges events; what came of it are acks
 	EventSocket   = "event.socket"   // the life of a socket, from the answer to its handshake on; Of: the number of the connection
-	EventStream   = "event.stream"   // opens a stream of events
 
 	OwnerRequest = "owner.request" // asks for a code; Subject: the address; Body: {challenge_id}
 	OwnerOpen    = "owner.open"    // the owner's page of a mail; Agent: the owner's; Subject: the challenge's id

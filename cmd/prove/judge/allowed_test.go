@@ -30,19 +30,6 @@ var allowed = []innocent{
 		a.RetryAfter, a.End = true, a.Start+4*time.Second
 		s.busy()
 	}},
-	{"a machine that has no time for the load balancer's checks", "service between faults", func(s *story) {
-		s.now += time.Minute
-		s.missing("bob", history.CardGet, "dan")
-		s.last(history.CardGet).End += 3 * time.Second
-		a := s.ask("dan", "profile.update", "", "", history.Unanswered, nil)
-		a.Process, a.Failure = "", history.NoServer+"503"
-		s.busy()
-	}},
-	{"a poll that fails soon after a fault", "service between faults", func(s *story) {
-		s.now = s.Faults[1].End + 5*time.Second
-		s.ask("dan", history.EventPoll, "", "", 503, nil).RetryAfter = true
-	}},
-	{"bad gateway during a fault", "service between faults", func(s *story) { s.first("tasks.list").Status = 502 }},
 	{"another fault during a graceful one", "graceful changes", func(s *story) {
 		s.last("tasks.list").Status = 503
 		s.Faults[1].End = s.Faults[2].End
@@ -60,12 +47,6 @@ var allowed = []innocent{
 		a := *s.find("upload", 0)
 		a.Start, a.End, a.Status, a.Code, a.Body = s.now, s.now, 409, "upload_unavailable", nil
 		s.Attempts = append(s.Attempts, a)
-	}},
-	{"two posts of which one was not answered", "posts", func(s *story) {
-		lost := *s.find("first", 0)
-		lost.Status = history.Unanswered
-		s.Attempts = append(s.Attempts, lost)
-		s.Final.Posts["ann"]["p9"] = "first"
 	}},
 	{"an event again on a connection that was open before its ack was answered", "acknowledged events", func(s *story) {
 		d := s.delivery("e-hello")
@@ -92,13 +73,6 @@ var allowed = []innocent{
 	{"recommendations again", "event contents", func(s *story) {
 		s.event("ann", 1, "e-x", "profile.recommendations", object{"bot_id": id("ann")})
 		s.event("ann", 1, "e-y", "profile.recommendations", object{"bot_id": id("ann")})
-	}},
-	{"an order whose creation was never answered", "order events", func(s *story) {
-		for i := range s.Attempts {
-			if a := &s.Attempts[i]; a.ID == "paid-1" {
-				a.Status, a.Body = history.Unanswered, nil
-			}
-		}
 	}},
 	{"a later page of a wallet", "wallets", func(s *story) {
 		a := s.last(history.WalletHistory)

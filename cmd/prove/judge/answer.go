@@ -15,21 +15,18 @@ type record struct {
 // answer holds the judged members of all answers.
 type answer struct {
 	Message    record `json:"message"`
-	Feedback   record `json:"feedback"`
 	Response   record `json:"response"`
 	Task       record `json:"task"`
-	Receipt    record `json:"receipt"`
 	Attachment struct {
 		ID     string `json:"id"`
 		SHA256 string `json:"sha256"`
 	} `json:"attachment"`
-	Order     orderCard     `json:"order"`
-	Events    []orderEvent  `json:"events"`
-	Contact   contactCard   `json:"contact"`
-	Contacts  []contactCard `json:"contacts"`
-	Post      postCard      `json:"post"`
-	Posts     []postCard    `json:"posts"`
-	Responses []record      `json:"responses"`
+	Order     orderCard    `json:"order"`
+	Events    []orderEvent `json:"events"`
+	Contact   contactCard  `json:"contact"`
+	Post      postCard     `json:"post"`
+	Posts     []postCard   `json:"posts"`
+	Responses []record     `json:"responses"`
 	Bot       struct {
 		ID            string `json:"id"`
 		Bio           string `json:"bio"`
@@ -51,13 +48,6 @@ type answer struct {
 	Wallet            history.Wallet  `json:"wallet"`
 	Entries           []history.Entry `json:"entries"`
 	NextBefore        any             `json:"next_before"`
-	// Result is the answer of a tool.
-	Result struct {
-		IsError           bool `json:"isError"` //nolint:tagliatelle // a name of the protocol
-		StructuredContent struct {
-			Task record `json:"task"`
-		} `json:"structuredContent"` //nolint:tagliatelle // a name of the protocol
-	} `json:"result"`
 }
 
 // orderCard is an order. Only order.get shows its events.
@@ -123,10 +113,6 @@ type setting struct {
 	Visibility    *string `json:"visibility"`
 	ProfilePublic *bool   `json:"profile_public"`
 	ResponseID    string  `json:"response_id"`
-	// ConfirmedTotalMinor is the sum that a selection reserves.
-	ConfirmedTotalMinor int64 `json:"confirmed_total_minor"`
-	// AmountMinor is the reward of a task or a response.
-	AmountMinor int64 `json:"amount_minor"`
 }
 
 func sent(a *history.Attempt) (s setting) {

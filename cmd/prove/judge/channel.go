@@ -13,10 +13,6 @@ import (
 const (
 	// latest is how long an event may take to a socket that is open, while there is no fault.
 	latest = 10 * time.Second
-	// usual is how long half of the events may take on an idle machine. On a busy one requests take longer, and usualFactor says by how
-	// many times their median half of the events may take longer. usualFrom is how many events there must be before that is judged.
-	usual                  = 300 * time.Millisecond
-	usualFactor, usualFrom = 20, 20
 	// wakeFactor is by how much longer the way to another server may be than that within one, wakeSlack by how much all events together may
 	// be later than that, and wakeFrom how many events of each kind there must be.
 	wakeFactor, wakeFrom = 5, 15
@@ -89,60 +85,24 @@ func checkEventOrder(r *run, f *Finding) {
 	}
 }
 
-// delays are how long messages took from the answer to their sender to a socket or poll that was open before they were sent and that fits,
-// with what disturbed left out and counted.
-func (r *run) delays(which func(e *event) bool) (delays map[content][]time.Duration, disturbed int) {
-	delays = make(map[content][]time.Duration)
+// delays are how long messages took from the answer to their sender to a socket that was open before they were sent, at the server that took
+// them or at another one, unless a fault met them.
+func (r *run) delays(isNear bool) (delays []time.Duration) {
 	for _, e := range r.events {
 		c, known := r.causes[e.content]
-		switch {
-		case e.Kind != messageCreated || !known || e.ConnectedAt > c.start || !which(e):
-		case r.disturbed(c.start, e.At):
-			disturbed++
-		default:
-			delays[e.content] = append(delays[e.content], max(e.At-c.answered, 0))
+		if known && e.Kind == messageCreated && e.ConnectedAt <= c.start && e.Process != "" && c.sending.process != "" &&
+			(e.Process == c.sending.process) == isNear && !r.disturbed(c.start, e.At) {
+			delays = append(delays, max(e.At-c.answered, 0))
 		}
 	}
-	return delays, disturbed
-}
-
-// checkPrompt measures the way of messages to a socket that was open. An event without a wake-up is found by a later search, which the
-// median shows.
-func checkPrompt(r *run, f *Finding) {
-	received, disturbed := r.delays(func(e *event) bool { return !e.Webhook })
-	f.Excused += disturbed
-	var first []time.Duration
-	for about, delays := range received {
-		f.Looked++
-		delay := slices.Min(delays)
-		first = append(first, delay)
-		if delay > latest {
-			f.violatedf("%s took %s to an open socket", about, clock(delay))
-		}
-	}
-	if len(first) < usualFrom {
-		return
-	}
-	if half := median(first); half > usual+usualFactor*r.medianReading(0, r.end()) {
-		f.violatedf("half of %d messages took more than %s to an open socket", len(first), clock(half))
-	}
+	return delays
 }
 
 // checkWakeUps compares how long messages take to open sockets of the server that took them and of other servers. Both happen beside each
 // other on the same machine, so a busy one does not count: without a wake-up, events of other servers wait for the next search.
 func checkWakeUps(r *run, f *Finding) {
-	way := func(isNear bool) (all []time.Duration) {
-		delays, _ := r.delays(func(e *event) bool {
-			from := r.causes[e.content].sending.process
-			return e.Process != "" && from != "" && (e.Process == from) == isNear
-		})
-		for _, of := range delays {
-			all = append(all, of...)
-		}
-		f.Looked += len(all)
-		return all
-	}
-	near, far := way(true), way(false)
+	near, far := r.delays(true), r.delays(false)
+	f.Looked = len(near) + len(far)
 	if len(near) < wakeFrom || len(far) < wakeFrom {
 		return
 	}

@@ -1,7 +1,6 @@
 package judge
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,34 +83,8 @@ func checkContacts(r *run, f *Finding) {
 			calls[pair] = append(calls[pair], sees(a, Describe(a), func(state string) bool { return (state == befriended) == accepted }))
 		}
 	}
-	for _, a := range r.answered(history.ContactList) {
-		r.readContacts(a, calls, f)
-	}
 	for _, pair := range sorted(calls) {
 		linearize(f, "contact of "+pair, relation{}, func(a, b relation) bool { return a == b }, calls[pair])
-	}
-}
-
-// readContacts adds what a whole list of contacts says of each pair.
-func (r *run) readContacts(a *history.Attempt, calls map[string][]call[relation], f *Finding) {
-	b, ok := read(f, a)
-	if !ok || b.NextBefore != nil {
-		return
-	}
-	f.Looked++
-	listed := make(map[string]string)
-	for _, c := range b.Contacts {
-		pair := pairOf(a.Agent, r.handles[c.Bot.ID])
-		if listed[pair] != "" {
-			f.violatedf("%s lists the contact of %s twice", Describe(a), pair)
-		}
-		listed[pair] = c.State
-	}
-	for pair := range calls {
-		if one, other, _ := strings.Cut(pair, " and "); one == a.Agent || other == a.Agent {
-			text := fmt.Sprintf("%s with %q", Describe(a), listed[pair])
-			calls[pair] = append(calls[pair], sees(a, text, func(state string) bool { return state == listed[pair] }))
-		}
 	}
 }
 

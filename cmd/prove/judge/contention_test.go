@@ -9,7 +9,6 @@ import (
 
 var contentionDefects = []defect{
 	{"events wait for a search at another server", "wake-ups", "to sockets of other servers", func(s *story) { s.wakeUps(0, time.Second) }},
-	{"more places than there are", "limits", "3 of 4 succeeded", func(s *story) { s.places(3, 1) }},
 	{"an event that becomes visible during a fault misses an open socket", "open sockets", "never came on connection 0 of cat", func(s *story) {
 		s.delay()
 		d := &s.Deliveries[s.position("e-later")]
@@ -22,7 +21,6 @@ var contentionDefects = []defect{
 		d := &s.Deliveries[s.position("e-later")]
 		d.Connection, d.ConnectedAt = 9, s.now
 	}},
-	{"a ground is rewarded twice", "rewards", "shows 2 rewards, and the agent may have earned 1", func(s *story) { s.rewards("dan", 2) }},
 	{"an erased agent may ask for its erasure", "erasures", "still good", func(s *story) {
 		s.ask("dan", history.ErasureDue, "", "dan", 404, nil).Code = "not_found"
 	}},
@@ -30,11 +28,6 @@ var contentionDefects = []defect{
 
 var contentionAllowed = []innocent{
 	{"a machine on which all events take long", "wake-ups", func(s *story) { s.wakeUps(time.Second, 2*time.Second) }},
-	{"a few places less than there are", "limits", func(s *story) { s.places(1, 3) }},
-	{"places that a killed server has given back", "limits", func(s *story) {
-		s.places(3, 1)
-		s.Faults = append(s.Faults, history.Fault{Name: "kill", Start: s.now, Lifted: s.now, End: s.now})
-	}},
 	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", (*story).delay},
 	{"one reward", "rewards", func(s *story) { s.rewards("dan", 1) }},
 }
@@ -68,19 +61,4 @@ func (s *story) wakeUps(near, far time.Duration) {
 		s.Deliveries[len(s.Deliveries)-1].At += delay
 		s.now += max(near, far)
 	}
-}
-
-// places has cat open sockets at the same moment and have some of them refused.
-func (s *story) places(opened, refused int) {
-	s.now = s.Faults[2].End + 12*time.Second
-	begun := s.now
-	for i := range opened + refused {
-		a := s.ask("cat", "burst.place", "", "", 200, nil)
-		if i >= opened {
-			a.Status, a.Code, a.RetryAfter = 429, "4429", true
-		}
-	}
-	s.Bursts = append(s.Bursts, history.Burst{
-		Limit: "places", Allowed: 2, Operation: "burst.place", Agent: "cat", Code: "4429", Start: begun, End: s.now + time.Second, AtMost: true,
-	})
 }

@@ -12,9 +12,6 @@ func (s *story) doors() {
 	s.use("token 0", 401)
 	s.use("token 1", 200)
 	s.Final.Acts, s.Final.Audit = []string{"updateSettings ", "reissueToken id"}, []string{"reissueToken id", "updateSettings settings"}
-	for range 2 {
-		s.tool("dan", "call", "task 1")
-	}
 	for i, answer := range []int{500, 200} {
 		s.hook("e-hello", 20+i, answer)
 	}
@@ -35,11 +32,6 @@ func (s *story) use(token string, status int) {
 	}
 }
 
-// tool is a call of a tool that makes a task.
-func (s *story) tool(agent, key, task string) {
-	s.ask(agent, history.ToolCall, key, "post_task", 200, object{"result": object{"structuredContent": object{"task": object{"id": task}}}})
-}
-
 // hook is an event that came by a webhook, with what its receiver answered.
 func (s *story) hook(event string, connection, answer int) {
 	d := s.delivery(event)
@@ -54,21 +46,7 @@ var doorDefects = []defect{
 		s.use("token 1", 200)
 	}},
 	{"a new token is refused", "tokens", "with token 1, which was good", func(s *story) { s.use("token 1", 401) }},
-	{"one token is changed twice at once", "tokens", "which another request has changed as well", func(s *story) {
-		s.rotate("token 1", 200).End += time.Second
-		s.rotate("token 1", 200)
-	}},
-	{"a token that an operator has replaced", "tokens", "with token 1, which had ended", func(s *story) {
-		s.ask("dan", history.TokenReissue, "", "dan", 200, nil).Of = "token 1"
-		s.use("token 1", 200)
-	}},
-	{"a socket outlives its token", "tokens", "with token 0, which had ended", func(s *story) {
-		s.now += time.Minute
-		s.ask("dan", history.TokenSocket, "", "dan", 200, nil).Of = "token 0"
-	}},
 	{"an act without an entry", "audit", "has 0 entries of", func(s *story) { s.Final.Audit = nil }},
-	{"a tool acts twice", "tools", "made 2 tasks", func(s *story) { s.tool("dan", "call", "task 2") }},
-	{"a tool that names nothing", "tools", "names no task", func(s *story) { s.tool("dan", "other", "") }},
 	{"an event that a receiver did not take", "webhooks", "never came again", func(s *story) {
 		s.hook("e-later", 30, 500)
 		s.Length += time.Hour
@@ -84,9 +62,6 @@ var doorsAllowed = []innocent{
 	{"a token that is used while it changes", "tokens", func(s *story) {
 		s.rotate("token 1", 200).End += time.Second
 		s.use("token 1", 200)
-	}},
-	{"a tool that refuses", "tools", func(s *story) {
-		s.ask("dan", history.ToolCall, "call", "post_task", 200, object{"result": object{"isError": true}})
 	}},
 	{"an event that was not taken just before the end", "webhooks", func(s *story) { s.hook("e-later", 30, 500) }},
 	{"an event that was acknowledged elsewhere", "webhooks", func(s *story) {

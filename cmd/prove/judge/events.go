@@ -19,10 +19,6 @@ const (
 	orderDraft       = "order.draft"
 	orderDraftReply  = "order.draft_reply"
 	orderReceipt     = "order.receipt"
-	exportReady      = "export.ready"
-	feedbackAnswered = "feedback.answered"
-	operatorNotice   = "operator.notice"
-	taskPosted       = "task.posted"
 	taskResponded    = "task.responded"
 	taskSelected     = "task.selected"
 	taskDeclined     = "task.declined"
@@ -34,19 +30,15 @@ const (
 
 // subjects names the member of the payload that an event of a kind is about: an agent gets one about each.
 var subjects = map[string]string{
-	messageCreated: "message_id", orderChanged: "order_id", taskPosted: "task_id", taskResponded: "response_id", taskSelected: "response_id",
+	messageCreated: "message_id", orderChanged: "order_id", taskResponded: "response_id", taskSelected: "response_id",
 	taskDeclined: "response_id", orderDraft: "draft_id", orderDraftReply: "draft_id", orderRated: "rating_id", orderReceipt: "receipt_id",
-	exportReady: "export_id", feedbackAnswered: "feedback_id", operatorNotice: "notice_id", contactRequested: "bot_id", contactAccepted: "bot_id",
-	contactBlocked: "bot_id", recommendations: "bot_id",
+	contactRequested: "bot_id", contactAccepted: "bot_id", contactBlocked: "bot_id", recommendations: "bot_id",
 }
 
-// latestEvents is the version of the events that has all of them. sinceLatest are the kinds that an earlier one leaves out.
+// latestEvents is the version of the events that has all of them, ofFirst the kinds of the first one.
 const latestEvents = 2
 
-var sinceLatest = []string{
-	orderRated, orderDraft, orderDraftReply, orderReceipt, exportReady, feedbackAnswered, operatorNotice, taskPosted, taskResponded, taskSelected, taskDeclined,
-	recommendations,
-}
+var ofFirst = []string{messageCreated, orderChanged, contactRequested, contactAccepted, contactBlocked}
 
 // content identifies the content of an event; no two events of an agent have the same.
 type content struct {
@@ -187,18 +179,6 @@ func (r *run) notices() (all []notice) {
 			r.responseNotices(a, add)
 		}
 	}
-	for _, a := range r.by[history.FeedbackAnswer] {
-		reporter := ""
-		if made := r.made[a.Subject]; made != nil {
-			reporter = made.Agent
-		}
-		if mayHaveActed(a) {
-			add(a, a.Succeeded(), reporter, feedbackAnswered, a.Subject, nil)
-		}
-	}
-	for _, a := range r.by[history.ExportCreate] {
-		add(a, false, a.Agent, exportReady, "", nil)
-	}
 	return all
 }
 
@@ -227,9 +207,7 @@ func (r *run) orderNotices(a *history.Attempt, add due) {
 		add(a, a.Succeeded(), rated, orderRated, b.Rating.ID, says)
 	default:
 		for _, side := range []string{customer, contractor} {
-			var file answer
-			_ = json.Unmarshal(r.Final.Receipts[side+"/"+a.Subject], &file) // it may not have been read
-			add(a, false, side, orderReceipt, file.Receipt.ID, says)
+			add(a, false, side, orderReceipt, r.Final.Receipts[side+"/"+a.Subject].ID, says)
 		}
 	}
 }
@@ -322,11 +300,10 @@ func checkContents(r *run, f *Finding) {
 
 // unfounded returns the reason why an event should not have reached its agent, or nothing.
 func (r *run) unfounded(e *event, due []notice) string {
-	isLater := slices.Contains(sinceLatest, e.Kind)
 	switch {
 	case subjects[e.Kind] == "":
 		return "an unknown kind"
-	case e.Asked > 0 && e.Asked < latestEvents && isLater:
+	case e.Asked > 0 && e.Asked < latestEvents && !slices.Contains(ofFirst, e.Kind):
 		return "an earlier version of the events does not have it"
 	case e.Asked > 0 && e.Asked < latestEvents && e.Kind == orderChanged && e.members["action"]+e.members["actor_id"] != "":
 		return "an earlier version of the events does not say who did what"

@@ -22,36 +22,6 @@ func (s *story) slowReading() {
 	s.last(history.CardGet).End += 3 * time.Second
 }
 
-var excusedDefects = []defect{
-	{"a service that is slow while the canary is not", "service between faults", "profile.update", func(s *story) {
-		s.slowReading()
-		a := s.ask("dan", "profile.update", "", "", 503, nil)
-		a.RetryAfter, a.End = true, a.Start+4*time.Second
-	}},
-	{"no server while the canary is quick", "service between faults", "no answer, the load balancer: 503", func(s *story) {
-		s.slowReading()
-		a := s.ask("dan", "profile.update", "", "", history.Unanswered, nil)
-		a.Process, a.Failure = "", history.NoServer+"503"
-	}},
-	{"a search that takes too long while the canary is quick", "service between faults", "burst.search", func(s *story) {
-		s.now = s.Faults[2].End + 12*time.Second
-		a := s.ask("dan", "burst.search", "", "", 503, nil)
-		a.RetryAfter, a.End = true, a.Start+1200*time.Millisecond
-	}},
-	{"a search that is refused at once", "service between faults", "burst.search", func(s *story) {
-		s.now = s.Faults[2].End + 12*time.Second
-		s.ask("dan", "burst.search", "", "", 503, nil).RetryAfter = true
-		s.busy()
-	}},
-	{"a busy machine that was quick enough for readings", "service between faults", "profile.update", func(s *story) {
-		s.now = s.Faults[2].End + 12*time.Second
-		s.card("poet")
-		a := s.ask("dan", "profile.update", "", "", 503, nil)
-		a.RetryAfter, a.End = true, a.Start+4*time.Second
-		s.busy()
-	}},
-}
-
 // What a check passes over is counted, each time for its reason.
 func TestExcusesAreCounted(t *testing.T) {
 	t.Parallel()
@@ -86,17 +56,10 @@ func TestExcusesAreCounted(t *testing.T) {
 			s.Sent = append(s.Sent, history.Sent{ClientMessageID: "lost", Sender: "ann", Recipient: "bob"})
 			s.ask("ann", history.MessageSend, "lost", "bob", history.Unanswered, nil)
 		}},
-		{"a post whose answer is not known", "posts", func(s *story) {
-			s.ask("ann", history.PostCreate, "lost", "", history.Unanswered, nil)
-		}},
 		{"an act on an order whose answer is not known", "orders", func(s *story) {
 			s.ask("ann", history.OrderDispute, "lost", "paid", history.Unanswered, nil)
 		}},
 		{"a limit that a failover forgot", "limits", func(s *story) { s.Faults[1].Failover = true }},
-		{"an event during a fault", "prompt events", func(s *story) {
-			s.message("ann", "bob", "meanwhile")
-			s.faultAt(0)
-		}},
 		{"an event that is due after its socket has ended", "open sockets", func(s *story) {
 			s.delay()
 			s.Faults[len(s.Faults)-1].End = s.first(history.EventSocket).End

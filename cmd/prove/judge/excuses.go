@@ -16,7 +16,7 @@ const (
 	grace = 5 * time.Second
 	// resumed is the same of an upload, whose inspection may have been in the hands of a server that is gone (§11).
 	resumed = time.Minute
-	// rejoined is how much later than a fault's end a poll or a stream may begin and fail: a server that has lost the database looks
+	// rejoined is how much later than a fault's end a poll may begin and fail: a server that has lost the database looks
 	// every few seconds whether it can join the others again, and takes neither before.
 	rejoined = 10 * time.Second
 	// budget is how long a request may wait for the database (§8), a little less for the clock of the history.
@@ -102,7 +102,7 @@ func (r *run) during(a *history.Attempt, graceful bool, except ...string) bool {
 	switch a.Operation {
 	case history.FileUpload:
 		later = resumed
-	case history.EventPoll, history.EventStream:
+	case history.EventPoll:
 		later, begins = grace+rejoined, rejoined
 	}
 	return r.met(a.Start-begins, a.End, func(fault *history.Fault) bool {
@@ -112,7 +112,7 @@ func (r *run) during(a *history.Attempt, graceful bool, except ...string) bool {
 
 // readings are requests that wait for no lock of another request.
 var readings = []string{
-	history.OrderGet, history.WalletGet, history.WalletHistory, history.CardGet, history.PostGet, history.TaskGet, history.LogCheckpoint,
+	history.OrderGet, history.WalletGet, history.WalletHistory, history.CardGet, history.PostGet, history.TaskGet,
 }
 
 // medianReading is the median duration of the readings that were under way in a span and no fault but a graceful one met. It shows

@@ -23,6 +23,7 @@ var holdings = map[string]holding{
 	"goroutines":           {1.1, idle},
 	"open_files":           {1.1, idle},
 	"database_connections": {1, idle / 2},
+	"memory":               {1.5, 64 << 20},
 }
 
 func checkLeaks(r *run, f *Finding) {

@@ -6,7 +6,7 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// This file is the table of §3.1, as the contract has it.
+// This file is the table of §3.1, as the contract has it, with the ratings (§4.7) and drafts (§2.11) of an order.
 
 // The states.
 const (
@@ -64,10 +64,15 @@ var rules = map[string]rule{
 	history.OrderApproveRefund: {from: underWay, who: notProposer, to: closed, outcome: "refunded"},
 }
 
-// makesOrder reports whether an operation makes a new order.
+// makesOrder reports whether an operation makes a new order, besides whether it leaves all versions as they are.
 func makesOrder(operation string) bool {
 	return operation == history.OrderCreate || operation == history.TaskSelect
 }
+
+var besides = is(history.OrderRate, history.DraftSend, history.DraftReply)
+
+// draftsOfOrder is how many drafts an order may have.
+const draftsOfOrder = 20
 
 // version is an order after one operation.
 type version struct {
@@ -75,8 +80,23 @@ type version struct {
 	state, outcome       string
 }
 
-// order is the state of the specification: all versions of an order, the first one being 1. It never changes.
-type order struct{ versions []version }
+// draft is a draft; its id is empty if the answer that has it never came.
+type draft struct {
+	id      string
+	replied bool
+}
+
+// order is the state of the specification: all versions of an order, the first one being 1, with the agents that have rated it and its
+// drafts. It never changes.
+type order struct {
+	versions []version
+	rated    []string
+	drafts   []draft
+}
+
+func sameOrder(a, b *order) bool {
+	return slices.Equal(a.versions, b.versions) && slices.Equal(a.rated, b.rated) && slices.Equal(a.drafts, b.drafts)
+}
 
 func (o *order) state() string {
 	if len(o.versions) == 0 {
@@ -96,7 +116,9 @@ func (o *order) proposer() string {
 
 // with returns the order after an attempt.
 func (o *order) with(a *history.Attempt, state, outcome string) *order {
-	return &order{append(slices.Clip(o.versions), version{a.Operation, a.Agent, a.ID, state, outcome})}
+	after := *o
+	after.versions = append(slices.Clip(o.versions), version{a.Operation, a.Agent, a.ID, state, outcome})
+	return &after
 }
 
 // act returns the outcome of an attempt according to the contract: the number of the version in its answer and the order of that
@@ -118,6 +140,11 @@ func (o *order) act(p parties, a *history.Attempt) (answered int, after *order, 
 		return 1, o.with(a, offered, ""), nil
 	case a.Operation == history.TaskSelect:
 		return 1, o.with(a, funded, ""), nil
+	case besides(a) && len(o.versions) > 0:
+		if after = o.beside(a); after == nil {
+			return 0, o, []string{"state_conflict"}
+		}
+		return len(o.versions), after, nil
 	}
 	r, known := rules[a.Operation]
 	var code string
@@ -138,4 +165,22 @@ func (o *order) act(p parties, a *history.Attempt) (answered int, after *order, 
 		return len(o.versions) + 1, o.with(a, r.to, r.outcome), r.outside
 	}
 	return 0, o, []string{code}
+}
+
+// beside returns the order after a rating, a draft or a reply, or nil if its state has no room for that: each side rates a closed order
+// once, and the newest draft of an order in progress gets one reply.
+func (o *order) beside(a *history.Attempt) *order {
+	after, n := *o, len(o.drafts)
+	switch {
+	case a.Operation == history.OrderRate && o.state() == closed && !slices.Contains(o.rated, a.Agent):
+		after.rated = slices.Sorted(slices.Values(append(slices.Clip(o.rated), a.Agent)))
+	case a.Operation == history.DraftSend && o.state() == inProgress && n < draftsOfOrder:
+		after.drafts = append(slices.Clip(o.drafts), draft{id: a.Of}) // what its answer names
+	case a.Operation == history.DraftReply && o.state() == inProgress && n > 0 && !o.drafts[n-1].replied &&
+		(o.drafts[n-1].id == a.Of || o.drafts[n-1].id == ""):
+		after.drafts = append(slices.Clone(o.drafts[:n-1]), draft{a.Of, true})
+	default:
+		return nil
+	}
+	return &after
 }

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 
 	"stoa/cmd/prove/history"
 )
 
 // orderOf returns the id of the order that a request made or was about, or nothing if it is not known.
 func (r *run) orderOf(q *request) string {
-	if !makesOrder(q.operation()) && rules[q.operation()].to == "" {
+	switch {
+	case besides(q.attempts[0]):
+		return q.attempts[0].Subject
+	case !makesOrder(q.operation()) && rules[q.operation()].to == "":
 		return ""
 	}
 	if a := q.succeeded(); a != nil && got(a).Order.ID != "" {
@@ -71,8 +73,6 @@ func checkOrders(r *run, f *Finding) {
 	}
 }
 
-func sameOrder(a, b *order) bool { return slices.Equal(a.versions, b.versions) }
-
 // orderCalls are the requests to an order. The attempts of one request that succeeded are one call: it took effect once, between the
 // first attempt and the first answer, and what else was asked before or after that changed nothing. Refusals are separate calls,
 // since each is an answer about that moment. If no attempt succeeded, those of unknown effect are one pending call.
@@ -82,7 +82,7 @@ func (r *run) orderCalls(requests []*request, p parties, f *Finding) []call[*ord
 		var effective *call[*order]
 		for _, a := range q.attempts {
 			switch {
-			case settled(a) && !a.Succeeded():
+			case settled(a) && !a.Succeeded() && !(a.Code == "not_found" && r.isGone(a)):
 				refusal := actCall(p, a, nil)
 				refusal.reads = true
 				calls = append(calls, refusal)
@@ -95,6 +95,10 @@ func (r *run) orderCalls(requests []*request, p parties, f *Finding) []call[*ord
 			b, ok := read(f, a)
 			if !ok {
 				continue
+			}
+			if made := *a; a.Operation == history.DraftSend {
+				made.Of = b.Draft.ID
+				a = &made
 			}
 			c := actCall(p, a, &b.Order)
 			c.start, effective = q.begun(), &c
@@ -109,7 +113,7 @@ func (r *run) orderCalls(requests []*request, p parties, f *Finding) []call[*ord
 // actCall is an attempt at an operation: one with an answer, a refusal, or, if it is made pending, one of unknown effect.
 func actCall(p parties, a *history.Attempt, got *orderCard) call[*order] {
 	c := call[*order]{start: a.Start, end: a.End, text: Describe(a)}
-	if got != nil {
+	if got != nil && !besides(a) {
 		c.text += fmt.Sprintf(" with version %d %s", got.Version, got.State)
 	}
 	c.step = func(before *order, pending bool) (bool, *order) {
@@ -119,8 +123,8 @@ func actCall(p parties, a *history.Attempt, got *orderCard) call[*order] {
 			return true, after
 		case got == nil:
 			return slices.Contains(refusals, a.Code), before
-		case version == 0:
-			return false, before
+		case version == 0 || besides(a):
+			return version > 0, after
 		}
 		made := after.versions[version-1]
 		fits := got.Version == int64(version) && got.State == made.state && got.Outcome == made.outcome
@@ -148,61 +152,4 @@ func (r *run) readCall(p parties, a *history.Attempt, got *answer) call[*order] 
 		}
 		return fits, o
 	}}
-}
-
-func checkOrderEvents(r *run, f *Finding) {
-	type key struct {
-		order   string
-		version int64
-	}
-	caused := make(map[key]*request)
-	maybe := make(map[[2]string]int) // by agent and operation, how many requests may have caused one unanswered
-	for _, q := range r.requests {
-		a := q.succeeded()
-		switch {
-		case !strings.HasPrefix(q.operation(), "order."):
-			continue
-		case a == nil:
-			if q.unknown() > 0 {
-				maybe[[2]string{q.agent, q.operation()}]++
-			}
-			continue
-		}
-		o := got(a).Order
-		k := key{o.ID, o.Version}
-		if other := caused[k]; other != nil {
-			f.violatedf("order %s: version %d answers both %s and %s", o.ID, o.Version, other, q)
-		}
-		caused[k] = q
-		if r.orders[o.ID] == nil || o.Version < 1 || o.Version > int64(len(r.orders[o.ID].Events)) {
-			f.violatedf("%s was answered with version %d of order %s, which never became visible", q, o.Version, o.ID)
-		}
-	}
-	for _, id := range sorted(r.Final.Orders) {
-		o := r.orders[id]
-		if o == nil {
-			f.violatedf("order %s: the final answer is none", id)
-			continue
-		}
-		if int64(len(o.Events)) != o.Order.Version {
-			f.violatedf("order %s has version %d, but %d events", id, o.Order.Version, len(o.Events))
-		}
-		for i, e := range o.Events {
-			f.Looked++
-			if e.Version != int64(i+1) {
-				f.violatedf("order %s: event %d has version %d", id, i+1, e.Version)
-			}
-			by := [2]string{r.handles[e.ParticipantID], "order." + e.Action}
-			q := caused[key{id, e.Version}]
-			switch {
-			case q != nil && (q.agent != by[0] || q.operation() != by[1]):
-				f.violatedf("order %s: version %d is %s by %s, but was answered to %s", id, e.Version, by[1], by[0], q)
-			case q != nil:
-			case maybe[by] > 0:
-				maybe[by]--
-			default:
-				f.violatedf("order %s: nobody asked for version %d, %s by %s", id, e.Version, by[1], by[0])
-			}
-		}
-	}
 }

@@ -92,7 +92,6 @@ func (r *run) guesses(challenge string, which fits) (count int) {
 
 // checkOwners judges the answers alone, checkHolders the state at the end.
 var checkOwners = all(
-	each(ofChallenge(brokenRequest), history.OwnerRequest), each(ofChallenge(brokenPage), history.OwnerOpen, history.OwnerConfirm),
 	each(ofChallenge(brokenGuess), history.OwnerGuess), each(ofChallenge(brokenVerification), history.OwnerVerify),
 )
 
@@ -162,25 +161,6 @@ func (r *run) finally(agent string, f *Finding) (v verification, read bool) {
 		return v, false
 	}
 	return card.EmailVerification, true
-}
-
-func brokenRequest(r *run, a *history.Attempt) string {
-	switch {
-	case a.Succeeded() && got(a).ChallengeID == "":
-		return ", but it names no challenge"
-	case a.Succeeded() && r.isOwned(a.Agent, a.Start):
-		return ", but the agent had an owner"
-	case a.Code == "state_conflict" && !r.mayBeOwned(a.Agent, a.End) && !r.mayBeFull(a.Subject, a.Agent, a.End):
-		return ", but the agent had no owner, and the address not three agents"
-	}
-	return ""
-}
-
-func brokenPage(r *run, a *history.Attempt) string {
-	if !a.Succeeded() && (a.Status != http.StatusGone || !r.mayBeOver(a.Subject, a.End)) {
-		return ", but its link was mailed, and the challenge was not over"
-	}
-	return ""
 }
 
 func brokenGuess(r *run, a *history.Attempt) string {

@@ -70,7 +70,7 @@ func checkRepeats(r *run, f *Finding) {
 
 // checkSameRequest judges the answers to one request.
 func checkSameRequest(q *request, f *Finding) {
-	firsts := make(map[bool]*history.Attempt) // by tools, which leave members out, and without
+	var first *history.Attempt
 	created, unmarked := 0, 0
 	for _, a := range q.attempts {
 		if a.Operation != q.operation() {
@@ -91,11 +91,11 @@ func checkSameRequest(q *request, f *Finding) {
 		}
 		switch {
 		case !marked[a.Operation] && !compared[a.Operation]:
-		case firsts[a.Tool] == nil:
-			firsts[a.Tool] = a
+		case first == nil:
+			first = a
 			decode[any](f, a) // reports an answer that cannot be read
 		default:
-			for _, difference := range differences(firsts[a.Tool], a) {
+			for _, difference := range differences(first, a) {
 				f.violatedf("%s differs from the first answer: %s", Describe(a), difference)
 			}
 		}
@@ -179,54 +179,4 @@ func conflictOf(operation string) string {
 		return "state_conflict"
 	}
 	return "idempotency_conflict"
-}
-
-// checkSlow judges the files that are sent slowly, across restarts and crashes: the answer is 201, or none, a 503 or upload_busy, and
-// then a repeat succeeds (§4.8). What an upload that was cut off has stored counts for nothing, which checkLeaks sees.
-func checkSlow(r *run, f *Finding) {
-	for _, q := range r.requests {
-		if !slices.ContainsFunc(q.attempts, func(a *history.Attempt) bool { return a.Slow }) || q.isUndone() {
-			continue
-		}
-		for _, a := range q.attempts {
-			if !a.Slow {
-				continue
-			}
-			f.Looked++
-			isBusy := a.Code == "upload_busy" // checkRefusals says when that may be
-			if !a.Succeeded() && !unavailable(a) && !r.bodyMayBeLate(a) && !isBusy {
-				f.violatedf("%s", Describe(a))
-			}
-		}
-		if q.succeeded() == nil {
-			f.violatedf("%s was sent slowly, and no repeat of it was ever taken, the last: %s", q, Describe(q.attempts[len(q.attempts)-1]))
-		}
-	}
-}
-
-// checkTools compares the records that repeated calls of a tool name.
-func checkTools(r *run, f *Finding) {
-	for _, q := range r.requests {
-		if q.operation() != history.ToolCall {
-			continue
-		}
-		made := make(map[string]bool)
-		for _, a := range q.attempts {
-			if !a.Succeeded() {
-				continue
-			}
-			f.Looked++
-			b, ok := read(f, a)
-			switch id := b.Result.StructuredContent.Task.ID; {
-			case !ok || b.Result.IsError:
-			case id == "":
-				f.violatedf("%s names no task", Describe(a))
-			default:
-				made[id] = true
-			}
-		}
-		if len(made) > 1 {
-			f.violatedf("%s made %d tasks: %v", q, len(made), sorted(made))
-		}
-	}
 }

@@ -3,7 +3,6 @@ package judge
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -23,17 +22,11 @@ type rewards struct {
 	} `json:"grounds"`
 }
 
-// checkShownRewards looks for rewards in the wallets of agents that no owner may have verified by then, and for more than they may
-// have earned.
+// checkShownRewards looks for rewards in the wallets of agents that no owner may have verified by then.
 func checkShownRewards(r *run, f *Finding) {
 	for _, a := range r.answered(history.WalletHistory) {
 		f.Looked++
-		b, _ := read(f, a)
-		granted, most := len(rewarded(b.Entries)), r.grounds(a.Agent)
-		if granted > most {
-			f.violatedf("%s shows %d rewards, and the agent may have earned %d", Describe(a), granted, most)
-		}
-		if granted > 0 && !r.mayBeProven(a.Agent, a.End) {
+		if b, _ := read(f, a); len(rewarded(b.Entries)) > 0 && !r.mayBeProven(a.Agent, a.End) {
 			f.violatedf("%s shows a reward, and no owner has verified the agent", Describe(a))
 		}
 	}
@@ -79,23 +72,6 @@ func checkRewards(r *run, f *Finding) {
 			f.violatedf("%s was granted the rewards %v, and its wallet has %v", agent, granted, entered)
 		}
 	}
-}
-
-// grounds counts the grounds of rewards that an agent may have met: each is rewarded once.
-func (r *run) grounds(agent string) (may int) {
-	for _, member := range []string{`"avatar_`, `"character_`, `"specialty"`} {
-		if r.hasSent(agent, member) {
-			may++
-		}
-	}
-	return may
-}
-
-// hasSent reports whether an agent may have set a member of its profile.
-func (r *run) hasSent(agent, member string) bool {
-	return may(r.by[history.ProfileUpdate], r.end(), func(a *history.Attempt) bool {
-		return a.Agent == agent && strings.Contains(string(a.Sent), member)
-	})
 }
 
 // mayBeProven reports whether an owner may have verified an agent by a moment, before its registration or after it.

@@ -32,7 +32,7 @@ type run struct {
 	orders map[string]*answer
 	// ofOrders are the requests about an order, by its id.
 	ofOrders map[string][]*request
-	// made are the first answers that showed a response, draft, rating or report, by its id.
+	// made are the first answers that showed a response to a task, by its id.
 	made map[string]*history.Attempt
 	// customers are the handles of the tasks' customers, challenges the answered requests for a code by the id of the challenge.
 	customers  map[string]string
@@ -94,10 +94,8 @@ func (r *run) add(a *history.Attempt) {
 	case !a.Succeeded():
 	case a.Operation == history.OwnerRequest:
 		r.challenges[got(a).ChallengeID] = a
-	case is(history.TaskRespond, history.DraftSend, history.OrderRate, history.Report)(a):
-		b := got(a)
-		id := cmp.Or(b.Response.ID, b.Draft.ID, b.Rating.ID, b.Feedback.ID)
-		if before := r.made[id]; id != "" && (before == nil || a.End < before.End) {
+	case a.Operation == history.TaskRespond:
+		if id := got(a).Response.ID; id != "" && (r.made[id] == nil || a.End < r.made[id].End) {
 			r.made[id] = a
 		}
 	}

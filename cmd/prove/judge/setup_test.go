@@ -18,8 +18,6 @@ import (
 type story struct {
 	history.History
 	now time.Duration
-	// signed holds the keys of the log and of receipts.
-	signed *trusted
 }
 
 func id(name string) string { return "id-of-" + name }
@@ -206,7 +204,7 @@ func right() *story {
 		Final: history.Final{
 			Orders: make(map[string]json.RawMessage), Entries: make(map[string][]history.Entry),
 			Wallets: make(map[string]history.Wallet), Messages: make(map[string][]history.Message),
-			Posts: map[string]map[string]string{"ann": {"p1": "first"}}, Files: map[string]string{"f1": "hash"},
+			Files:      map[string]string{"f1": "hash"},
 			Onboarding: map[string]json.RawMessage{"bob": raw(object{"email_verification": object{"status": "unverified"}})},
 			Before:     map[string]float64{"goroutines": 100, "socket_slots": 2},
 			After:      map[string]float64{"goroutines": 110, "socket_slots": 2},
@@ -263,7 +261,7 @@ func right() *story {
 	s.Acks = []history.Ack{{Agent: "bob", Connection: 2, EventID: "e-hello", Answered: s.now}}
 	s.link("dan", "owner@dan.example")
 	s.live()
-	s.signed = s.trust()
+	s.trust()
 	s.doors()
 	s.slowly("slow-file", 201)
 	s.again("answer")
@@ -309,13 +307,6 @@ func (s *story) attempts(operation string) (all []*history.Attempt) {
 	return all
 }
 
-// editPaid changes a text in the final answer about the order "paid".
-func (s *story) editPaid(from, to string) {
-	body := s.Final.Orders["paid"]
-	edit(&body, from, to)
-	s.Final.Orders["paid"] = body
-}
-
 // editOwner changes a text in dan's final state.
 func (s *story) editOwner(from, to string) {
 	body := s.Final.Onboarding["dan"]
@@ -331,11 +322,6 @@ func (s *story) delivery(event string) history.Delivery { return s.Deliveries[s.
 
 func (s *story) drop(which func(d history.Delivery) bool) {
 	s.Deliveries = slices.DeleteFunc(s.Deliveries, which)
-}
-
-func (s *story) swap(a, b string) {
-	i, j := s.position(a), s.position(b)
-	s.Deliveries[i], s.Deliveries[j] = s.Deliveries[j], s.Deliveries[i]
 }
 
 // edit changes a text in raw JSON, which must be there.

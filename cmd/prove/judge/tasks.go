@@ -91,48 +91,19 @@ func checkResponses(r *run, f *Finding) {
 	}
 }
 
-// once are the operations that an agent may do once about a subject, with the id of the record that was made.
-var once = map[string]func(a *history.Attempt, b *answer) string{
-	history.OrderRate: func(_ *history.Attempt, b *answer) string { return b.Rating.ID },
-	history.Report:    func(_ *history.Attempt, b *answer) string { return b.Feedback.ID },
-	history.DraftReply: func(a *history.Attempt, b *answer) string { // the Of is the draft
-		if b.Draft.ID != a.Of {
-			return ""
-		}
-		return a.ID
-	},
-	history.Register: func(a *history.Attempt, b *answer) string {
-		if a.Body == nil {
-			return a.Subject // its answer was not recorded
-		}
-		return b.Bot.ID
-	},
-}
-
-// checkOnce judges ratings, drafts, registrations and reports: one of its kind for each side, draft or subject.
+// checkOnce looks for two agents that registered under one handle, and for a registration that was answered with two agents.
 func checkOnce(r *run, f *Finding) {
-	type key struct{ operation, agent, about string }
-	for _, operation := range sorted(once) {
-		made := make(map[key]*history.Attempt)
-		for _, a := range r.answered(operation) {
-			f.Looked++
-			id, k := once[operation](a, got(a)), key{operation, a.Agent, a.Subject}
-			if id == "" {
-				f.violatedf("%s has no readable answer", Describe(a))
-				continue
-			}
-			if operation == history.OrderRate && !r.mayBeClosed(a.Subject, a.End) {
-				f.violatedf("%s, but the order was not closed", Describe(a))
-			}
-			if operation == history.DraftReply {
-				k.about = a.Of
-			}
-			before := made[k]
-			if before != nil && once[operation](before, got(before)) != id {
-				f.violatedf("%s, although there was one already: %s", Describe(a), Describe(before))
-			}
-			made[k] = a
+	made := make(map[string]string)
+	for _, a := range r.answered(history.Register) {
+		f.Looked++
+		id := got(a).Bot.ID
+		if a.Body == nil {
+			continue // its answer was not recorded
 		}
+		if made[a.Subject] != "" && made[a.Subject] != id {
+			f.violatedf("%s made %s, although %s has the handle", Describe(a), id, made[a.Subject])
+		}
+		made[a.Subject] = id
 	}
 }
 
@@ -159,29 +130,7 @@ var checkErasures = all(
 		}
 		return ""
 	}, history.ErasureDue),
-	each(brokenErasure, history.ErasureGet),
 )
-
-func brokenErasure(r *run, a *history.Attempt) string {
-	none, pending, state := "none", "pending", "none"
-	g := newRegister(none)
-	for i := range r.Attempts {
-		switch b := &r.Attempts[i]; {
-		case b.Agent != a.Agent:
-		case b.Operation == history.ErasureRequest && !b.Replayed:
-			g = g.add(b, &pending)
-		case b.Operation == history.ErasureCancel:
-			g = g.add(b, &none)
-		}
-	}
-	if a.Succeeded() {
-		state = pending
-	}
-	if settled(a) && !g.may(a, state) {
-		return " says that the erasure is " + state
-	}
-	return ""
-}
 
 // checkTokens compares what was done with each token with what had ended it by then.
 func checkTokens(r *run, f *Finding) {

@@ -9,74 +9,21 @@ import (
 	"stoa/cmd/prove/history"
 )
 
-// movement holds the sums that operations on an order move (§2.5), as the entries of the two participants show them.
-type movement struct {
-	operations []string
-	postings   []posting
-}
-
-// posting is an entry: of the customer or the contractor, of one account, and of a multiple of the total or the amount.
-type posting struct {
-	contractor    bool
-	account       string
-	total, amount int64
-}
-
-// movements are by the kind of their entries.
-var movements = map[string]movement{
-	"reserve": {[]string{history.OrderAccept, history.TaskSelect}, []posting{{account: "available", total: -1}, {account: "reserved", total: 1}}},
-	"payment": {[]string{history.OrderComplete}, []posting{{account: "reserved", total: -1}, {contractor: true, account: "available", amount: 1}}},
-	"refund":  {[]string{history.OrderApproveRefund}, []posting{{account: "reserved", total: -1}, {account: "available", total: 1}}},
+// movements are the operations on an order that move its money, by the kind of the entries (§2.5).
+var movements = map[string][]string{
+	"reserve": {history.OrderAccept, history.TaskSelect},
+	"payment": {history.OrderComplete},
+	"refund":  {history.OrderApproveRefund},
 }
 
 // causesOf are the requests that may have caused an entry.
 func (r *run) causesOf(e *history.Entry) (causes []*request) {
 	for _, q := range r.ofOrders[e.OrderID] {
-		if slices.Contains(movements[e.Kind].operations, q.operation()) && (e.OperationID == "" || e.OperationID == q.id) {
+		if slices.Contains(movements[e.Kind], q.operation()) && (e.OperationID == "" || e.OperationID == q.id) {
 			causes = append(causes, q)
 		}
 	}
 	return causes
-}
-
-// checkPostings counts each entry of an order that there is, less those that have to be.
-func checkPostings(r *run, f *Finding) {
-	balance := make(map[string]int)
-	count := func(agent, order, kind, account string, delta int64, by int) {
-		f.Looked++
-		balance[fmt.Sprintf("%s of order %s: %+d %s of %s", kind, order, delta, account, agent)] += by
-	}
-	for id, o := range r.orders {
-		for _, e := range o.Events {
-			for kind, m := range movements {
-				if !slices.Contains(m.operations, "order."+e.Action) {
-					continue
-				}
-				for _, p := range m.postings {
-					owner := o.Order.CustomerID
-					if p.contractor {
-						owner = o.Order.ContractorID
-					}
-					count(r.handles[owner], id, kind, p.account, p.total*o.Order.TotalMinor+p.amount*o.Order.AmountMinor, -1)
-				}
-			}
-		}
-	}
-	for agent, entries := range r.Final.Entries {
-		for _, e := range entries {
-			if _, ofOrder := movements[e.Kind]; ofOrder || e.OrderID != "" {
-				count(agent, e.OrderID, e.Kind, e.AccountKind, e.DeltaMinor, 1)
-			}
-		}
-	}
-	for _, entry := range sorted(balance) {
-		switch by := balance[entry]; {
-		case by > 0:
-			f.violatedf("%s is there %d times too often", entry, by)
-		case by < 0:
-			f.violatedf("%s is missing %d times", entry, -by)
-		}
-	}
 }
 
 // initialGrant is the credit of a registration, in minor units (§2.5).
@@ -228,33 +175,4 @@ func (l *ledger) read(a *history.Attempt, f *Finding) (c call[int], ok bool) {
 func (l *ledger) balances(w history.Wallet, c call[int]) call[int] {
 	c.step = func(state int, _ bool) (bool, int) { return l.after[state].wallet == w, state }
 	return c
-}
-
-// moneyMayBeShort reports whether at some moment of an attempt the customer's balance may have been below what it reserves.
-func (r *run) moneyMayBeShort(a *history.Attempt) bool {
-	needed, payer := sent(a).ConfirmedTotalMinor, a.Agent // of a selected response
-	if a.Operation == history.TaskCreate {
-		needed = sent(a).AmountMinor * 11 / 10 // at a fee of 10 %
-	}
-	if o := r.orders[a.Subject]; o != nil {
-		needed, payer = o.Order.TotalMinor, r.handles[o.Order.CustomerID]
-	}
-	if needed == 0 || r.Final.Entries == nil {
-		return true // its price is not known, or the entries are not yet
-	}
-	l := newLedger(payer, r.Final.Entries[payer], new(Finding))
-	for k := 1; k < len(l.after); k++ {
-		if k > 1 && l.visible(r, k-1, new(Finding)).start > a.End {
-			return false // the transaction was not there yet
-		}
-		isOver := false
-		if k+1 < len(l.after) {
-			next := l.visible(r, k, new(Finding))
-			isOver = !next.pending && next.end < a.Start
-		}
-		if !isOver && l.after[k].wallet.AvailableMinor < needed {
-			return true
-		}
-	}
-	return false
 }

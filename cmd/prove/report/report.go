@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"text/template"
 	"time"
@@ -81,21 +80,6 @@ func (r *Result) Write(folder string) error {
 		}
 	}
 	return nil
-}
-
-// Count writes a number with a comma every three digits.
-func Count(n int) string {
-	digits := strconv.Itoa(n)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
-}
-
-// Clock writes a time of the run as minutes and seconds.
-func Clock(t time.Duration) string {
-	whole := int(t.Round(time.Second).Seconds())
-	return fmt.Sprintf("%d:%02d", whole/60, whole%60)
 }
 
 // Seconds writes a length of time.

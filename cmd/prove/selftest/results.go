@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"stoa/cmd/prove/report"
@@ -21,9 +19,7 @@ type Result struct {
 	By string `json:"by,omitempty"`
 	// After is the time from the servers' start until then.
 	After time.Duration `json:"after,omitempty"`
-	// Load is the load of the machine in the last minute of the proof; 0 if it is not known.
-	Load float64 `json:"load,omitempty"`
-	// Version is the version of the server in which the bug was planted, as its program names it; empty if it is not known.
+	// Version is the version of the server in which the bug was planted.
 	Version string `json:"version,omitempty"`
 	// Violation is the first one; NotTried is why there is no result: no proof could run, or a fault could not be injected.
 	Violation string `json:"violation,omitempty"`
@@ -41,25 +37,11 @@ func (r Result) Verdict() string {
 	return "missed"
 }
 
-// Commit is the commit that the version names, or the whole version.
-func (r Result) Commit() string {
-	_, commit, found := strings.Cut(r.Version, "+git")
-	if !found {
-		return r.Version
-	}
-	_, commit, _ = strings.Cut(commit, ".")
-	return commit
-}
-
 // Report is the result of a self-test.
 type Report struct {
 	report.Result
 
-	Minutes           float64
-	Seed              uint64
-	Processes, Agents int
-	Faults            string
-	Results           []Result
+	Results []Result
 	// Without is the result of the server without a bug; nil if that was not tried.
 	Without *Result
 }
@@ -74,7 +56,7 @@ func (r *Report) Found() (found int) {
 	return found
 }
 
-// Fill writes verdict and tables of the result anew.
+// Fill writes verdict and table of the result anew.
 func (r *Report) Fill() {
 	without := "In the server without a bug nothing was found."
 	switch {
@@ -83,29 +65,18 @@ func (r *Report) Fill() {
 	case r.Without.By != "":
 		without = "The server without a bug failed, too: " + r.Without.By + "."
 	}
-	r.Verdict = fmt.Sprintf("**%d of %d bugs were found.** %s", r.Found(), len(r.Results), without)
-	bugs := report.Table{Title: "Bugs", Head: []string{"bug", "promise that it breaks", "found by", "after", "load", "version"}}
+	r.Verdict = fmt.Sprintf("**%d of %d bugs were found.** %s %d were not tried.", r.Found(), len(r.Results), without, len(catalogue)-len(r.Results))
+	bugs := report.Table{Title: "Bugs", Head: []string{"bug", "promise that it breaks", "found by", "after", "version"}}
 	for _, result := range r.Results {
-		after, load := "", ""
-		if result.By != "" {
-			after = report.Seconds(result.After)
-		}
-		if result.Load > 0 {
-			load = strconv.FormatFloat(result.Load, 'f', 0, 64)
-		}
-		bugs.Rows = append(bugs.Rows, []string{result.Bug.Name, result.Bug.Promise, result.Verdict(), after, load, result.Commit()})
+		bugs.Rows = append(bugs.Rows, []string{
+			result.Bug.Name, result.Bug.Promise, result.Verdict(), report.Seconds(result.After), result.Version,
+		})
 	}
-	r.Tables = []report.Table{{Title: "Proofs", Head: []string{"", ""}, Rows: [][]string{
-		{"minutes of load", strconv.FormatFloat(r.Minutes, 'f', -1, 64)},
-		{"seed", strconv.FormatUint(r.Seed, 10)},
-		{"servers, agents", fmt.Sprintf("%d, %d", r.Processes, r.Agents)},
-		{"faults, besides those that a row names", r.Faults},
-		{"bugs of the catalogue that were not tried", strconv.Itoa(len(catalogue) - len(r.Results))},
-	}}, bugs}
+	r.Tables = []report.Table{bugs}
 }
 
-// Load reads results of earlier runs from a file, which may be missing. A name that the catalogue has no more is left out; the server
-// without a bug has none.
+// Load reads results of earlier runs from a file, which may be missing. A bug that the catalogue has no more is left out; the server
+// without a bug has no name.
 func (r *Report) Load(file string) error {
 	text, err := os.ReadFile(file)
 	if file == "" || errors.Is(err, fs.ErrNotExist) {
@@ -116,10 +87,9 @@ func (r *Report) Load(file string) error {
 		err = json.Unmarshal(text, &all)
 	}
 	for _, result := range all {
-		switch {
-		case result.Bug.Name == "":
+		if result.Bug.Name == "" {
 			r.Without = &result
-		case result.Bug.Promise != "":
+		} else if result.Bug.Promise != "" {
 			r.Add(result)
 		}
 	}
@@ -136,10 +106,7 @@ func (r *Report) Keep(file string) error {
 		all = append(all, *r.Without)
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(file, text, 0o600)
+	return errors.Join(err, os.WriteFile(file, text, 0o600))
 }
 
 // Add adds a result in the place of an earlier one of that bug, in the order of the catalogue.
@@ -154,16 +121,4 @@ func (r *Report) Untried(bugs []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(bugs), func(b Row) bool {
 		return slices.ContainsFunc(r.Results, func(result Result) bool { return result.Bug.Name == b.Name && result.NotTried == "" })
 	})
-}
-
-// Load is how many programs wanted the machine on average over the last minute; 0 if that is not known.
-func Load() (load float64) {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return 0
-	}
-	if _, err := fmt.Sscan(string(text), &load); err != nil {
-		return 0
-	}
-	return load
 }

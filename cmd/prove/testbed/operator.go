@@ -100,12 +100,6 @@ func (b *Bed) ReissueToken(ctx context.Context, agent string) (token string, err
 	return made.ReissueToken.Token, err
 }
 
-// AnswerFeedback answers an agent's feedback.
-func (b *Bed) AnswerFeedback(ctx context.Context, id string) error {
-	return b.operate(ctx, b.Servers[0], "answerFeedback", id, "$id: ID!, $answer: String!", "id: $id, answer: $answer, reason: $reason) { id }",
-		map[string]any{"id": id, "answer": "Thank you."}, new(any))
-}
-
 // Audit returns the procedures and targets of all entries of the audit log, the newest first.
 func (b *Bed) Audit(ctx context.Context) (entries []string, err error) {
 	operator, err := client.Connection{Address: b.Servers[0].Operator, Token: operatorToken}.Client()

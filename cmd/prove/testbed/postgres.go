@@ -29,7 +29,6 @@ log_line_prefix = '%%m [%%p] %%q%%d '
 timezone = 'UTC'
 max_wal_size = 128MB
 shared_buffers = 64MB
-ssl = %v
 listen_addresses = '%s'
 port = %s
 `
@@ -97,7 +96,7 @@ type Postgres struct {
 }
 
 // newPostgres initialises the cluster on a disk of a size and starts it.
-func newPostgres(ctx context.Context, folder string, diskSize int64, withTLS bool) (p *Postgres, err error) {
+func newPostgres(ctx context.Context, folder string, diskSize int64) (p *Postgres, err error) {
 	p = &Postgres{folder: folder}
 	if p.account, err = newAccount(filepath.Dir(folder), "database"); err != nil {
 		return p, err
@@ -111,19 +110,13 @@ func newPostgres(ctx context.Context, folder string, diskSize int64, withTLS boo
 	if err := p.own(folder); err != nil {
 		return p, err
 	}
-	preparations := []*exec.Cmd{p.command(ctx, folder, filepath.Join(p.programs, "initdb"), "-D", folder, "--username=postgres",
-		"--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions")}
-	if withTLS { // the certificate signs itself
-		preparations = append(preparations, p.command(ctx, folder, "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes",
-			"-days", "365", "-subj", "/CN=localhost", "-keyout", "server.key", "-out", "server.crt"))
-	}
-	for _, preparation := range preparations {
-		if out, err := preparation.CombinedOutput(); err != nil {
-			return p, fmt.Errorf("%s: %w\n%s", preparation.Path, err, out)
-		}
+	initialise := p.command(ctx, folder, filepath.Join(p.programs, "initdb"), "-D", folder, "--username=postgres",
+		"--auth=trust", "--encoding=UTF8", "--locale=C.UTF-8", "--no-instructions")
+	if out, err := initialise.CombinedOutput(); err != nil {
+		return p, fmt.Errorf("initdb: %w\n%s", err, out)
 	}
 	host, port, _ := net.SplitHostPort(p.Address) // freeAddress has both
-	text := fmt.Sprintf(settings, withTLS, host, port)
+	text := fmt.Sprintf(settings, host, port)
 	if err := os.WriteFile(filepath.Join(folder, "postgresql.auto.conf"), []byte(text), 0o600); err != nil {
 		return p, err
 	}

@@ -96,11 +96,8 @@ func (s *Server) start(ctx context.Context) error {
 		return err
 	}
 	parameters := "sslmode=disable"
-	switch {
-	case s.bed.Failover:
+	if s.bed.Failover {
 		parameters += primaryOnly
-	case s.bed.TLS:
-		parameters = "sslmode=require"
 	}
 	command := exec.CommandContext(context.WithoutCancel(ctx), program, "serve")
 	command.Env = append(os.Environ(),

@@ -28,8 +28,6 @@ type Config struct {
 	Clocks bool
 	// Processes is the number of servers.
 	Processes int
-	// TLS is whether servers and database talk through it.
-	TLS bool
 	// Failover is whether a primary and a standby take each other's place. Then Bed.Cluster is set, else Bed.Database.
 	Failover bool
 	// Roomy is whether the disks have room for hours of load.
@@ -128,7 +126,7 @@ func (b *Bed) startDatabase(ctx context.Context, size int64) (err error) {
 		b.Cluster, err = newPatroni(ctx, filepath.Join(b.Folder, "cluster"))
 		url = b.Cluster.URL("postgres", "stoa")
 	} else {
-		b.Database, err = newPostgres(ctx, filepath.Join(b.Folder, "database"), size, b.TLS)
+		b.Database, err = newPostgres(ctx, filepath.Join(b.Folder, "database"), size)
 		url = b.Database.url("stoa")
 	}
 	if err != nil {

@@ -2,8 +2,6 @@ package workload
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	mathrand "math/rand/v2"
 	"net"
@@ -12,9 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/crypto/nacl/box"
-
 	"stoa/cmd/prove/history"
+	"stoa/rest/client"
 )
 
 // Agent is one agent. Its methods act, listen and seekOwner run side by side; a member without another note belongs to act.
@@ -28,13 +25,13 @@ type Agent struct {
 	// chance is the source of the listening half.
 	chance *mathrand.Rand
 
-	public, private *[32]byte
-	friends         []*Agent
-	owner           owner
+	keys    client.Keys
+	friends []*Agent
+	owner   owner
 	// tokens counts the tokens that the agent has had before the present one.
 	tokens int
-	// tools: the agent calls tools instead of half of its requests. closes: it closes and opens its profile.
-	tools, closes bool
+	// closes: the agent closes and opens its profile.
+	closes bool
 	// mu guards what follows, which all three use.
 	mu    sync.Mutex
 	token string
@@ -65,14 +62,14 @@ func (a *Agent) dialer() *net.Dialer {
 func (w *Workload) candidate(handle string) *Agent {
 	a := w.newStranger(len(w.registered))
 	a.Handle = handle
-	a.public, a.private, _ = box.GenerateKey(rand.Reader) // it never fails
+	a.keys, _ = client.NewKeys() // it never fails
 	return a
 }
 
 // registration is the request that registers an agent.
 func (a *Agent) registration() request {
 	return request{operation: history.Register, subject: a.Handle,
-		body: members{"handle": a.Handle, "display_name": a.Handle, "encryption_public_key": a.key()}}
+		body: members{"handle": a.Handle, "display_name": a.Handle, "encryption_public_key": a.keys.Public()}}
 }
 
 // newAgent registers an agent, before there are faults.
@@ -128,10 +125,6 @@ func (a *Agent) bearer() string {
 	defer a.mu.Unlock()
 	return a.token
 }
-
-func (a *Agent) key() string { return encode(a.public[:]) }
-
-func encode(raw []byte) string { return base64.StdEncoding.EncodeToString(raw) }
 
 // friend draws one of the friends.
 func (a *Agent) friend() *Agent { return one(a.random, a.friends) }
@@ -207,10 +200,8 @@ var actions = []weighted[func(a *Agent, ctx context.Context)]{
 	{1, (*Agent).readTask},
 	{2, (*Agent).dealWithPosts},
 	{2, (*Agent).changeProfile},
-	{1, (*Agent).report},
 	{2, (*Agent).rateOrder},
 	{2, (*Agent).dealWithDrafts},
-	{1, (*Agent).useTool},
 }
 
 // act does one thing after the other until ctx ends.

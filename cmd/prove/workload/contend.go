@@ -22,8 +22,7 @@ const (
 )
 
 var contended = []string{
-	"orders", "accounts", "contacts", "message_guards", "tasks", "responses", "attachments", "drafts", "ratings", "operations", "email_challenges",
-	"posts",
+	"orders", "accounts", "contacts", "message_guards", "tasks", "responses", "attachments", "drafts", "ratings", "operations",
 }
 
 // arena is the agents that contend. It belongs to contend.
@@ -31,8 +30,6 @@ type arena struct {
 	random *rand.Rand
 	// strangers are pairs of agents of the run that have no contact yet.
 	strangers [][2]*Agent
-	// challenges counts the addresses that were named.
-	challenges int
 }
 
 // contentions are requests of several agents at the same moment through different servers. At most one of them may succeed.
@@ -43,8 +40,6 @@ var contentions = []weighted[func(w *Workload, ctx context.Context)]{
 	{2, (*Workload).contendForNonce},
 	{2, (*Workload).contendForTask},
 	{2, (*Workload).contendForUpload},
-	{1, (*Workload).contendForChallenge},
-	{2, (*Workload).contendForPost},
 }
 
 // newRivals registers the agents that contend, and befriends them all.
@@ -160,7 +155,7 @@ func (w *Workload) contendForOrder(ctx context.Context) {
 	}
 	rivals[2].read(ctx, o.id) // it has no part in it
 	const steps = 10
-	replied := false
+	replied, rated := false, false
 	for range steps {
 		state, version := o.seen()
 		if len(clashes[state]) == 0 || ctx.Err() != nil {
@@ -172,6 +167,10 @@ func (w *Workload) contendForOrder(ctx context.Context) {
 			if draft := buyer.newestDraft(ctx, o); draft != "" {
 				w.contest(ctx, moving{buyer, reply(o, draft)}, moving{buyer, reply(o, draft)})
 			}
+		}
+		if state == "delivered" && !rated { // too early
+			rated = true
+			buyer.repeat(ctx, buyer.rating(o))
 		}
 		var all []moving
 		for _, c := range one(w.arena.random, clashes[state]) {
@@ -327,31 +326,4 @@ func (w *Workload) contendForUpload(ctx context.Context) {
 		all = append(all, moving{a, upload(uuid.NewString(), picture(w.arena.random), "many.png")})
 	}
 	w.contest(ctx, all...)
-}
-
-// contendForChallenge enters five wrong codes at once, which end the challenge, and then the right one.
-func (w *Workload) contendForChallenge(ctx context.Context) {
-	a := w.drawRivals()[0]
-	w.arena.challenges++
-	a.owner.family, a.owner.others = "", 1_000_000+w.arena.challenges
-	a.guessOut(ctx, func(all []request) {
-		var guesses []moving
-		for _, r := range all {
-			guesses = append(guesses, moving{a, r})
-		}
-		w.contest(ctx, guesses...)
-	})
-}
-
-// contendForPost has a post changed and deleted at once, and read by others after that.
-func (w *Workload) contendForPost(ctx context.Context) {
-	rivals := w.drawRivals()
-	author, reader := rivals[0], rivals[1]
-	p, ok := author.write(ctx, members{"text": "What I have done today.", "visibility": "public"})
-	if !ok {
-		return
-	}
-	read := p.request(history.PostGet)
-	w.contest(ctx, moving{author, p.request(history.PostDelete)}, moving{author, p.update()})
-	w.contest(ctx, moving{author, read}, moving{reader, read}, moving{reader, request{operation: history.PostFeed}})
 }

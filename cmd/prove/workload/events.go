@@ -1,7 +1,6 @@
 package workload
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -46,7 +45,7 @@ func (a *Agent) life() time.Duration {
 	return time.Duration(a.chance.ExpFloat64() * float64(connectionLife))
 }
 
-// connection is one event socket, poll or stream.
+// connection is one event socket or poll.
 type connection struct {
 	*websocket.Conn
 
@@ -147,15 +146,12 @@ func timedOut(err error) bool {
 // isRefused reports that the server closed the socket because there are too many.
 func isRefused(err error) bool { return websocket.IsCloseError(err, 4429) }
 
-// listen keeps a socket open until ctx ends, leaves it now and then, half of the time to poll or to read a stream for a while, and
+// listen keeps a socket open until ctx ends, leaves it now and then, half of the time to poll for a while, and
 // acknowledges what comes at once, late, twice or never.
 func (a *Agent) listen(ctx context.Context) {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		switch a.chance.IntN(6) {
-		case 0, 1:
+		if a.chance.IntN(2) == 0 {
 			a.poll(ctx)
-		case 2:
-			a.stream(ctx)
 		}
 		if c, err := a.connect(ctx, "", a.version()); err == nil {
 			wait = 100 * time.Millisecond
@@ -233,52 +229,6 @@ func (a *Agent) ackMost(ctx context.Context, events ...frame) int {
 		}
 	}
 	return len(ids)
-}
-
-// stream receives events as server-sent events for about as long as a socket is kept, and acknowledges most of them by requests.
-func (a *Agent) stream(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, a.life())
-	defer cancel()
-	c := a.newConnection(a.version())
-	url := fmt.Sprintf("%s/api/v1/events/stream?version=%d", a.w.url, c.opened.Asked)
-	sent, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return
-	}
-	sent.Header.Set("Authorization", "Bearer "+a.bearer())
-	response, err := (&http.Client{Transport: a.client.Transport}).Do(sent)
-	if err != nil {
-		return
-	}
-	defer response.Body.Close()
-	recorded := history.Attempt{Agent: a.Handle, Operation: history.EventStream, Start: c.opened.ConnectedAt, End: a.w.Recorder.Now(),
-		Status: response.StatusCode, Process: response.Header.Get(testbed.ServerHeader), RetryAfter: response.Header.Get("Retry-After") != ""}
-	if response.StatusCode == http.StatusTooManyRequests {
-		recorded.Code = "rate_limited"
-	}
-	a.w.record(recorded)
-	if response.StatusCode != http.StatusOK {
-		pause(ctx, time.Second)
-		return
-	}
-	lines := bufio.NewScanner(response.Body)
-	lines.Buffer(nil, 1<<20)
-	for got := (frame{}); lines.Scan(); {
-		switch name, value, _ := strings.Cut(lines.Text(), ": "); name {
-		case "id":
-			got.EventID = value
-		case "event":
-			got.Kind = value
-		case "data":
-			got.Payload = json.RawMessage(value)
-		case "":
-			if got.EventID != "" {
-				c.received(got)
-				a.ackMost(ctx, got)
-			}
-			got = frame{}
-		}
-	}
 }
 
 // drain receives and acknowledges everything that waits for the agent.

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"stoa/cmd/prove/history"
+	"stoa/rest/client"
 )
 
 const (
@@ -62,35 +63,35 @@ var bursts = []burst{
 		}},
 }
 
-// BurstAgents registers the agents of one series of bursts.
-func (w *Workload) BurstAgents(ctx context.Context, series string) ([]*Agent, error) {
-	agents, err := w.newAgents(ctx, "burst_"+series+"_%d", len(bursts))
-	w.burst = append(w.burst, agents...)
-	for i, a := range agents {
-		if bursts[i].friend && err == nil {
-			err = a.befriend(ctx, w.Agents[0])
-		}
+// Burst exceeds each limit from many connections at once, over all servers, each by a new agent.
+func (w *Workload) Burst(ctx context.Context) (err error) {
+	if w.burst, err = w.newAgents(ctx, "burst_%d", len(bursts)); err != nil {
+		return err
 	}
-	return agents, err
-}
-
-// Burst exceeds each limit from many connections at once, over all servers.
-func (w *Workload) Burst(ctx context.Context, agents []*Agent) {
 	for i, b := range bursts {
-		b.Agent = agents[i].Handle
+		a := w.burst[i]
+		if b.friend {
+			if err := a.befriend(ctx, w.Agents[0]); err != nil {
+				return err
+			}
+		}
+		b.Agent = a.Handle
 		w.exceed(b, func(number int) {
-			r := b.make(agents[i], number)
+			r := b.make(a, number)
 			r.operation = b.Operation
-			if got := agents[i].once(ctx, r); r.id != "" && !got.final() {
-				agents[i].postpone(r)
+			if got := a.once(ctx, r); r.id != "" && !got.final() {
+				a.postpone(r)
 			}
 		})
 	}
+	w.burstSockets(ctx)
+	w.burstRegistrations(ctx)
+	return nil
 }
 
-// BurstRegistrations exceeds the limit of registrations from one address, and then that of all. No agent can register afterwards
+// burstRegistrations exceeds the limit of registrations from one address, and then that of all. No agent can register afterwards
 // for an hour.
-func (w *Workload) BurstRegistrations(ctx context.Context) {
+func (w *Workload) burstRegistrations(ctx context.Context) {
 	const addresses = 12
 	before := 0
 	w.Recorder.Record(func(h *history.History) {
@@ -103,11 +104,10 @@ func (w *Workload) BurstRegistrations(ctx context.Context) {
 	register := func(operation string, address int) {
 		stranger := w.newStranger(1000 + address)
 		defer stranger.client.CloseIdleConnections()
-		handle, id := "x"+strings.ReplaceAll(uuid.NewString(), "-", "")[:20], uuid.New()
-		key := slices.Concat(id[:], id[:])
-		key[31] &= 0x7f // a key of the curve
+		handle := "x" + strings.ReplaceAll(uuid.NewString(), "-", "")[:20]
+		keys, _ := client.NewKeys() // it never fails
 		stranger.once(ctx, request{operation: operation, subject: handle,
-			body: members{"handle": handle, "display_name": handle, "encryption_public_key": encode(key)}})
+			body: members{"handle": handle, "display_name": handle, "encryption_public_key": keys.Public()}})
 	}
 	alone := history.Burst{Limit: "registrations an hour of an address", Operation: "burst.register", Allowed: registrationsOfAddress,
 		Code: "registration_limited"}
@@ -148,9 +148,9 @@ func (w *Workload) exceeded(b history.Burst) {
 	w.Recorder.Record(func(h *history.History) { h.Bursts = append(h.Bursts, b) })
 }
 
-// BurstSockets opens more sockets of some agents than they may have, one agent after the other, and then more altogether, all at the
+// burstSockets opens more sockets of some agents than they may have, one agent after the other, and then more altogether, all at the
 // same time.
-func (w *Workload) BurstSockets(ctx context.Context) {
+func (w *Workload) burstSockets(ctx context.Context) {
 	const alone = 8
 	for i := range alone {
 		w.sockets(ctx, history.Burst{Limit: "sockets of an agent", Operation: "burst.socket", Allowed: placesOfAgent}, w.Agents[i:i+1], placesOfAgent+4)

@@ -3,14 +3,13 @@ package workload
 import (
 	"context"
 	"crypto/rand"
-	"encoding/base64"
 	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
-	"golang.org/x/crypto/nacl/box"
 
 	"stoa/cmd/prove/history"
+	"stoa/rest/client"
 )
 
 func newNonce() (nonce [24]byte) {
@@ -24,13 +23,12 @@ func (a *Agent) seal(to *Agent) request { return a.sealAs(uuid.NewString(), to, 
 // sealAs is the same under an id and a nonce, which may be another message's.
 func (a *Agent) sealAs(id string, to *Agent, nonce [24]byte) request {
 	text := fmt.Sprintf("%s to %s: %s", a.Handle, to.Handle, id)
-	sent := history.Sent{ClientMessageID: id, Sender: a.Handle, Recipient: to.Handle, Nonce: encode(nonce[:]), Text: text,
-		Ciphertext: encode(box.Seal(nil, []byte(text), &nonce, to.public, a.private))}
+	sealed, _ := a.keys.SealWith(to.ID, to.keys.Public(), text, id, nonce) // the key and the text are sound
+	sent := history.Sent{
+		ClientMessageID: id, Sender: a.Handle, Recipient: to.Handle, Nonce: sealed.Nonce, Text: text, Ciphertext: sealed.Ciphertext,
+	}
 	a.w.Recorder.Record(func(h *history.History) { h.Sent = append(h.Sent, sent) })
-	return request{operation: history.MessageSend, id: id, subject: to.Handle, body: members{
-		"recipient_id": to.ID, "client_message_id": id, "nonce": sent.Nonce, "ciphertext": sent.Ciphertext,
-		"encryption_version": "box-v1", "sender_public_key": a.key(), "recipient_public_key": to.key(),
-	}}
+	return request{operation: history.MessageSend, id: id, subject: to.Handle, body: sealed}
 }
 
 // sendMessage seals a text for a friend and sends it until it is answered.
@@ -56,19 +54,10 @@ func (a *Agent) allMessages(ctx context.Context, with *Agent) (all []history.Mes
 	}
 	read, err := pages[message](ctx, a, a.conversation(with), "messages", messageStep)
 	for _, m := range slices.Backward(read) {
-		m.Text = a.open(with, m.Nonce, m.Ciphertext)
+		m.Text, _ = a.keys.Open(client.Envelope{ // the judge sees if it does not open
+			Version: client.Version, SenderKey: with.keys.Public(), RecipientKey: a.keys.Public(), Nonce: m.Nonce, Ciphertext: m.Ciphertext,
+		})
 		all = append(all, m.Message)
 	}
 	return all, err
-}
-
-// open decrypts a message that either side sealed; the key is the same. It returns nothing if that fails.
-func (a *Agent) open(with *Agent, nonce, ciphertext string) string {
-	rawNonce, bad := base64.StdEncoding.DecodeString(nonce)
-	sealed, err := base64.StdEncoding.DecodeString(ciphertext)
-	if bad != nil || err != nil || len(rawNonce) != 24 {
-		return ""
-	}
-	text, _ := box.Open(nil, sealed, (*[24]byte)(rawNonce), with.public, a.private)
-	return string(text)
 }

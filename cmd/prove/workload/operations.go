@@ -20,10 +20,6 @@ type operation struct {
 	again   int
 	member  string
 	present bool
-	// tool is the tool that does the same (§4.11), with its arguments besides the members of the body. created: it answers with
-	// something new, unless the answer was stored.
-	tool    string
-	created bool
 }
 
 // oneOfMany is the value of again for operations that a run has many of, oneOfFew for the others.
@@ -33,9 +29,8 @@ const oneOfMany, oneOfFew = 10, 3
 var operations = map[string]operation{
 	history.Register:           {call: "POST /bots/register", kept: true, again: 1, member: "display_name"},
 	history.RegistrationVerify: {call: "POST /registration/email/verify"},
-	"me.get":                   {call: "GET /bots/me"},
 	"onboarding.get":           {call: "GET /bots/me/onboarding"},
-	history.ProfileUpdate:      {call: "PATCH /bots/me", kept: true, noted: true, tool: "update_profile"},
+	history.ProfileUpdate:      {call: "PATCH /bots/me", kept: true, noted: true},
 	history.CardGet:            {call: "GET /bots/$x", kept: true},
 
 	history.TokenRotate: {call: "POST /tokens/rotate"},
@@ -51,11 +46,11 @@ var operations = map[string]operation{
 	history.ContactRequest: {call: "POST /contacts/requests", kept: true},
 	history.ContactAccept:  {call: "POST /contacts/$x/accept", kept: true},
 	history.ContactBlock:   {call: "POST /contacts/$x/block", kept: true},
-	history.ContactList:    {call: "GET /contacts", kept: true},
+	history.ContactList:    {call: "GET /contacts"},
 	history.MessageSend:    {call: "POST /messages", kept: true, again: oneOfMany, member: "ciphertext"},
 	"message.list":         {call: "GET /messages?peer=$x"},
 
-	history.OrderCreate:        {call: "POST /orders", kept: true, again: oneOfMany, member: "title", tool: "offer_order", created: true},
+	history.OrderCreate:        {call: "POST /orders", kept: true, again: oneOfMany, member: "title"},
 	history.OrderGet:           {call: "GET /orders/$s", kept: true},
 	history.OrderAccept:        acting("accept", oneOfMany, "expected_version"),
 	history.OrderReject:        acting("reject", oneOfFew, "expected_version"),
@@ -66,34 +61,26 @@ var operations = map[string]operation{
 	history.OrderDispute:       acting("dispute", oneOfFew, "reason"),
 	history.OrderProposeRefund: acting("propose-refund", oneOfFew, "reason"),
 	history.OrderApproveRefund: acting("approve-refund", oneOfFew, "expected_version"),
-	history.OrderRate: {call: "POST /orders/$s/rating", kept: true, again: oneOfFew, member: "stars",
-		tool: "rate_order order_id=$s", created: true},
-	history.DraftList: {call: "GET /orders/$s/drafts", kept: true},
-	history.DraftSend: {call: "POST /orders/$s/drafts", kept: true, again: oneOfFew, member: "text",
-		tool: "drafts action=send order_id=$s", created: true},
-	history.DraftReply: {call: "POST /orders/$s/drafts/$o/reply", kept: true, again: oneOfFew, member: "text",
-		tool: "drafts action=reply order_id=$s draft_id=$o"},
-	history.ReceiptGet: {call: "GET /orders/$s/receipt", kept: true},
-	"receipt.list":     {call: "GET /receipts"},
-	"quote":            {call: "POST /orders/quote"},
+	history.OrderRate:          {call: "POST /orders/$s/rating", kept: true, again: oneOfFew, member: "stars"},
+	history.DraftList:          {call: "GET /orders/$s/drafts", kept: true},
+	history.DraftSend:          {call: "POST /orders/$s/drafts", kept: true, again: oneOfFew, member: "text"},
+	history.DraftReply:         {call: "POST /orders/$s/drafts/$o/reply", kept: true, again: oneOfFew, member: "text"},
+	"quote":                    {call: "POST /orders/quote"},
 
-	history.TaskCreate: {call: "POST /tasks", kept: true, tool: "post_task", created: true},
-	history.TaskGet:    {call: "GET /tasks/$s", kept: true},
-	history.TaskClose:  {call: "POST /tasks/$s/close", kept: true, tool: "take_back what=task task_id=$s"},
-	history.TaskRespond: {call: "POST /tasks/$s/responses", kept: true, again: oneOfFew, member: "text", present: true,
-		tool: "answer_task task_id=$s"},
+	history.TaskCreate:       {call: "POST /tasks", kept: true},
+	history.TaskGet:          {call: "GET /tasks/$s", kept: true},
+	history.TaskClose:        {call: "POST /tasks/$s/close", kept: true},
+	history.TaskRespond:      {call: "POST /tasks/$s/responses", kept: true, again: oneOfFew, member: "text", present: true},
 	history.ResponseList:     {call: "GET /tasks/$s/responses", kept: true},
-	history.ResponseUpdate:   {call: "PATCH /tasks/$o/responses/$s", kept: true, tool: "answer_task response_id=$s task_id=$o"},
-	history.ResponseWithdraw: {call: "DELETE /tasks/$o/responses/$s", kept: true, tool: "take_back what=answer response_id=$s task_id=$o"},
-	history.TaskSelect: {call: "POST /tasks/$o/select", kept: true, noted: true, again: oneOfFew, member: "confirmed_total_minor",
-		tool: "choose_answer task_id=$o", created: true},
+	history.ResponseUpdate:   {call: "PATCH /tasks/$o/responses/$s", kept: true},
+	history.ResponseWithdraw: {call: "DELETE /tasks/$o/responses/$s", kept: true},
+	history.TaskSelect:       {call: "POST /tasks/$o/select", kept: true, noted: true, again: oneOfFew, member: "confirmed_total_minor"},
 
-	history.PostCreate:  {call: "POST /posts", kept: true, noted: true, tool: "publish_post", created: true},
+	history.PostCreate:  {call: "POST /posts", kept: true, noted: true},
 	history.PostGet:     {call: "GET /posts/$s", kept: true},
-	history.PostUpdate:  {call: "PATCH /posts/$s", kept: true, noted: true, tool: "publish_post post_id=$s"},
-	history.PostDelete:  {call: "DELETE /posts/$s", kept: true, tool: "take_back what=post post_id=$s"},
+	history.PostUpdate:  {call: "PATCH /posts/$s", kept: true, noted: true},
+	history.PostDelete:  {call: "DELETE /posts/$s", kept: true},
 	history.PostFeed:    {call: "GET /posts?page_size=50", kept: true},
-	"post.list":         {call: "GET /posts?page_size=50"},
 	history.FileUpload:  {call: "POST /attachments", kept: true, again: oneOfFew, member: "file"},
 	history.FileUnsound: {call: "POST /attachments"},
 	"file.download":     {call: "GET /attachments/$s/download"},
@@ -101,27 +88,16 @@ var operations = map[string]operation{
 	history.WalletGet:     {call: "GET /wallet", kept: true},
 	history.WalletHistory: {call: "GET /wallet/history", kept: true},
 	"wallet.all":          {call: "GET /wallet/history"},
-	history.Report:        {call: "POST /feedback", kept: true, tool: "feedback"},
-	history.ToolCall:      {call: "POST /mcp", kept: true, page: true},
 	history.WebhookCreate: {call: "POST /webhooks"},
 	history.EventPoll:     {call: "GET /events"},
 	history.EventAck:      {call: "POST /events/acks"},
 
-	history.ExportCreate:   {call: "POST /exports", kept: true},
-	"export.get":           {call: "GET /exports/$x"},
-	"export.part":          {call: "GET /exports/$x"},
 	history.ErasureRequest: {call: "POST /bots/me/erasure", kept: true},
 	history.ErasureCancel:  {call: "DELETE /bots/me/erasure", kept: true},
-	history.ErasureGet:     {call: "GET /bots/me/erasure", kept: true},
 	history.ErasureDue:     {call: "GET /bots/me/erasure"},
 	history.PublicRead:     {call: "GET $x", kept: true},
 
-	"log.keys":            {call: "GET /.well-known/stoa-keys.json", kept: true, page: true},
-	"hook.keys":           {call: "GET /.well-known/stoa-keys.json", kept: true, page: true},
-	"log.receipt-keys":    {call: "GET /.well-known/jwks.json", kept: true, page: true},
-	history.LogCheckpoint: {call: "GET /log/$o/checkpoint", kept: true, page: true},
-	history.LogProof:      {call: "GET $x", kept: true, page: true},
-	"log.entries":         {call: "GET $x", page: true},
+	"hook.keys": {call: "GET /.well-known/stoa-keys.json", kept: true, page: true},
 
 	"burst.change":       {call: "POST /orders/quote"},
 	"burst.contact":      {call: "POST /contacts/requests"},
@@ -133,11 +109,10 @@ var operations = map[string]operation{
 
 // acting is an action on an order.
 func acting(action string, again int, member string) operation {
-	return operation{call: "POST /orders/$s/" + action, kept: true, again: again, member: member,
-		tool: "act_on_order action=" + action + " order_id=$s"}
+	return operation{call: "POST /orders/$s/" + action, kept: true, again: again, member: member}
 }
 
-// fill puts the names of a request into a path or a tool's arguments.
+// fill puts the names of a request into a path.
 func (r request) fill(template string) string {
 	return strings.NewReplacer("$s", r.subject, "$o", r.of, "$x", r.part).Replace(template)
 }

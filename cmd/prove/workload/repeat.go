@@ -135,5 +135,5 @@ func otherText(name, text string) string {
 		return strings.TrimSpace(text) + " indeed"
 	}
 	sealed[0] ^= 1
-	return encode(sealed)
+	return base64.StdEncoding.EncodeToString(sealed)
 }

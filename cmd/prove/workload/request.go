@@ -198,17 +198,9 @@ func (a *Agent) once(ctx context.Context, r request) answer {
 	if o.noted {
 		recorded.Sent = body.raw
 	}
-	if call := a.byTool(r); call != nil {
-		recorded.Tool = true
-		method, path, body, token = http.MethodPost, toolPath, content(call), cmp.Or(token, a.bearer())
-	}
 	got, err := a.exchange(ctx, r, method, path, token, body, &recorded)
 	if err != nil {
 		recorded.Failure = err.Error()
-	}
-	if recorded.Tool {
-		got, recorded.Replayed = a.untold(r, got)
-		recorded.RetryAfter = recorded.RetryAfter || got.retryAfter > 0
 	}
 	recorded.End, recorded.Status, recorded.Code = a.w.Recorder.Now(), got.status, got.code
 	if o.kept && !r.discreet && got.succeeded() {
@@ -237,9 +229,6 @@ func (a *Agent) exchange(
 	headers := map[string]string{"Content-Type": body.kind, testbed.ChosenHeader: r.server}
 	if token != "" {
 		headers["Authorization"] = "Bearer " + token
-	}
-	if path == toolPath {
-		headers["Accept"], headers["MCP-Protocol-Version"] = "application/json, text/event-stream", protocol
 	}
 	for name, value := range headers {
 		if value != "" {

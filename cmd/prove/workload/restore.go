@@ -2,16 +2,13 @@ package workload
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"stoa/cmd/prove/history"
-	"stoa/rest/client/keylog"
+	"stoa/rest/client"
 )
 
 // restores holds the moments of backups that are restored.
@@ -19,8 +16,6 @@ type restores struct {
 	// lasting is held while an agent's token changes, and from a backup to the end of its restore: an agent that lost a new token
 	// could not go on.
 	lasting sync.Mutex
-	// epoch is the number of the key log's present epoch, 0 for the first one.
-	epoch atomic.Int64
 
 	mu sync.Mutex
 	// begun is when the backup began that may be restored; lost are the spans of those that were.
@@ -56,7 +51,10 @@ func (w *Workload) Forget() {
 // Resume implements faults.Agents. The judge knows whether an order may be gone.
 func (w *Workload) Resume(ctx context.Context) {
 	defer w.restores.lasting.Unlock()
-	w.findEpoch(ctx)
+	start := w.Recorder.Now()
+	if _, err := w.log.AcceptEpoch(ctx, ""); client.Alarm(err) {
+		w.watcher.audited(history.LogAudit, start, err)
+	}
 	unseen := func(o *order) bool { _, version := o.seen(); return version == 0 }
 	for _, o := range w.orders.list(unseen) {
 		if w.byID(o.customer).read(ctx, o.id).status == http.StatusNotFound {
@@ -70,23 +68,4 @@ func (w *Workload) mayBeLost(at time.Time) bool {
 	w.restores.mu.Lock()
 	defer w.restores.mu.Unlock()
 	return slices.ContainsFunc(w.restores.lost, func(span [2]time.Time) bool { return at.After(span[0]) && at.Before(span[1]) })
-}
-
-// findEpoch reads which epoch of the key log is the present one.
-func (w *Workload) findEpoch(ctx context.Context) {
-	a := w.newStranger(epochFinder)
-	defer a.client.CloseIdleConnections()
-	origin := a.once(ctx, request{operation: "log.keys"}).text("log.origin")
-	if _, epoch, err := keylog.HostOf(origin); err == nil {
-		w.restores.epoch.Store(int64(epoch))
-	}
-}
-
-// epochName is the number of the present epoch of the key log as a text, inEpoch the path of something in it.
-func (w *Workload) epochName() string          { return strconv.FormatInt(max(w.restores.epoch.Load(), 1), 10) }
-func (w *Workload) inEpoch(path string) string { return fmt.Sprintf("/log/%s/%s", w.epochName(), path) }
-
-// checkpoint is a request for the head of the key log.
-func (w *Workload) checkpoint() request {
-	return request{operation: history.LogCheckpoint, of: w.epochName()}
 }

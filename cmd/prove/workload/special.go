@@ -3,6 +3,7 @@ package workload
 import (
 	"context"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,25 +22,31 @@ const (
 // wake its socket by itself, and one that comes late has a socket that was open before and after it.
 type quiet struct {
 	agents []*Agent
-	// begun is closed when the sockets are to open, ended when they may end, done when they have.
-	begun, ended, done chan struct{}
+	// begin opens the sockets, which end with the run at the latest; end ends them.
+	begin, end func()
 	// over is when the load ended.
 	over time.Time
 }
 
-// newQuiet registers both. Their sockets end with ctx.
+// newQuiet registers both.
 func (w *Workload) newQuiet(ctx context.Context) (err error) {
-	w.quiet = quiet{begun: make(chan struct{}), ended: make(chan struct{}), done: make(chan struct{})}
 	if w.quiet.agents, err = w.newAgents(ctx, "quiet_%d", 2); err != nil {
 		return err
 	}
-	go w.keepSockets(ctx)
+	w.quiet.begin = func() {
+		ctx, stop := context.WithCancel(ctx)
+		var open sync.WaitGroup
+		for i, a := range w.quiet.agents {
+			open.Go(func() { a.keepSocket(ctx, w.servers[i%len(w.servers)]) })
+		}
+		w.quiet.end = func() { stop(); open.Wait() }
+	}
 	return w.quiet.agents[0].befriend(ctx, w.quiet.agents[1])
 }
 
 // converse has both write until ctx ends, from two loops each, since one may have to wait.
 func (w *Workload) converse(ctx context.Context) {
-	close(w.quiet.begun)
+	w.quiet.begin()
 	var all []func()
 	for i, a := range w.quiet.agents {
 		write := func() {
@@ -62,30 +69,6 @@ func (a *Agent) wayTo(recipient int) int {
 		return recipient % n
 	}
 	return (recipient + 1 + a.roll(n-1)) % n
-}
-
-// keepSockets keeps one socket of each open, through its own server, from begun until ended.
-func (w *Workload) keepSockets(ctx context.Context) {
-	defer close(w.quiet.done)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	select {
-	case <-w.quiet.begun:
-	case <-ctx.Done():
-		return
-	}
-	go func() {
-		select {
-		case <-w.quiet.ended:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
-	var all []func()
-	for i, a := range w.quiet.agents {
-		all = append(all, func() { a.keepSocket(ctx, w.servers[i%len(w.servers)]) })
-	}
-	together(all...)
 }
 
 // keepSocket acknowledges all events but one in four, which stay until the end.
@@ -111,8 +94,7 @@ func (a *Agent) keepSocket(ctx context.Context, server string) {
 // endSockets ends them a while after the last message.
 func (w *Workload) endSockets(ctx context.Context) {
 	pause(ctx, time.Until(w.quiet.over.Add(quietEnd)))
-	close(w.quiet.ended)
-	<-w.quiet.done
+	w.quiet.end()
 }
 
 const (

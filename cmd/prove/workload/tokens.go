@@ -51,7 +51,7 @@ func (w *Workload) newProven(ctx context.Context, handle string) (*Agent, error)
 	a := w.candidate(handle)
 	address := "owner@" + strings.ReplaceAll(handle, "_", "-") + ".example" // agents see the first letter and the domain only
 	got, err := a.need(ctx, request{operation: history.OwnerRequest, subject: address, part: "/registration/",
-		body: members{"email": address, "handle": handle, "encryption_public_key": a.key()}}, nil)
+		body: members{"email": address, "handle": handle, "encryption_public_key": a.keys.Public()}}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (w *Workload) newProven(ctx context.Context, handle string) (*Agent, error)
 		return nil, err
 	}
 	r = a.registration()
-	r.id, r.body = handle, members{"handle": handle, "display_name": handle, "encryption_public_key": a.key(),
+	r.id, r.body = handle, members{"handle": handle, "display_name": handle, "encryption_public_key": a.keys.Public(),
 		"owner_challenge_id": challenge, "owner_verification_token": got.text("verification_token")}
 	one, _ := a.pair(ctx, r, r)
 	changed, _ := r.differing()

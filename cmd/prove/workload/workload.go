@@ -21,6 +21,7 @@ import (
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/testbed"
+	"stoa/rest/client"
 )
 
 // Workload is the agents of one run.
@@ -36,10 +37,10 @@ type Workload struct {
 	orders  shelf[*order]
 	tasks   shelf[*task]
 	posts   shelf[post]
-	reports shelf[string]
 	// Agents that have one part each.
 	rivals, burst, spares, crowd, tricklers, slow []*Agent
-	guesser                                       *Agent
+	guesser, watcher                              *Agent
+	log                                           *client.KeyLog
 	quiet                                         quiet
 	hooks                                         []*hook
 	arena                                         arena
@@ -47,7 +48,7 @@ type Workload struct {
 	// registered are all agents, those of the bursts included.
 	registered []*Agent
 	mails      mailbox
-	// connections counts the sockets, polls and streams of the run.
+	// connections counts the sockets and polls of the run.
 	connections atomic.Int64
 }
 
@@ -62,7 +63,7 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 		return nil, err
 	}
 	for i, a := range w.Agents {
-		a.tools, a.closes = i%3 == 2 && !w.older(), i%2 == 1
+		a.closes = i%2 == 1
 		if !a.closes {
 			if err := a.completeProfile(ctx); err != nil {
 				return nil, err
@@ -79,7 +80,7 @@ func New(ctx context.Context, recorder *history.Recorder, bed *testbed.Bed, seed
 		}
 	}
 	for _, prepare := range []func(context.Context) error{
-		w.newRivals, w.newSlow, w.newSpares, w.newHooks, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.earn,
+		w.newRivals, w.newSlow, w.newSpares, w.newHooks, w.newTwins, w.newCrowd, w.newQuiet, w.newTricklers, w.newGuesser, w.newWatcher, w.earn,
 	} {
 		if err := prepare(ctx); err != nil {
 			return nil, err
@@ -114,9 +115,6 @@ func (w *Workload) Settle(ctx context.Context) error {
 	for _, a := range slices.Concat(w.burst, w.quiet.agents, []*Agent{w.guesser}) {
 		a.settle(ctx) // others receive what it sends
 	}
-	if err := w.answerFeedback(ctx); err != nil {
-		return err
-	}
 	var beside sync.WaitGroup
 	beside.Go(func() { w.settleGuesser(ctx) })
 	defer beside.Wait()
@@ -131,6 +129,11 @@ func (w *Workload) Settle(ctx context.Context) error {
 	w.endSockets(ctx)
 	others := slices.Concat(w.burst, w.crowd, w.quiet.agents)
 	return each(ctx, slices.DeleteFunc(others, func(a *Agent) bool { return len(a.friends) == 0 }), (*Agent).drain)
+}
+
+// signedIn are the registered agents that have a token: it may have been lost with an answer.
+func (w *Workload) signedIn() []*Agent {
+	return slices.DeleteFunc(slices.Clone(w.registered), func(a *Agent) bool { return a.bearer() == "" })
 }
 
 // all are the agents that work during the run.

@@ -11,8 +11,6 @@ import (
 	"image/png"
 	"math/rand/v2"
 	"mime/multipart"
-	"net/http"
-	"strings"
 
 	"github.com/google/uuid"
 
@@ -105,35 +103,6 @@ func (a *Agent) completeProfile(ctx context.Context) error {
 	}
 	if _, ok := a.write(ctx, members{"text": "What I can do.", "kind": "portfolio", "visibility": "public"}); !ok {
 		return fmt.Errorf("%s cannot write a post", a.Handle)
-	}
-	return nil
-}
-
-// report reports another agent to the operators, mostly twice at the same moment.
-func (a *Agent) report(ctx context.Context) {
-	other := a.stranger()
-	r := request{operation: history.Report, subject: other.Handle,
-		body: members{"kind": "report", "text": "Only for the proof.", "subject": members{"type": "bot", "id": other.ID}}}
-	first, second := a.pair(ctx, r, r)
-	for _, got := range []answer{first, second} {
-		if id := got.text("feedback.id"); id != "" {
-			a.w.reports.findOrAdd(func(known string) bool { return known == id }, id)
-		}
-	}
-}
-
-// answerFeedback has an operator answer all reports, once the faults are over.
-func (w *Workload) answerFeedback(ctx context.Context) error {
-	for _, id := range w.reports.list(every[string]) {
-		recorded := history.Attempt{Operation: history.FeedbackAnswer, Subject: id, Start: w.Recorder.Now(), Status: http.StatusOK}
-		if err := w.bed.AnswerFeedback(ctx, id); err != nil {
-			if !strings.Contains(err.Error(), "not_found") {
-				return err
-			}
-			recorded.Status, recorded.Code = http.StatusNotFound, "not_found" // a restore may have undone it
-		}
-		recorded.End = w.Recorder.Now()
-		w.record(recorded)
 	}
 	return nil
 }
