@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,14 +46,14 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	from, err := newResult(ctx, "Bugs planted on purpose", c.Server,
+	made, err := newResult(ctx, "Bugs planted on purpose", c.Server,
 		fmt.Sprintf("make prove PROVEFLAGS='self-test --minutes %g --seed %d --processes %d --agents %d --faults %s'",
 			c.Minutes, c.Seed, c.Processes, c.Agents, c.Faults))
 	if err != nil {
 		return err
 	}
-	r := &selftest.Report{Result: *from}
-	if err := r.Load(c.Results); err != nil {
+	r, err := selftest.Load(c.Results)
+	if err != nil {
 		return err
 	}
 	bugs = r.Untried(c.Share.Rows(bugs))
@@ -62,33 +63,40 @@ func (c *selfTestCommand) Run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(folder) //nolint:errcheck // programs in a folder for them
 	builder := selftest.Builder{Root: c.Root, Folder: folder, Program: c.Server}
-	servers := buildAhead(ctx, builder, bugs)
-	if c.Without && r.Without == nil {
-		result := c.prove(ctx, built{program: c.Server})
-		result.Version = programVersion(from.Version)
-		logf("without a bug: %s %s", result.Verdict(), result.Violation)
-		r.Without = &result
-	}
-	for next := range servers {
+	try := func(next built) error {
 		result := c.prove(ctx, next)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		result.Version = programVersion(from.Version)
-		logf("%s: %s %s %s", next.bug.Name, result.Verdict(), result.After.Round(time.Second), result.Violation)
-		r.Add(result)
-		if err := errors.Join(builder.Remove(next.bug), r.Keep(c.Results), c.write(r)); err != nil {
+		result.Version = programVersion(made.Version)
+		r[result.Bug] = result
+		logf("%s: %s %s %s", cmp.Or(result.Bug, "without a bug"), result.Verdict(), result.After.Round(time.Second), result.Violation)
+		r.Fill(made)
+		err := r.Keep(c.Results)
+		if c.Out != "" {
+			err = errors.Join(err, made.Write(c.Out))
+		}
+		return err
+	}
+	servers := buildAhead(ctx, builder, bugs)
+	if _, done := r[""]; c.Without && !done {
+		if err := try(built{program: c.Server}); err != nil {
 			return err
 		}
 	}
-	r.Fill()
-	text, err := r.Page()
-	if err = errors.Join(err, c.write(r)); err != nil {
+	for next := range servers {
+		if err := errors.Join(try(next), builder.Remove(next.bug)); err != nil {
+			return err
+		}
+	}
+	r.Fill(made)
+	text, err := made.Page()
+	if err != nil {
 		return err
 	}
 	fmt.Fprintln(os.Stdout, text)
-	if r.Found() < c.Least {
-		return fmt.Errorf("%d of %d, %d are wanted: %w", r.Found(), len(r.Results), c.Least, errMissed)
+	if found, tried := r.Found(); found < c.Least {
+		return fmt.Errorf("%d of %d, %d are wanted: %w", found, tried, c.Least, errMissed)
 	}
 	return nil
 }
@@ -116,18 +124,10 @@ func buildAhead(ctx context.Context, builder selftest.Builder, bugs []selftest.R
 	return ready
 }
 
-func (c *selfTestCommand) write(r *selftest.Report) error {
-	if c.Out == "" {
-		return nil
-	}
-	r.Fill()
-	return r.Write(c.Out)
-}
-
 // prove runs a short proof of one server. A bug is found by the judge, or by service that does not return after a fault; any other
 // error is a proof without a result.
 func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
-	result := selftest.Result{Bug: b.bug}
+	result := selftest.Result{Bug: b.bug.Name}
 	proof := &faultsCommand{
 		Seed: c.Seed, Minutes: c.Minutes, Processes: c.Processes, Agents: c.Agents, Faults: c.Faults, Server: b.program, Dir: c.Dir,
 	}

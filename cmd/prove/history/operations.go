@@ -41,11 +41,7 @@ const (
 	LogAudit = "log.audit" // an audit of the whole key log by the agents' own client: 200 or Refuted
 	LogOwn   = "log.own"   // the same, with the agent's own entry
 
-	// PublicRead reads something that anyone may read, for what it has about an agent: the handle is the Subject, the Of a word that
-	// only that agent has written, the Body the whole answer.
-	PublicRead     = "public.read"
 	ErasureRequest = "erasure.request" // asks that the agent be erased
-	ErasureCancel  = "erasure.cancel"  // takes that back
 	ErasureDue     = "erasure.due"     // waits for an erasure whose time has come, until the agent's token has ended
 
 	WebhookCreate = "webhook.create" // Subject: the agent's handle

@@ -146,7 +146,7 @@ func unavailable(a *history.Attempt) bool {
 }
 
 // searches are the requests that search.
-var searches = is("burst.search", history.PublicRead)
+var searches = is("burst.search")
 
 // isStarved reports whether a request failed while the canary saw that the machine had no time for the servers: it was given up, by
 // the server or by its client, after its whole time for the database, and plain readings, which wait for no lock, took long as well; it was a

@@ -92,7 +92,7 @@ var checks = []check{
 	{"deliveries", "What comes to a webhook is signed and for it, one attempt after the other, usually in order, and not again once it was taken (§4.12).", checkDeliveries, checkTurns},
 	{"key log", "Every agent has one entry, which proofs show; the log never shrinks and never forks (§12.2).", checkAudits, checkAgents},
 	{"receipts", "A closed order has one receipt and each rating one document, which verify and agree with it (§12.5).", nil, checkReceipts},
-	{"erasures", "From its answer on an erasure hides what the agent wrote, and it can be taken back in time (§12.7).", nil, checkErasures},
+	{"erasures", "An agent that has asked for it is erased when its time has come, and its token ends (§12.7).", nil, checkErasures},
 	{"ledger", "The invariants of the ledger hold (§2.5).", nil, checkLedger},
 	{"leaks", "A quiet server holds on to no more after the load than before it (§11).", nil, checkLeaks},
 }

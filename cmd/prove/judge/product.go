@@ -69,14 +69,12 @@ type product struct {
 	openness, bios, texts, visibility map[string]register
 	// created are the attempts that have made the posts, by the post's id.
 	created map[string]*history.Attempt
-	// hidden holds the values that the openness of an agent may have had before it asked to be erased, by its handle.
-	hidden map[string][]string
 }
 
 func newProduct(r *run) *product {
 	p := &product{
 		openness: make(map[string]register), bios: make(map[string]register), texts: make(map[string]register),
-		visibility: make(map[string]register), created: make(map[string]*history.Attempt), hidden: make(map[string][]string),
+		visibility: make(map[string]register), created: make(map[string]*history.Attempt),
 	}
 	for _, m := range r.Members {
 		p.openness[m.Handle], p.bios[m.Handle] = newRegister(open), newRegister("")
@@ -102,18 +100,8 @@ func (p *product) note(a *history.Attempt) {
 		} else if s.ProfilePublic != nil {
 			set(p.openness, a.Agent, value(closed))
 		}
-	case history.ErasureRequest:
-		if p.hidden[a.Agent] == nil {
-			p.hidden[a.Agent] = p.openness[a.Agent].possible(a.Start, a.End)
-		}
+	case history.ErasureRequest: // it hides the profile
 		set(p.openness, a.Agent, value(closed))
-	case history.ErasureCancel: // it restores what the request hid
-		for _, was := range p.hidden[a.Agent] {
-			set(p.openness, a.Agent, &was)
-		}
-		if a.Succeeded() {
-			delete(p.hidden, a.Agent)
-		}
 	case history.PostCreate:
 		if id := got(a).Post.ID; a.Succeeded() && id != "" && s.Text != nil {
 			if s.Visibility == nil {

@@ -3,7 +3,6 @@ package judge
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"stoa/cmd/prove/history"
@@ -107,30 +106,16 @@ func checkOnce(r *run, f *Finding) {
 	}
 }
 
-// checkErasures judges what anyone reads of an agent that has asked to be erased, and whether it may take that back (§12.7).
-var checkErasures = all(
-	each(func(r *run, a *history.Attempt) string {
-		if a.Succeeded() && !r.product.openness[a.Subject].may(a, open) && strings.Contains(string(a.Body), a.Of) {
-			return " shows what " + a.Subject + " has written, which is erased"
-		}
-		return ""
-	}, history.PublicRead),
-	each(func(_ *run, a *history.Attempt) string {
-		if !a.Succeeded() && settled(a) {
-			return ", within its time"
-		}
-		return ""
-	}, history.ErasureRequest, history.ErasureCancel),
-	each(func(r *run, a *history.Attempt) string { // also an answer without an erasure
-		isFollowed := slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
-			return b != a && b.Agent == a.Agent && (b.Start > a.Start || b.Status == http.StatusUnauthorized)
-		})
-		if settled(a) && !isFollowed {
-			return ": the agent's token is still good"
-		}
-		return ""
-	}, history.ErasureDue),
-)
+// checkErasures looks for agents whose token is still good when their erasure was due (§12.7).
+var checkErasures = each(func(r *run, a *history.Attempt) string {
+	isFollowed := slices.ContainsFunc(r.by[a.Operation], func(b *history.Attempt) bool {
+		return b != a && b.Agent == a.Agent && (b.Start > a.Start || b.Status == http.StatusUnauthorized)
+	})
+	if settled(a) && !isFollowed { // also an answer without an erasure
+		return ": the agent's token is still good"
+	}
+	return ""
+}, history.ErasureDue)
 
 // checkTokens compares what was done with each token with what had ended it by then.
 func checkTokens(r *run, f *Finding) {

@@ -91,11 +91,9 @@ type Share struct{ number, of int }
 
 // UnmarshalText reads a share from 1/n to n/n.
 func (s *Share) UnmarshalText(text []byte) error {
-	number, of, _ := strings.Cut(string(text), "/")
-	var err, errOf error
-	s.number, err = strconv.Atoi(number)
-	s.of, errOf = strconv.Atoi(of)
-	if err != nil || errOf != nil || s.number < 1 || s.number > s.of {
+	var rest string
+	n, _ := fmt.Sscanf(string(text)+" .", "%d/%d %s", &s.number, &s.of, &rest)
+	if n != 3 || rest != "." || s.number < 1 || s.number > s.of {
 		return fmt.Errorf("%q is no share such as 2/4", text)
 	}
 	return nil
@@ -118,23 +116,6 @@ func Names() []string {
 		names[i] = b.Name
 	}
 	return names
-}
-
-// MarshalText writes a row as its name.
-func (b Row) MarshalText() ([]byte, error) { return []byte(b.Name), nil }
-
-// UnmarshalText finds the row of a name. One that the catalogue has no more has no promise.
-func (b *Row) UnmarshalText(name []byte) error {
-	if at := position(string(name)); at >= 0 {
-		*b = catalogue[at]
-	} else {
-		*b = Row{Name: string(name)}
-	}
-	return nil
-}
-
-func position(name string) int {
-	return slices.IndexFunc(catalogue, func(b Row) bool { return b.Name == name })
 }
 
 // planted returns the text of the bug's file below root without and with the bug, or an error if the row fits the file no more.

@@ -12,9 +12,9 @@ import (
 	"stoa/cmd/prove/report"
 )
 
-// Result is the result of a proof of one bug.
+// Result is the result of a proof of one bug, or of the server without one, which has no name.
 type Result struct {
-	Bug Row `json:"bug"`
+	Bug string `json:"bug"`
 	// By is the check that found it, or that service did not return; empty if nothing did.
 	By string `json:"by,omitempty"`
 	// After is the time from the servers' start until then.
@@ -37,88 +37,78 @@ func (r Result) Verdict() string {
 	return "missed"
 }
 
-// Report is the result of a self-test.
-type Report struct {
-	report.Result
+// Results are the results by the names of the bugs.
+type Results map[string]Result
 
-	Results []Result
-	// Without is the result of the server without a bug; nil if that was not tried.
-	Without *Result
-}
-
-// Found counts the bugs that were found.
-func (r *Report) Found() (found int) {
-	for _, result := range r.Results {
-		if result.By != "" {
-			found++
-		}
-	}
-	return found
-}
-
-// Fill writes verdict and table of the result anew.
-func (r *Report) Fill() {
-	without := "In the server without a bug nothing was found."
-	switch {
-	case r.Without == nil:
-		without = "The server without a bug was not tried."
-	case r.Without.By != "":
-		without = "The server without a bug failed, too: " + r.Without.By + "."
-	}
-	r.Verdict = fmt.Sprintf("**%d of %d bugs were found.** %s %d were not tried.", r.Found(), len(r.Results), without, len(catalogue)-len(r.Results))
-	bugs := report.Table{Title: "Bugs", Head: []string{"bug", "promise that it breaks", "found by", "after", "version"}}
-	for _, result := range r.Results {
-		bugs.Rows = append(bugs.Rows, []string{
-			result.Bug.Name, result.Bug.Promise, result.Verdict(), report.Seconds(result.After), result.Version,
-		})
-	}
-	r.Tables = []report.Table{bugs}
-}
-
-// Load reads results of earlier runs from a file, which may be missing. A bug that the catalogue has no more is left out; the server
-// without a bug has no name.
-func (r *Report) Load(file string) error {
+// Load reads results of earlier runs from a file, which may be missing. A bug that the catalogue has no more is left out.
+func Load(file string) (Results, error) {
+	all := make(Results)
 	text, err := os.ReadFile(file)
 	if file == "" || errors.Is(err, fs.ErrNotExist) {
-		return nil
+		return all, nil
 	}
-	var all []Result
+	var list []Result
 	if err == nil {
-		err = json.Unmarshal(text, &all)
+		err = json.Unmarshal(text, &list)
 	}
-	for _, result := range all {
-		if result.Bug.Name == "" {
-			r.Without = &result
-		} else if result.Bug.Promise != "" {
-			r.Add(result)
+	for _, result := range list {
+		if result.Bug == "" || slices.Contains(Names(), result.Bug) {
+			all[result.Bug] = result
 		}
 	}
-	return err
+	return all, err
 }
 
-// Keep writes all results into a file, if it has a name.
-func (r *Report) Keep(file string) error {
+// Keep writes all results into a file, if it has a name, in the order of the catalogue.
+func (r Results) Keep(file string) error {
 	if file == "" {
 		return nil
 	}
-	all := slices.Clone(r.Results)
-	if r.Without != nil {
-		all = append(all, *r.Without)
-	}
-	text, err := json.MarshalIndent(all, "", "  ")
+	text, err := json.MarshalIndent(r.inOrder(), "", "  ")
 	return errors.Join(err, os.WriteFile(file, text, 0o600))
 }
 
-// Add adds a result in the place of an earlier one of that bug, in the order of the catalogue.
-func (r *Report) Add(result Result) {
-	r.Results = slices.DeleteFunc(r.Results, func(before Result) bool { return before.Bug.Name == result.Bug.Name })
-	r.Results = append(r.Results, result)
-	slices.SortStableFunc(r.Results, func(a, b Result) int { return position(a.Bug.Name) - position(b.Bug.Name) })
+func (r Results) inOrder() (all []Result) {
+	for _, name := range append([]string{""}, Names()...) {
+		if result, is := r[name]; is {
+			all = append(all, result)
+		}
+	}
+	return all
 }
 
 // Untried are those of some bugs that were neither found nor missed.
-func (r *Report) Untried(bugs []Row) []Row {
+func (r Results) Untried(bugs []Row) []Row {
 	return slices.DeleteFunc(slices.Clone(bugs), func(b Row) bool {
-		return slices.ContainsFunc(r.Results, func(result Result) bool { return result.Bug.Name == b.Name && result.NotTried == "" })
+		result, is := r[b.Name]
+		return is && result.NotTried == ""
 	})
+}
+
+// Found counts the bugs that were found, of those that were tried.
+func (r Results) Found() (found, tried int) {
+	for name, result := range r {
+		if name != "" {
+			tried++
+		}
+		if name != "" && result.By != "" {
+			found++
+		}
+	}
+	return found, tried
+}
+
+// Fill writes verdict and table of a result.
+func (r Results) Fill(to *report.Result) {
+	found, tried := r.Found()
+	to.Verdict = fmt.Sprintf("**%d of %d bugs were found**, %d of the catalogue were not tried.", found, tried, len(catalogue)-tried)
+	bugs := report.Table{Title: "Bugs", Head: []string{"bug", "promise that it breaks", "found by", "after", "version"}}
+	for _, result := range r.inOrder() {
+		promise := "the server without a bug"
+		if i := slices.Index(Names(), result.Bug); i >= 0 {
+			promise = catalogue[i].Promise
+		}
+		bugs.Rows = append(bugs.Rows, []string{result.Bug, promise, result.Verdict(), report.Seconds(result.After), result.Version})
+	}
+	to.Tables = []report.Table{bugs}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -100,4 +101,24 @@ func (w *Workload) readFiles(ctx context.Context, final *history.Final) {
 			}
 		}
 	}
+}
+
+// erase has an agent of the bursts ask to be erased, and waits until its token has ended.
+func (w *Workload) erase(ctx context.Context, _ *history.Final) error {
+	a := w.burst[0]
+	r := keyed(history.ErasureRequest, a.Handle, members{"confirm_handle": a.Handle})
+	a.pair(ctx, r, r)
+	a.repeat(ctx, r)
+	w.Agents[1].once(ctx, a.card())
+	// The erasure is due after seven days.
+	if _, err := w.bed.DB.ExecContext(ctx, "UPDATE erasures SET due_at = now() WHERE bot_id = $1", a.ID); err != nil {
+		return err
+	}
+	for end := time.Now().Add(madeWithin); time.Now().Before(end); {
+		got := a.once(ctx, request{operation: history.ErasureDue, subject: a.Handle})
+		if got.status == http.StatusUnauthorized || !pause(ctx, madePace) {
+			break
+		}
+	}
+	return nil
 }

@@ -93,9 +93,7 @@ var operations = map[string]operation{
 	history.EventAck:      {call: "POST /events/acks"},
 
 	history.ErasureRequest: {call: "POST /bots/me/erasure", kept: true},
-	history.ErasureCancel:  {call: "DELETE /bots/me/erasure", kept: true},
 	history.ErasureDue:     {call: "GET /bots/me/erasure"},
-	history.PublicRead:     {call: "GET $x", kept: true},
 
 	"hook.keys": {call: "GET /.well-known/stoa-keys.json", kept: true, page: true},
 
