@@ -46,8 +46,9 @@ import (
 // Config holds the settings and dependencies of the domains.
 type Config struct {
 	DB *db.DB
-	// Reads runs searches and anonymous reads, opened with readpool.Options; nil: DB does.
-	Reads *db.DB
+	// Reads runs searches and anonymous reads, opened with readpool.Options; nil: DB does. Long, opened with readpool.LongOptions, runs
+	// those that take long; nil: Reads does.
+	Reads, Long *db.DB
 	// Replica answers reads that may be old; nil for none.
 	Replica *readpool.Replica
 	Quotas  limits.Quotas
@@ -162,7 +163,9 @@ func New(c Config) *Graph {
 	tokens := &auth.API{
 		DB: c.DB, Quotas: c.Quotas, TokenTTL: c.TokenTTL, TokensEnded: c.Sockets.TokensEnded, PauseWebhooks: webhooks.Pause,
 	}
-	reads := readpool.New(readpool.Config{Main: c.DB, Reads: c.Reads, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.Metrics})
+	reads := readpool.New(readpool.Config{
+		Main: c.DB, Reads: c.Reads, Long: c.Long, Replica: c.Replica, Quotas: c.Quotas, Metrics: c.Metrics,
+	})
 	onboard := &onboarding.API{DB: c.DB, Events: outbox, Enqueue: c.Enqueue, SendsMail: c.Mail != nil}
 	mails := &email.API{
 		DB: c.DB, Quotas: c.Quotas, Mailer: c.Mail, From: c.MailFrom, Origin: c.Origin, Key: c.SecretKey, InsertJob: c.Enqueue,

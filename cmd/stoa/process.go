@@ -46,7 +46,7 @@ type process struct {
 	private          *cluster.Cluster
 	databaseURL      string
 	files            *attachments.Store
-	db, reads        *db.DB // reads is that of searches and anonymous reads
+	db, reads, long  *db.DB // reads and long are the ones of searches and anonymous reads
 	newConnections   *db.NewConnections
 	replica          *readpool.Replica // nil without a standby
 	domains          *graph.Graph
@@ -179,6 +179,10 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 		return err
 	}
 	p.atEnd(func(context.Context) error { return p.reads.Close() })
+	if p.long, err = db.Open(p.databaseURL, readpool.LongOptions(options)); err != nil {
+		return err
+	}
+	p.atEnd(func(context.Context) error { return p.long.Close() })
 	return p.openReplica(options)
 }
 
@@ -208,7 +212,7 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		return graph.Config{}, err
 	}
 	config := graph.Config{
-		DB: p.db, Reads: p.reads, Replica: p.replica, Metrics: p.metrics,
+		DB: p.db, Reads: p.reads, Long: p.long, Replica: p.replica, Metrics: p.metrics,
 		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
 		RecordErased: p.settings.recordErased,
 		DrawPage:     jobs.DrawPage,

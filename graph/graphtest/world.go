@@ -51,6 +51,7 @@ func newWorld(t TB, options ...Option) *World {
 	config := graph.Config{TokenTTL: 720 * time.Hour, SecretKey: SecretKey}
 	config.DB = open(t, address, clock, db.Options{Connections: 12})
 	config.Reads = open(t, address, clock, readpool.Options(db.Options{}))
+	config.Long = open(t, address, clock, readpool.LongOptions(db.Options{}))
 	for _, option := range options {
 		option(&config)
 	}

@@ -68,7 +68,7 @@ func newConnector(url string, timeout time.Duration, cancels bool, o Options) (d
 	}
 	wait := &dialer{cancels: cancels}
 	if count, err := strconv.Atoi(config.Runtime["statement_timeout"]); err == nil && count > 0 {
-		wait.silence = time.Duration(count)*time.Millisecond + grace
+		wait.silence = max(time.Duration(count)*time.Millisecond, o.Silence) + grace
 	}
 	made.Dialer(wait)
 	if o.Wrap != nil {

@@ -41,6 +41,8 @@ type Options struct {
 	Connections int
 	// StatementTimeout bounds each statement, instead of the URL or the settings of the session; 0 leaves those.
 	StatementTimeout time.Duration
+	// Silence is how long an answer is waited for if that is longer: a pooler may ignore StatementTimeout.
+	Silence time.Duration
 	// DirectURL leads past a pooler, for DB.Direct and for patient statements: a pooler may ignore or forget the settings of their session.
 	// Empty is the URL.
 	DirectURL string

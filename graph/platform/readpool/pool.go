@@ -1,9 +1,9 @@
 // Package readpool runs searches, and what is read without a token, apart from everything else.
 //
-// They share their own few connections, whose statements have a second, and a queue in which callers take turns (an agent, or the
-// address of a client without a token). So everything else never waits for a search, one caller's searches do not hold up
-// another's, and a search that finds too much to do is cut off. Searches are counted against a limit per caller, on the same
-// connections.
+// They share their own few connections and a queue in which callers take turns (an agent, or the address of a client without a token).
+// So everything else never waits for a search, and one caller's searches do not hold up another's. What is not done soon begins again on
+// a connection for what takes long, one at a time, and is cut off after a second: however many search for what is hard to find, others
+// find the rest. Searches are counted against a limit per caller, on the same connections.
 package readpool
 
 import (
@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// Connections is the size of the pool of each process.
-	Connections = 2
+	// Connections is the size of the pool of each process, LongConnections that of the pool for what takes long.
+	Connections, LongConnections = 2, 1
 	// perCaller and total bound the requests that wait for a connection, longestWait the time.
 	perCaller, total = bounds.WaitingSearches, 512
 	// retry is the Retry-After for a caller that finds the queue full.
@@ -34,8 +34,9 @@ const (
 )
 
 var (
-	// StatementTimeout bounds each statement.
+	// StatementTimeout bounds each statement, soon the first try of one.
 	StatementTimeout = slack.Of(time.Second)
+	soon             = slack.Of(200 * time.Millisecond)
 	longestWait      = slack.Of(3 * time.Second)
 )
 
@@ -43,8 +44,9 @@ var (
 type Config struct {
 	// Main runs the lists of agents that search for nothing.
 	Main *db.DB
-	// Reads runs everything else, opened with Options; nil takes Main's connections.
-	Reads *db.DB
+	// Reads runs everything else, opened with Options; nil takes Main's connections. Long, opened with LongOptions, runs what is not done
+	// soon.
+	Reads, Long *db.DB
 	// Replica answers what RunStale is given; nil for none.
 	Replica *Replica
 	Quotas  limits.Quotas
@@ -55,8 +57,8 @@ type Config struct {
 // Pool runs searches and anonymous reads. It is safe for concurrent use.
 type Pool struct {
 	Config
-	// slots are the connections. Those who wait for one get it in the order of their arrival.
-	slots *semaphore.Weighted
+	// slots are the connections, long the ones of Long. Those who wait for one get it in the order of their arrival.
+	slots, long *semaphore.Weighted
 
 	mu      sync.Mutex
 	callers map[string]*caller
@@ -78,7 +80,9 @@ func New(c Config) *Pool {
 	if c.Metrics == nil {
 		c.Metrics = new(metrics.Metrics)
 	}
-	p := &Pool{Config: c, slots: semaphore.NewWeighted(Connections), callers: make(map[string]*caller)}
+	p := &Pool{
+		Config: c, slots: semaphore.NewWeighted(Connections), long: semaphore.NewWeighted(LongConnections), callers: make(map[string]*caller),
+	}
 	c.Metrics.Show(func() []metrics.Value {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -89,12 +93,18 @@ func New(c Config) *Pool {
 
 // Options are those to open Config.Reads with, made from the main pool's.
 func Options(main db.Options) db.Options {
-	main.Connections, main.StatementTimeout = Connections, StatementTimeout
+	main.Connections, main.StatementTimeout, main.Silence = Connections, soon, StatementTimeout
+	return main
+}
+
+// LongOptions are those to open Config.Long with, made from the main pool's.
+func LongOptions(main db.Options) db.Options {
+	main.Connections, main.StatementTimeout = LongConnections, StatementTimeout
 	return main
 }
 
 // Run calls read with the connections that are meant for the caller of ctx: the pool's own where it is searching or is no agent.
-// A search counts against the limit first. Faults besides those of read: rate_limited (too many searches in a minute, or waiting
+// There read may run twice. A search counts against the limit first. Faults besides those of read: rate_limited (too many searches in a minute, or waiting
 // at once) and service_unavailable (too many waiting altogether or for too long, or a statement that took longer than
 // StatementTimeout).
 func (p *Pool) Run(ctx context.Context, searching bool, read func(ctx context.Context, on db.Querier) error) error {
@@ -133,11 +143,11 @@ func (p *Pool) run(
 		return read(ctx, p.Main.SQL)
 	}
 	caller := callerOf(v)
-	leave, err := p.enter(ctx, caller)
+	here, err := p.enter(ctx, caller)
 	if err != nil {
 		return err
 	}
-	defer leave()
+	defer here.leave()
 	if searching {
 		if err := p.Quotas.Take(ctx, p.Reads.SQL, limits.Searches, caller); err != nil {
 			return err
@@ -147,6 +157,11 @@ func (p *Pool) run(
 		return err
 	}
 	err = read(ctx, p.Reads.SQL)
+	if p.Long != nil && timedOut(err) && ctx.Err() == nil {
+		if err = here.lengthen(ctx); err == nil {
+			err = read(ctx, p.Long.SQL)
+		}
+	}
 	if timedOut(err) && ctx.Err() == nil {
 		p.Metrics.ReadTimeouts.Count()
 		return fault.Wrap(fault.ServiceUnavailable, err).Say("This took too long; ask for something rarer, or for an earlier page.")
@@ -154,40 +169,70 @@ func (p *Pool) run(
 	return err
 }
 
+// place is that of a request in the pool.
+type place struct {
+	pool *Pool
+	name string
+	*caller
+	held *semaphore.Weighted // nil: no slot
+}
+
 // enter waits for a slot, which the caller gives back with leave.
-func (p *Pool) enter(ctx context.Context, name string) (leave func(), err error) {
+func (p *Pool) enter(ctx context.Context, name string) (*place, error) {
 	c, served, err := p.join(name)
 	if err != nil {
 		return nil, err
 	}
-	if !served {
-		waiting, cancel := context.WithTimeout(ctx, longestWait)
-		defer cancel()
-		err = c.turns.Acquire(waiting, 1)
-		if err == nil {
-			if err = p.slots.Acquire(waiting, 1); err != nil {
-				c.turns.Release(1)
-			}
-		}
-		p.mu.Lock()
-		c.waiting, p.waiting = c.waiting-1, p.waiting-1
-		p.mu.Unlock()
+	here := &place{p, name, c, p.slots}
+	if served {
+		return here, nil
 	}
-	switch {
-	case err == nil:
-		return func() {
-			p.slots.Release(1)
+	waiting, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	err = c.turns.Acquire(waiting, 1)
+	if err == nil {
+		if err = p.slots.Acquire(waiting, 1); err != nil {
 			c.turns.Release(1)
-			p.part(name, c)
-		}, nil
-	case ctx.Err() != nil:
-		err = context.Cause(ctx)
-	default:
-		p.Metrics.Reads.Count(metrics.WaitedTooLong)
-		err = fault.Wrap(fault.ServiceUnavailable, errLate).After(retry)
+		}
 	}
-	p.part(name, c)
-	return nil, err
+	p.mu.Lock()
+	c.waiting, p.waiting = c.waiting-1, p.waiting-1
+	p.mu.Unlock()
+	if err != nil {
+		p.part(name, c)
+		return nil, p.late(ctx, err)
+	}
+	return here, nil
+}
+
+// lengthen gives the slot back and waits for one of those for what takes long. It stays one of its caller's turns.
+func (h *place) lengthen(ctx context.Context) error {
+	h.held.Release(1)
+	h.held = nil
+	waiting, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	if err := h.pool.long.Acquire(waiting, 1); err != nil {
+		return h.pool.late(ctx, err)
+	}
+	h.held = h.pool.long
+	return nil
+}
+
+func (h *place) leave() {
+	if h.held != nil {
+		h.held.Release(1)
+	}
+	h.turns.Release(1)
+	h.pool.part(h.name, h.caller)
+}
+
+// late is the error of a wait: that of the request if it has ended, else that it took too long.
+func (p *Pool) late(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	p.Metrics.Reads.Count(metrics.WaitedTooLong)
+	return fault.Wrap(fault.ServiceUnavailable, errors.Join(errLate, err)).After(retry)
 }
 
 // join notes a request of a caller, which has a slot if one is free, and else has to wait.

@@ -15,13 +15,13 @@ import (
 
 // stay takes a slot for a second and notes its caller's name when it has one.
 func stay(p *Pool, name string, served chan<- string) error {
-	leave, err := p.enter(context.Background(), name)
+	here, err := p.enter(context.Background(), name)
 	if err != nil {
 		return err
 	}
 	served <- name
 	time.Sleep(time.Second)
-	leave()
+	here.leave()
 	return nil
 }
 
@@ -78,9 +78,9 @@ func TestWaitsThatEnd(t *testing.T) {
 		p := New(Config{})
 		var held []func()
 		for range Connections {
-			leave, err := p.enter(t.Context(), "holder")
+			here, err := p.enter(t.Context(), "holder")
 			require.NoError(t, err)
-			held = append(held, leave)
+			held = append(held, here.leave)
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
@@ -97,11 +97,11 @@ func TestWaitsThatEnd(t *testing.T) {
 		var count atomic.Int64
 		for range 3 * Connections {
 			go func() {
-				leave, err := p.enter(context.Background(), "holder")
+				here, err := p.enter(context.Background(), "holder")
 				if err == nil {
 					count.Add(1)
 					time.Sleep(time.Second)
-					leave()
+					here.leave()
 				}
 			}()
 		}
@@ -109,5 +109,41 @@ func TestWaitsThatEnd(t *testing.T) {
 		require.EqualValues(t, Connections, count.Load(), "no slot is lost or used twice")
 		time.Sleep(3 * time.Second)
 		require.EqualValues(t, 3*Connections, count.Load())
+	})
+}
+
+// However many reads take long, they hold no slot: another is served at once. They go one at a time, and none waits for ever.
+func TestLongReadsHoldUpNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := New(Config{})
+		var done, late atomic.Int64
+		for n := range 8 {
+			go func() {
+				here, err := p.enter(context.Background(), fmt.Sprint(n))
+				if err != nil {
+					return
+				}
+				defer here.leave()
+				time.Sleep(soon)
+				if err := here.lengthen(context.Background()); err != nil {
+					late.Add(1)
+					return
+				}
+				time.Sleep(StatementTimeout)
+				done.Add(1)
+			}()
+		}
+		time.Sleep(4*soon + time.Millisecond)
+		began := time.Now()
+		require.NoError(t, stay(p, "quick", make(chan string, 1)))
+		require.Equal(t, time.Second, time.Since(began))
+		time.Sleep(longestWait + 10*time.Second)
+		require.EqualValues(t, 8, done.Load()+late.Load())
+		require.Positive(t, late.Load())
+		require.GreaterOrEqual(t, done.Load(), int64(3))
+		require.Empty(t, p.callers)
+		require.True(t, p.slots.TryAcquire(Connections), "no slot is lost")
+		require.True(t, p.long.TryAcquire(LongConnections))
 	})
 }

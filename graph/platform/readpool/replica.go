@@ -62,7 +62,7 @@ const (
 // ReplicaOptions are those to open Replica.DB with, made from the main pool's.
 func ReplicaOptions(main db.Options) db.Options {
 	main = Options(main)
-	main.Standby, main.DirectURL = true, ""
+	main.StatementTimeout, main.Standby, main.DirectURL = StatementTimeout, true, ""
 	return main
 }
 
