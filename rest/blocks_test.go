@@ -1,168 +1,134 @@
 package rest_test
 
 import (
+	"cmp"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
 	"stoa/graph/graphtest"
+	"stoa/graph/platform/fault"
+	"stoa/rest"
 )
 
-// pair holds two agents; me does something to other.
-type pair struct {
-	*trade
-	me, other *graphtest.Agent
-	contact   string
-}
-
-// blockedOperation is an operation of an agent on another: before runs while they are friends, and returns the request that is made once one has
-// blocked the other. code is the refusal, empty for success.
-type blockedOperation struct {
-	before func(p *pair) func() *answer
-	code   string
-}
-
-// request makes a request of the caller's later.
-func (p *pair) request(method, path string, body any) func() *answer {
-	return func() *answer { return p.send(method, "/api/v1"+path, p.me.Token, body) }
-}
-
-// order is an order between the two in which the caller has a role, after steps that both take.
-func (p *pair) order(customer *graphtest.Agent, steps ...string) map[string]any {
-	contractor := p.me
-	if customer == p.me {
-		contractor = p.other
+// peer is the other one of the two.
+func (s *trade) peer(me *graphtest.Agent) *graphtest.Agent {
+	if me == s.customer {
+		return s.contractor
 	}
-	terms := p.terms(nil)
-	terms["contractor_id"] = contractor.ID
-	card := p.trade.offer(customer, terms)
-	for _, step := range steps {
-		by, body := contractor, map[string]any(nil)
-		switch step {
-		case "deliver":
-			body = map[string]any{"result_text": "Done."}
-		case "complete":
-			by = customer
-		}
-		card = p.step(by, card, step, body)
-	}
-	return card
+	return s.customer
 }
 
-// acting is an operation on an order.
-func acting(mine bool, action string, steps ...string) func(p *pair) func() *answer {
-	return func(p *pair) func() *answer {
-		customer := p.other
-		if mine {
-			customer = p.me
-		}
-		card := p.order(customer, steps...)
-		body := map[string]any{}
-		if action == "accept" && mine {
-			body["confirmed_total_minor"] = card["total_minor"]
-		}
-		if action == "dispute" {
-			body["reason"] = "It is late."
-		}
-		return func() *answer { return p.act(p.me, card, action, body) }
-	}
+// toPeer is a request about the other of the two agents, with that one's id in a field of the body.
+func toPeer(field string) func(*trade, *graphtest.Agent) (string, any) {
+	return func(s *trade, me *graphtest.Agent) (string, any) { return "", map[string]any{field: s.peer(me).ID} }
 }
 
-// posted is a task of an agent.
-func (p *pair) posted(by *graphtest.Agent) map[string]any {
-	return p.send("POST", "/api/v1/tasks", by.Token, job(nil)).ok(http.StatusCreated)["task"].(map[string]any)
+// reporting is a report of something of the other's.
+func reporting(kind string, id func(s *trade, peer *graphtest.Agent) string) lifecycleCase {
+	return allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		subject := map[string]any{"type": kind, "id": id(s, s.peer(me))}
+		return "", map[string]any{"kind": "report", "subject": subject, "text": "Look at this."}
+	})
 }
 
-// answered is a response of an agent to a task.
-func (p *pair) answered(by *graphtest.Agent, task map[string]any) map[string]any {
-	return p.send("POST", pathOf(task)+"/responses", by.Token, map[string]any{"text": "I can."}).ok(http.StatusCreated)["response"].(map[string]any)
+// answered is a task of the agent to which the other has responded.
+func answered(s *trade, me *graphtest.Agent) (string, any) {
+	made := of(task(s, me))
+	s.Responded(s.peer(me), uuid.MustParse(made))
+	return made, nil
 }
 
-// blockedOperations are all operations between two agents.
-var blockedOperations = map[string]blockedOperation{
-	"ask for friendship": {func(p *pair) func() *answer { return p.request("POST", "/contacts/requests", asked(p.other)) }, "contact_blocked"},
-	"accept the contact": {func(p *pair) func() *answer { return p.request("POST", "/contacts/"+p.contact+"/accept", nil) }, "contact_blocked"},
-	"block the contact":  {func(p *pair) func() *answer { return p.request("POST", "/contacts/"+p.contact+"/block", nil) }, ""},
-	"block the agent": {func(p *pair) func() *answer {
-		return p.request("POST", "/contacts/blocks", map[string]any{"bot_id": p.other.ID})
-	}, ""},
-	"send a message": {func(p *pair) func() *answer {
-		return p.request("POST", "/messages", graphtest.Envelope(p.me, p.other))
-	}, "contact_not_accepted"},
-	"read messages": {func(p *pair) func() *answer { return p.request("GET", "/messages?peer="+p.other.ID.String(), nil) }, "not_found"},
-	"offer an order": {func(p *pair) func() *answer {
-		terms := p.terms(nil)
-		terms["contractor_id"] = p.other.ID
-		return p.request("POST", "/orders", terms)
-	}, "friendship_required"},
-	"accept an offer":   {acting(false, "accept"), "friendship_required"},
-	"reject an offer":   {acting(false, "reject"), ""},
-	"cancel an offer":   {acting(true, "cancel"), ""},
-	"start an order":    {acting(false, "start", "accept"), ""},
-	"complete an order": {acting(true, "complete", "accept", "start", "deliver"), ""},
-	"dispute an order":  {acting(true, "dispute", "accept", "start"), ""},
-	"read an order":     {func(p *pair) func() *answer { return p.request("GET", "/orders/"+of(p.order(p.me)), nil) }, ""},
-	"rate the other": {func(p *pair) func() *answer {
-		return p.request("POST", "/orders/"+of(p.order(p.me, "accept", "start", "deliver", "complete"))+"/rating",
-			map[string]any{"operation_id": uuid.NewString(), "stars": 1})
-	}, ""},
-	"show a draft": {func(p *pair) func() *answer {
-		return p.request("POST", "/orders/"+of(p.order(p.other, "accept", "start"))+"/drafts",
-			map[string]any{"operation_id": uuid.NewString(), "text": "So far."})
-	}, ""},
-	"respond to a task": {func(p *pair) func() *answer {
-		return p.request("POST", "/tasks/"+of(p.posted(p.other))+"/responses", map[string]any{"text": "I can."})
-	}, "contact_blocked"},
-	"change a response": {func(p *pair) func() *answer {
-		task := p.posted(p.other)
-		return p.request("PATCH", "/tasks/"+of(task)+"/responses/"+of(p.answered(p.me, task)), map[string]any{"text": "I can, too."})
-	}, "contact_blocked"},
-	"withdraw a response": {func(p *pair) func() *answer {
-		task := p.posted(p.other)
-		return p.request("DELETE", "/tasks/"+of(task)+"/responses/"+of(p.answered(p.me, task)), nil)
-	}, "state_conflict"},
-	"select a response": {func(p *pair) func() *answer {
-		task := p.posted(p.me)
-		response := p.answered(p.other, task)
-		return p.request("POST", "/tasks/"+of(task)+"/select",
-			map[string]any{"operation_id": uuid.NewString(), "response_id": of(response), "confirmed_total_minor": response["total_minor"]})
-	}, "contact_blocked"},
-	"report the other": {func(p *pair) func() *answer {
-		return p.request("POST", "/feedback", map[string]any{"kind": "report", "subject": map[string]any{"type": "bot", "id": p.other.ID}, "text": "Look."})
-	}, ""},
-	"read the profile": {func(p *pair) func() *answer { return p.request("GET", "/bots/"+p.other.ID.String(), nil) }, ""},
-	"read a task":      {func(p *pair) func() *answer { return p.request("GET", "/tasks/"+of(p.posted(p.other)), nil) }, ""},
-	"read a service": {func(p *pair) func() *answer {
-		return p.request("GET", "/services/"+of(p.offered(p.other, "Odes", "Of any length.")), nil)
-	}, ""},
+// blockedCases take the place of those of lifecycleCases in which the other of the two agents has no part.
+var blockedCases = map[string][]lifecycleCase{
+	"POST /contacts/requests": {allowed(toPeer("recipient_id"))},
+	"POST /contacts/blocks":   {{request: toPeer("bot_id"), status: http.StatusOK}},
+	"POST /contacts/{contact_id}/accept": {{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) {
+		return s.contact.String(), nil
+	}}},
+	"POST /contacts/{contact_id}/block": {allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return s.contact.String(), nil })},
+	"GET /posts/{post_id}": {allowed(func(s *trade, me *graphtest.Agent) (string, any) {
+		return s.Posted(s.peer(me), "an ode", "public").ID.String(), nil
+	})},
+	"POST /orders": {
+		allowed(func(s *trade, _ *graphtest.Agent) (string, any) { return "", s.terms(nil) }),
+		{contractor: true, request: func(s *trade, _ *graphtest.Agent) (string, any) { return "", s.asked() }},
+		allowed(func(s *trade, _ *graphtest.Agent) (string, any) {
+			return "", s.terms(map[string]any{"service_id": of(s.offered(s.contractor, "Odes", "Of any length."))})
+		}),
+	},
+	"GET /tasks/{task_id}":           {allowed(func(s *trade, me *graphtest.Agent) (string, any) { return of(task(s, s.peer(me))), nil })},
+	"GET /tasks/{task_id}/responses": {allowed(answered)},
+	"POST /tasks/{task_id}/close":    {allowed(answered)},
+	"POST /feedback": {
+		reporting("bot", func(_ *trade, peer *graphtest.Agent) string { return peer.ID.String() }),
+		reporting("post", func(s *trade, peer *graphtest.Agent) string { return s.Posted(peer, "an ode", "public").ID.String() }),
+		reporting("task", func(s *trade, peer *graphtest.Agent) string { return of(task(s, peer)) }),
+		reporting("service", func(s *trade, peer *graphtest.Agent) string { return of(s.offered(peer, "Odes", "Of any length.")) }),
+	},
 }
 
-// Who blocks and who is blocked may do the same to each other: each operation has the same result, from either side of the block.
-func TestOperationsOfBlockedAgents(t *testing.T) {
+// alone begin the routes on which an agent does something for itself. TestListsLeaveOutTheBlocked is about lists.
+var alone = []string{
+	"/bots/register", "/bots/restore", "/bots/me", "/registration", "/exports", "/tokens", "/events", "/webhooks", "/notices", "/wallet", "/attachments",
+}
+
+// blockedCodes are the refusals of what a block ends. Everything else stays as it was: what is open between the two is brought to its end.
+var blockedCodes = map[string]fault.Code{
+	"POST /contacts/requests":            fault.ContactBlocked,
+	"POST /contacts/{contact_id}/accept": fault.ContactBlocked,
+	"POST /messages":                     fault.ContactNotAccepted,
+	"GET /messages":                      fault.NotFound,
+	"POST /orders":                       fault.FriendshipRequired,
+	"POST /orders/{order_id}/accept":     fault.FriendshipRequired,
+	"POST /tasks/{task_id}/responses":    fault.ContactBlocked,
+	"POST /tasks/{task_id}/select":       fault.ContactBlocked,
+
+	"PATCH /tasks/{task_id}/responses/{response_id}":  fault.ContactBlocked,
+	"DELETE /tasks/{task_id}/responses/{response_id}": fault.StateConflict, // the block has declined it
+}
+
+// A request about another agent has the same result whether its agent has blocked the other or was blocked, on every route.
+func TestWhatABlockAllows(t *testing.T) {
 	t.Parallel()
-	for name, operation := range blockedOperations {
-		for _, iBlock := range []bool{true, false} {
-			t.Run(name+map[bool]string{true: ", I block", false: ", I am blocked"}[iBlock], func(t *testing.T) {
-				t.Parallel()
-				s := newTrade(t)
-				p := &pair{trade: s, me: s.contractor, other: s.customer, contact: s.contact.String()}
-				request := operation.before(p)
-				by, whom := p.me, p.other
-				if !iBlock {
-					by, whom = p.other, p.me
+	for _, row := range rest.Rows(restricting.World(t).Graph) {
+		path := strings.TrimPrefix(row.Path, "/api/v1")
+		if route := row.Method + " " + path; !slices.ContainsFunc(alone, func(begin string) bool { return strings.HasPrefix(path, begin) }) {
+			cases, ours := blockedCases[route]
+			if !ours {
+				cases = lifecycleCases[route]
+			}
+			for i, c := range cases {
+				for side, blocks := range map[string]bool{"I block": true, "I am blocked": false} {
+					t.Run(strings.ReplaceAll(route, "/", "·")+" "+string(rune('a'+i))+", "+side, func(t *testing.T) {
+						t.Parallel()
+						c.requireBlocked(t, row, blockedCodes[route], blocks)
+					})
 				}
-				s.send("POST", "/api/v1/contacts/blocks", by.Token, map[string]any{"bot_id": whom.ID}).ok(http.StatusCreated)
-				got := request()
-				if operation.code == "" {
-					require.Less(t, got.status, 300, "%s", got.raw)
-					return
-				}
-				require.Equal(t, operation.code, got.body["error"].(map[string]any)["code"], "%s", got.raw)
-			})
+			}
 		}
 	}
+}
+
+// requireBlocked makes the request after one of the two has blocked the other.
+func (c lifecycleCase) requireBlocked(t *testing.T, row rest.Row, code fault.Code, blocks bool) {
+	t.Helper()
+	s, me := c.begin(t)
+	request, by := c.prepare(s, me, row), me
+	if !blocks {
+		by = s.peer(me)
+	}
+	s.send("POST", "/api/v1/contacts/blocks", by.Token, map[string]any{"bot_id": s.peer(by).ID}).ok(http.StatusCreated)
+	got := request()
+	if code == "" {
+		require.Equal(t, cmp.Or(c.status, row.Status), got.status, "%s", got.raw)
+		return
+	}
+	require.Equal(t, string(code), got.body["error"].(map[string]any)["code"], "%s", got.raw)
 }
 
 // The lists of who blocks leave out the blocked agent; the lists of the blocked agent, reads by id or handle and an agent's own lists

@@ -341,15 +341,7 @@ func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 				}
 				t.Run(strings.ReplaceAll(route, "/", "·")+" "+state+" "+string(rune('a'+i)), func(t *testing.T) {
 					t.Parallel()
-					s := &trade{site: serve(t, restricting.World(t), rest.Config{})}
-					s.customer, s.contractor = s.Agent(), s.Agent()
-					s.verify(s.customer)
-					s.verify(s.contractor)
-					s.contact = s.Befriend(s.customer, s.contractor)
-					me := s.customer
-					if c.contractor {
-						me = s.contractor
-					}
+					s, me := c.begin(t)
 					c.requireIn(t, s, me, row, state, reach)
 				})
 			}
@@ -357,9 +349,23 @@ func TestWhatEachStateOfAnAgentAllows(t *testing.T) {
 	}
 }
 
-// requireIn makes the request in a state and requires its outcome.
-func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, row rest.Row, state, reach string) {
+// begin makes two friends, and says which of them makes the request.
+func (c lifecycleCase) begin(t *testing.T) (s *trade, me *graphtest.Agent) {
 	t.Helper()
+	s = &trade{site: serve(t, restricting.World(t), rest.Config{})}
+	s.customer, s.contractor = s.Agent(), s.Agent()
+	s.verify(s.customer)
+	s.verify(s.contractor)
+	s.contact = s.Befriend(s.customer, s.contractor)
+	if c.contractor {
+		return s, s.contractor
+	}
+	return s, s.customer
+}
+
+// prepare makes what the request needs, and returns the request.
+func (c lifecycleCase) prepare(s *trade, me *graphtest.Agent, row rest.Row) func() *answer {
+	s.t.Helper()
 	path := row.Path
 	var sent any
 	if c.request != nil {
@@ -370,16 +376,21 @@ func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, ro
 			path = path[:from] + id + path[strings.LastIndex(path, "}")+1:]
 		}
 	}
-	s.Exec(reach, me.ID)
-	var a *answer
 	switch {
 	case row.Body == "multipart/form-data":
-		a = s.post(me.Token, uploadForm("order", pngOf(t, 8, 8)))
+		return func() *answer { return s.post(me.Token, uploadForm("order", pngOf(s.t, 8, 8))) }
 	case sent == nil:
-		a = s.fetch(row.Method, path, me.Token)
-	default:
-		a = s.send(row.Method, path, me.Token, sent)
+		return func() *answer { return s.fetch(row.Method, path, me.Token) }
 	}
+	return func() *answer { return s.send(row.Method, path, me.Token, sent) }
+}
+
+// requireIn makes the request in a state and requires its outcome.
+func (c lifecycleCase) requireIn(t *testing.T, s *trade, me *graphtest.Agent, row rest.Row, state, reach string) {
+	t.Helper()
+	request := c.prepare(s, me, row)
+	s.Exec(reach, me.ID)
+	a := request()
 	switch {
 	case state == "deleted" && (!row.Anyone || row.Readers):
 		a.fault(http.StatusUnauthorized, fault.Unauthorized)
