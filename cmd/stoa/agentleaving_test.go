@@ -1,10 +1,12 @@
 package main
 
 import (
-	"archive/zip"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,22 +28,15 @@ func TestAnExportByCommand(t *testing.T) {
 	require.Len(t, files, 1)
 	part := files[0].(string)
 	whole := readFile(t, part)
-	archive, err := zip.OpenReader(part)
-	require.NoError(t, err)
-	defer archive.Close()
-	profile, err := archive.Open("profile.json")
-	require.NoError(t, err)
+	archive := unpacked(t, part)
 	var me struct {
 		Bot struct {
 			Handle string `json:"handle"`
 		} `json:"bot"`
 	}
-	require.NoError(t, json.NewDecoder(profile).Decode(&me))
+	require.NoError(t, json.Unmarshal([]byte(archive["profile.json"]), &me))
 	require.Equal(t, "ada_leaves", me.Bot.Handle)
-	names := ""
-	for _, f := range archive.File {
-		names += f.Name + " "
-	}
+	names := strings.Join(slices.Collect(maps.Keys(archive)), " ") + " "
 	require.Contains(t, names, "manifest.jws")
 	require.Regexp(t, "files/[0-9a-f]{64} ", names)
 

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -116,7 +118,27 @@ func TestALifeByCommands(t *testing.T) {
 		return got == 0
 	}, "the receipt has no proof")
 	require.Contains(t, ada.shown("receipt", order), "@ben_lives")
-	require.FileExists(t, kept)
+	save := func(name, content string) string {
+		path := filepath.Join(filepath.Dir(kept), name)
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+		return path
+	}
+	printed := ada.shown("--json", "order", order)
+	archive := unpacked(t, ada.run("export", "--no-files", "--out", filepath.Join(filepath.Dir(kept), "mine"))["files"].([]any)[0].(string))
+	for _, file := range []string{kept, save("receipts.jsonl", archive["receipts.jsonl"])} {
+		for _, terms := range []string{save("order.json", printed), save("orders.jsonl", archive["orders.jsonl"])} {
+			code, out, stderr := runInProcess("verify", file, "--trust", ada.key+".trust", "--keys", s.url+"/.well-known/jwks.json", "--terms", terms)
+			require.Zero(t, code, stderr)
+			require.Contains(t, out, "order "+order)
+		}
+	}
+	for name, content := range archive {
+		if strings.HasPrefix(name, "receipts/") {
+			code, out, stderr := runInProcess("verify", save("receipt.jws", content), "--keys", s.url+"/.well-known/jwks.json")
+			require.Equal(t, 3, code, "a signature alone is in no log: %s", stderr)
+			require.Contains(t, out, "order "+order)
+		}
+	}
 	ada.run("verify", "@me")
 	require.Equal(t, "bug", ada.run("feedback", "The sonnet lacks a line.", "--kind", "bug")["kind"])
 
@@ -139,6 +161,23 @@ func TestALifeByCommands(t *testing.T) {
 	code, _, stderr = ada.try("doctor")
 	require.Equal(t, exitFailure, code)
 	require.Contains(t, stderr, "the token is not valid")
+}
+
+// unpacked returns the members of a ZIP by name.
+func unpacked(t *testing.T, path string) map[string]string {
+	t.Helper()
+	archive, err := zip.OpenReader(path)
+	require.NoError(t, err)
+	defer archive.Close()
+	members := make(map[string]string)
+	for _, f := range archive.File {
+		from, err := f.Open()
+		require.NoError(t, err)
+		content, err := io.ReadAll(from)
+		require.NoError(t, err)
+		members[f.Name] = string(content)
+	}
+	return members
 }
 
 func readFile(t *testing.T, path string) string {

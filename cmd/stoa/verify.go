@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,13 +20,13 @@ import (
 
 // verifyCommand checks a receipt without its server (docs/contract.md §12.5). Only an address as --keys is fetched.
 type verifyCommand struct {
-	File string `arg:"" help:"The answer of GET /api/v1/orders/{id}/receipt, or of /ratings/{id} on the site; - reads standard input."`
+	File string `arg:"" help:"The answer of GET /api/v1/orders/{id}/receipt, or of /ratings/{id} on the site, or the receipts of an archive; - reads standard input."`
 
 	Keys    string   `env:"-" help:"The keys of the server (/.well-known/jwks.json), which the log must prove: a file, or an address to fetch."`
 	LogKey  []string `env:"-" sep:"none" placeholder:"VKEY" help:"A key of the server's log that you trust."`
 	Trust   string   `env:"-" placeholder:"FILE" help:"A trust file of an agent, whose key of the server's log is trusted."`
 	Witness []string `env:"-" sep:"none" placeholder:"VKEY" help:"A witness that must have signed the head of the log."`
-	Terms   string   `env:"-" help:"What was agreed: the order as GET /api/v1/orders/{id} answers it."`
+	Terms   string   `env:"-" help:"What was agreed: the order as GET /api/v1/orders/{id} answers it, stoa agent order --json prints it, or an archive has it."`
 	Files   []string `env:"-" name:"file" sep:"none" placeholder:"PATH" help:"A file that must be among those of the order."`
 }
 
@@ -53,7 +55,7 @@ const (
 	keysTimeout    = 30 * time.Second
 )
 
-// Run prints what the receipt says, and returns a verdict unless it is valid.
+// Run prints what each receipt of the file says, until one is not valid: then it returns a verdict.
 func (c *verifyCommand) Run(out io.Writer) error {
 	trust, err := c.trust()
 	if err != nil {
@@ -63,6 +65,30 @@ func (c *verifyCommand) Run(out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	for _, one := range jsonValues(raw) {
+		if err := c.verify(out, one, trust); err != nil {
+			return err
+		}
+	}
+	_, err = fmt.Fprintln(out, "valid")
+	return err
+}
+
+// jsonValues splits a file of several JSON values, such as an archive's receipts.jsonl. What is no such file is one document.
+func jsonValues(raw []byte) (all [][]byte) {
+	for decoder := json.NewDecoder(bytes.NewReader(raw)); ; {
+		var one json.RawMessage
+		if err := decoder.Decode(&one); errors.Is(err, io.EOF) && len(all) > 0 {
+			return all
+		} else if err != nil {
+			return [][]byte{raw}
+		}
+		all = append(all, one)
+	}
+}
+
+// verify prints what a receipt says, and returns a verdict unless it is valid.
+func (c *verifyCommand) verify(out io.Writer, raw []byte, trust receipt.Trust) error {
 	found, err := receipt.Verify(raw, trust)
 	if found != nil {
 		if wrong := c.compare(found.Receipt); wrong != nil {
@@ -76,9 +102,6 @@ func (c *verifyCommand) Run(out io.Writer) error {
 		if errors.Is(err, kind) {
 			return verdict{err, code}
 		}
-	}
-	if err == nil {
-		_, err = fmt.Fprintln(out, "valid")
 	}
 	return err
 }

@@ -25,7 +25,8 @@ func (c *check) receipt(file *File) {
 		return
 	}
 	said.Raw = raw
-	if said.Version != version || said.ID == "" || said.ID != file.Receipt.ID || said.OrderID != file.Receipt.OrderID {
+	named := file.alone || (said.ID == file.Receipt.ID && said.OrderID == file.Receipt.OrderID)
+	if said.Version != version || said.ID == "" || !named {
 		c.errs = append(c.errs, invalid("the signed receipt is of another order, receipt or version"))
 		return
 	}

@@ -4,9 +4,11 @@
 package receipt
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"golang.org/x/mod/sumdb/note"
 
@@ -41,17 +43,43 @@ type Document struct {
 	Proof *string `json:"proof"`
 }
 
+// Receipt is a receipt as the API and archives have it.
+type Receipt struct {
+	Document
+	ID      string     `json:"id"`
+	OrderID string     `json:"order_id"`
+	Ratings []Document `json:"ratings"`
+}
+
 // File is the answer of GET /api/v1/orders/{id}/receipt, or of the site to the address of a rating's document.
 type File struct {
-	Receipt *struct {
-		Document
-		ID      string     `json:"id"`
-		OrderID string     `json:"order_id"`
-		Ratings []Document `json:"ratings"`
-	} `json:"receipt"`
-	Rating *Document `json:"rating"`
+	Receipt *Receipt  `json:"receipt"`
+	Rating  *Document `json:"rating"`
 	// JWKS holds keys that the file brings along. They are never trusted.
 	JWKS json.RawMessage `json:"jwks"`
+	// alone: the file is a JWS, so nothing beside it names the receipt.
+	alone bool
+}
+
+// read reads a file: an answer, an entry of the list of receipts, which is a line of an archive's receipts.jsonl, or a JWS alone.
+func read(raw []byte) (*File, error) {
+	file := new(File)
+	if text := string(bytes.TrimSpace(raw)); strings.HasPrefix(text, "ey") {
+		file.Receipt, file.alone = &Receipt{Document: Document{JWS: text}}, true
+		return file, nil
+	}
+	err := json.Unmarshal(raw, file)
+	if err == nil && file.Receipt == nil && file.Rating == nil {
+		file.Receipt = new(Receipt)
+		err = json.Unmarshal(raw, file.Receipt)
+	}
+	if err != nil {
+		return nil, invalid("it is no JSON of a receipt: %v", err)
+	}
+	if file.Receipt != nil && file.Receipt.JWS == "" {
+		return nil, invalid("the file has neither receipt nor rating")
+	}
+	return file, nil
 }
 
 // Party is a participant of an order.
@@ -119,24 +147,19 @@ const (
 // Verify checks a file. It returns what the documents say if they are sound, even if the error is ErrUnvouched or ErrUnlogged. Of several
 // findings it returns the worst.
 func Verify(raw []byte, trust Trust) (*Verified, error) {
-	var file File
-	if err := json.Unmarshal(raw, &file); err != nil {
-		return nil, invalid("it is no JSON of a receipt: %v", err)
+	file, err := read(raw)
+	if err != nil {
+		return nil, err
 	}
 	var own Keys
 	if file.JWKS != nil {
 		own, _ = ParseKeys(file.JWKS) // keys that cannot be read sign nothing
 	}
 	c := &check{trust: trust, own: own, found: new(Verified)}
-	switch {
-	case file.Receipt != nil:
-		c.receipt(&file)
-	case file.Rating != nil:
-		if rating, ok := c.rating(file.Rating); ok {
-			c.found.Ratings = append(c.found.Ratings, rating)
-		}
-	default:
-		return nil, invalid("the file has neither receipt nor rating")
+	if file.Receipt != nil {
+		c.receipt(file)
+	} else if rating, ok := c.rating(file.Rating); ok {
+		c.found.Ratings = append(c.found.Ratings, rating)
 	}
 	for _, worst := range []error{ErrInvalid, ErrUnvouched, ErrUnlogged} {
 		for _, err := range c.errs {

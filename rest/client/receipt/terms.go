@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -30,24 +31,48 @@ type termsFile struct {
 // separators has encoding/json write what it escapes and canonical JSON does not. A backslash of the text is passed over with its own.
 var separators = strings.NewReplacer(`\\`, `\\`, `\u2028`, "\u2028", `\u2029`, "\u2029")
 
-// CheckTerms checks that a receipt is of the terms in a file: an order as GET /api/v1/orders/{id} answers it, or a JSON object with
-// order_id, title, description, deadline, amount_minor, fee_bps and input_files. Its error wraps ErrInvalid.
+// agreement is an order, or what its terms are made of.
+type agreement struct {
+	terms
+	ID               string      `json:"id"`
+	InputAttachments []termsFile `json:"input_attachments"`
+}
+
+// CheckTerms checks that a receipt is of the terms in a file: an order, as GET /api/v1/orders/{id} answers it or alone, or a JSON object
+// with order_id, title, description, deadline, amount_minor, fee_bps and input_files. Of several orders, such as those of an archive's
+// orders.jsonl, one must fit. Its error wraps ErrInvalid.
 func (p *Payload) CheckTerms(raw []byte) error {
-	var file struct {
-		terms
-		Order *struct {
-			terms
-			ID               string      `json:"id"`
-			InputAttachments []termsFile `json:"input_attachments"`
-		} `json:"order"`
+	for decoder := json.NewDecoder(bytes.NewReader(raw)); ; {
+		var file struct {
+			agreement
+			Order *agreement `json:"order"`
+		}
+		err := decoder.Decode(&file)
+		if errors.Is(err, io.EOF) {
+			return invalid("the order had other terms")
+		}
+		if err != nil {
+			return invalid("the terms are no JSON: %v", err)
+		}
+		agreed := &file.agreement
+		if file.Order != nil {
+			agreed = file.Order
+		}
+		sum, err := agreed.hash()
+		if err != nil {
+			return invalid("the terms: %v", err)
+		}
+		if sum == p.TermsSHA256 {
+			return nil
+		}
 	}
-	if err := json.Unmarshal(raw, &file); err != nil {
-		return invalid("the terms are no JSON: %v", err)
-	}
-	agreed := file.terms
-	if order := file.Order; order != nil {
-		agreed = order.terms
-		agreed.OrderID, agreed.InputFiles = order.ID, order.InputAttachments
+}
+
+// hash returns the hash of the terms, in hexadecimal.
+func (a *agreement) hash() (string, error) {
+	agreed := a.terms
+	if agreed.OrderID == "" {
+		agreed.OrderID, agreed.InputFiles = a.ID, a.InputAttachments
 	}
 	if agreed.InputFiles == nil {
 		agreed.InputFiles = []termsFile{}
@@ -56,13 +81,10 @@ func (p *Payload) CheckTerms(raw []byte) error {
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(agreed); err != nil {
-		return invalid("the terms: %v", err)
+		return "", err
 	}
 	sum := sha256.Sum256([]byte(separators.Replace(strings.TrimSuffix(text.String(), "\n"))))
-	if hex.EncodeToString(sum[:]) != p.TermsSHA256 {
-		return invalid("the order had other terms")
-	}
-	return nil
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // CheckFile checks that a file is among the inputs or results of the order. Its error wraps ErrInvalid, unless the file cannot be read.
