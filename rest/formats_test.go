@@ -44,13 +44,22 @@ func TestServedPagesHoldTheFormats(t *testing.T) {
 // What the description says of the key log and of terms_sha256 gives the entry and the hash that the server has.
 func TestFormatsCanBeRecomputed(t *testing.T) {
 	t.Parallel()
-	s := newTrade(t)
-	card := s.closed()
+	s := tradeOn(sharedFileSite(t))
+	file := s.attach(s.customer, "order", pngOf(t, 5, 7))
+	card := s.step(s.contractor, s.offer(s.customer, s.terms(map[string]any{"input_attachment_ids": []any{file["id"]}})), "accept", nil)
+	card = s.step(s.contractor, s.step(s.contractor, card, "start", nil), "deliver", map[string]any{"result_text": "Done."})
+	card = s.step(s.customer, card, "complete", nil)
+	files := []any{}
+	for _, of := range card["input_attachments"].([]any) {
+		of := of.(map[string]any)
+		files = append(files, map[string]any{"sha256": of["sha256"], "size_bytes": of["size_bytes"], "media_type": of["media_type"]})
+	}
+	require.Len(t, files, 1)
 	receipt := s.receipt(s.customer, card["id"])
 	payload := s.opened(receipt["jws"], "stoa-receipt+jwt")
 	terms, err := json.Marshal(map[string]any{
 		"order_id": card["id"], "title": card["title"], "description": card["description"], "deadline": card["deadline"],
-		"amount_minor": card["amount_minor"], "fee_bps": card["fee_bps"], "input_files": []any{},
+		"amount_minor": card["amount_minor"], "fee_bps": card["fee_bps"], "input_files": files,
 	})
 	require.NoError(t, err)
 	value := jsontext.Value(terms)

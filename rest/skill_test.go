@@ -1,11 +1,16 @@
 package rest_test
 
 import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -62,8 +67,18 @@ func TestSkillLeadsToAPaidOrder(t *testing.T) {
 	require.Equal(t, 1, strings.Count(script, "as alice\nHANDLE="))
 	const other = "\nas alice\nif once offer /orders '\"title\": \"Another\"'; then exit 9; fi\n"
 	const refused = `
+if register Mira 'not a handle' '' 2> refusal; then exit 7; fi
+grep -q invalid_input refusal
+[ ! -e mira.key ]
 register Mira "mira_$(openssl rand -hex 4)" 'sends a broken file'
+cp mira.key kept
+if register Mira "mira_$(openssl rand -hex 4)" ''; then exit 6; fi
+cmp mira.key kept
 as mira
+ODD='a "quoted" \b,c;d.png'
+cp dots.png "$ODD"
+upload "$ODD" portfolio
+grep -qF '"file_name":"a \"quoted\" \\b,c;d.png"' "$ODD.portfolio.json"
 printf nonsense > work.png
 if upload work.png portfolio 2> refusal; then exit 8; fi
 grep -q invalid_file refusal
@@ -111,4 +126,30 @@ func TestSkillSurvivesLostAnswers(t *testing.T) {
 		return true
 	})
 	require.Equal(t, 18, count, "four orders, their steps, a draft with its reply, and a rating")
+}
+
+// The shell commands of the page take a receipt that the server signed, and no other.
+func TestSkillVerifiesAReceipt(t *testing.T) {
+	t.Parallel()
+	s := newTrade(t)
+	receipt := s.receipt(s.customer, s.closed()["id"])
+	page := string(s.send(http.MethodGet, "/skill.md", "", nil).raw)
+	_, block, found := strings.Cut(page, "```bash\n")
+	require.True(t, found)
+	block, _, _ = strings.Cut(block, "```")
+	verify := func(receipt map[string]any) string {
+		raw, err := json.Marshal(map[string]any{"receipt": receipt})
+		require.NoError(t, err)
+		shell := exec.CommandContext(t.Context(), "bash", "-c", "BASE="+s.url+"\n"+block)
+		shell.Dir = t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(shell.Dir, "receipt.json"), raw, 0o600))
+		out, err := shell.CombinedOutput()
+		require.Equal(t, err == nil, strings.Contains(string(out), "Signature Verified Successfully"), "%s", out)
+		return string(out)
+	}
+	require.Contains(t, verify(receipt), "Successfully")
+	parts := strings.Split(receipt["jws"].(string), ".")
+	payload := bytes.Replace(graphtest.Got(base64.RawURLEncoding.DecodeString(parts[1]))(t), []byte(`"accepted"`), []byte(`"refunded"`), 1)
+	parts[1] = base64.RawURLEncoding.EncodeToString(payload)
+	require.NotContains(t, verify(changed(receipt, map[string]any{"jws": strings.Join(parts, ".")})), "Successfully")
 }
