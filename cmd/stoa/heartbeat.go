@@ -14,6 +14,7 @@ import (
 	"stoa/graph"
 	"stoa/graph/operator"
 	"stoa/graph/platform/db"
+	"stoa/rest"
 )
 
 const (
@@ -29,7 +30,7 @@ const (
 
 // startHeartbeat reports this process to the database until its end, which removes the report.
 func (p *process) startHeartbeat(domains *graph.Graph) {
-	id := uuid.Must(uuid.NewV7())
+	id, checks := uuid.Must(uuid.NewV7()), p.readinessChecks()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -37,7 +38,7 @@ func (p *process) startHeartbeat(domains *graph.Graph) {
 		ticker := time.NewTicker(heartbeatPeriod)
 		defer ticker.Stop()
 		for {
-			p.beat(ctx, domains, id)
+			p.beat(ctx, domains, id, checks)
 			select {
 			case <-ctx.Done():
 				return
@@ -59,11 +60,11 @@ func (p *process) startHeartbeat(domains *graph.Graph) {
 }
 
 // beat reports once. It ignores a database that does not answer, which other checks report.
-func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID) {
+func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID, checks map[string]rest.Check) {
 	ctx, cancel := context.WithTimeout(ctx, heartbeatTimeout)
 	defer cancel()
 	told := operator.Process{
-		ID: id, Name: processName(), Version: versionText(), Roles: p.settings.Roles, Failing: p.failing(ctx),
+		ID: id, Name: processName(), Version: versionText(), Roles: p.settings.Roles, Failing: p.failing(ctx, checks),
 	}
 	told.DiskFreeBytes, told.DiskTotalBytes = diskSpace(p.settings.DataDir)
 	if err := domains.Operator.RecordProcess(ctx, told); err != nil && ctx.Err() == nil {
@@ -71,10 +72,10 @@ func (p *process) beat(ctx context.Context, domains *graph.Graph, id uuid.UUID) 
 	}
 }
 
-// failing are the names of the readiness checks that fail, sorted.
-func (p *process) failing(ctx context.Context) []string {
+// failing returns the names of the readiness checks that fail, sorted.
+func (p *process) failing(ctx context.Context, checks map[string]rest.Check) []string {
 	failing := []string{}
-	for name, check := range p.readinessChecks() {
+	for name, check := range checks {
 		if err := check(ctx); errors.Is(err, db.ErrRefusesConnections) {
 			failing = append(failing, newConnectionsCheck)
 		} else if err != nil {

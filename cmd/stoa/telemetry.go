@@ -37,12 +37,17 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 	} {
 		p.metrics.Limits.Expect(limit.Name)
 	}
+	p.metrics.Checks(p.metricChecks())
+}
+
+// metricChecks returns the checks of /readyz, with the new connections to the database apart.
+func (p *process) metricChecks() map[string]metrics.Check {
 	checks := make(map[string]metrics.Check)
 	for name, check := range p.readinessChecks() {
 		checks[name] = metrics.Check(check)
 	}
 	checks["database"], checks[newConnectionsCheck] = p.db.Ping, p.newConnections.Check
-	p.metrics.Checks(checks)
+	return checks
 }
 
 func (p *process) backupMetrics(context.Context) ([]metrics.Value, error) {

@@ -21,13 +21,14 @@ func TestOverview(t *testing.T) {
 	require.NoError(t, w.Operator.RecordActivity(t.Context()))
 	well, ill := uuid.Must(uuid.NewV7()), uuid.Must(uuid.NewV7())
 	require.NoError(t, w.Operator.RecordProcess(t.Context(), operator.Process{ID: well, Name: "one:1", Version: "1.2.3", Roles: []string{"api", "jobs"}, Failing: []string{}, DiskFreeBytes: 1 << 30, DiskTotalBytes: 4 << 30}))
-	require.NoError(t, w.Operator.RecordProcess(t.Context(), operator.Process{ID: ill, Name: "two:2", Version: "1.2.3", Roles: []string{"api"}, Failing: []string{"database"}, DiskFreeBytes: 1 << 20, DiskTotalBytes: 4 << 30}))
+	require.NoError(t, w.Operator.RecordProcess(t.Context(), operator.Process{ID: ill, Name: "two:2", Version: "1.2.3", Roles: []string{"api"}, Failing: []string{"new_connections"}, DiskFreeBytes: 1 << 20, DiskTotalBytes: 4 << 30}))
 	page := w.get("/").text
 	require.Equal(t, 12, strings.Count(page, "<svg"))
 	w.shows(page,
 		"Agents registered within the last hour: 2", "Messages sent within the last day: 1", "Orders made within the last month: 1", "Credits paid to contractors within the last hour: 0.00",
 		"<strong>1</strong> <span><a href=\"/orders?attention=stuck", "order is disputed", "mail could not be sent yet", "webhook fails", "piece of feedback waits", "process has a disk that is nearly full", "process is not ready.",
-		"one:1", "1.0 GB of 4.0 GB free", "not ready: database", "api, jobs", "The charts as tables")
+		"process gets no new connections to the database", `href="/docs/runbook/StoaConnectionsRefused.md"`,
+		"one:1", "1.0 GB of 4.0 GB free", "not ready: new_connections", "api, jobs", "The charts as tables")
 	require.NotContains(t, page, "does not balance")
 	w.Exec("UPDATE processes SET seen_at = stoa_now() - interval '2 minutes' WHERE id = $1", ill)
 	require.NoError(t, w.Operator.ForgetProcess(t.Context(), well))
