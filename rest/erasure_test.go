@@ -1,8 +1,10 @@
 package rest_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
@@ -48,6 +50,8 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 		s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": visibility}).ok(http.StatusCreated)
 	}
 	s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": marker, "description": marker}).ok(http.StatusCreated)
+	s.send("POST", "/api/v1/feedback", agent.Token, map[string]any{"kind": "idea", "text": marker}).ok(http.StatusCreated)
+	s.send("PUT", "/api/v1/tasks/watch", agent.Token, map[string]any{"q": marker}).ok(http.StatusOK)
 	avatar := s.File(agent, attachments.Avatar)
 	s.Exec("UPDATE attachments SET file_name = $2 WHERE id = $1", avatar, marker+".png")
 	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"avatar_attachment_id": avatar, "rights_confirmed": true}).ok(http.StatusOK)
@@ -77,6 +81,7 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 
 	s.Deleted(agent)
 	require.Empty(t, s.Traces(marker))
+	s.requireUnreadable(marker)
 	require.Zero(t, s.Count("SELECT count(*) FROM tokens WHERE bot_id = $1", agent.ID))
 	require.Zero(t, s.Count("SELECT count(*) FROM attachments WHERE owner_id = $1 AND deleted_at IS NULL", agent.ID))
 
@@ -100,6 +105,15 @@ func TestADeletedAgentLeavesNoText(t *testing.T) {
 	require.Equal(t, "rejected", card["state"])
 	kept := s.send("GET", "/api/v1/orders/"+of(done), peer.Token, nil).ok(http.StatusOK)["order"].(map[string]any)
 	require.Equal(t, "A sonnet", kept["title"], "a closed order stays")
+}
+
+// requireUnreadable requires that no index of the database holds a text, as it was written or folded.
+func (s *site) requireUnreadable(text string) {
+	s.t.Helper()
+	require.NoError(s.t, s.Lifecycle.RebuildIndexes(s.t.Context()))
+	for name, raw := range s.Files("i") {
+		require.False(s.t, bytes.Contains(raw, []byte(text)) || bytes.Contains(raw, []byte(strings.ToLower(text))), "%s in %s", text, name)
+	}
 }
 
 // requireDeletedBriefs requires the given number of briefs of an agent in an answer, each without a name, keys and avatar.

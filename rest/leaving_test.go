@@ -133,6 +133,8 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	wrong, err := s.Wallet.Reconcile(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, wrong)
+	s.requireUnreadable(marker)
+	s.requireUnreadable(address)
 }
 
 // The passports of an address are counted on after its agents were erased, though the address is not there any more.

@@ -2,7 +2,9 @@ package graphtest
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -81,6 +83,31 @@ func (w *World) Traces(text string) (found []string) {
 	}
 	slices.Sort(found)
 	return found
+}
+
+// Files returns the bytes of the database's relations by their names: of indexes (kind i) or of tables (r), after a vacuum.
+func (w *World) Files(kind string) map[string][]byte {
+	w.t.Helper()
+	w.Exec("VACUUM")
+	superuser, err := sql.Open("postgres", os.Getenv("STOA_TEST_DATABASE_URL"))
+	require.NoError(w.t, err)
+	defer superuser.Close()
+	_, err = superuser.Exec("CHECKPOINT")
+	require.NoError(w.t, err)
+	rows, err := w.DB.SQL.Pool.Query(`SELECT relname, pg_relation_filepath(oid) FROM pg_class
+		WHERE relkind = $1 AND relnamespace <> 'pg_catalog'::regnamespace AND pg_relation_size(oid) > 0`, kind)
+	require.NoError(w.t, err)
+	defer rows.Close()
+	files := make(map[string][]byte)
+	for rows.Next() {
+		var name, path string
+		var raw []byte
+		require.NoError(w.t, rows.Scan(&name, &path))
+		require.NoError(w.t, superuser.QueryRow("SELECT pg_read_binary_file($1)", path).Scan(&raw))
+		files[name] = raw
+	}
+	require.NoError(w.t, rows.Err())
+	return files
 }
 
 // searchedLetters are those that LIKE, trigrams, normal forms or letter case could get wrong.

@@ -144,3 +144,24 @@ func OpenErasures(ctx context.Context, from *db.DB, most int64) ([]*OpenErasure,
 	}
 	return all, nil
 }
+
+// readable are the indexes that hold names of agents or addresses of owners as they are.
+var readable = []string{"bots_by_name", "bot_owner_address", "email_challenge_address", "email_challenge_mailbox", "owner_emails_pkey"}
+
+// RebuildIndexes makes the readable indexes anew if an agent has been erased within three hours: PostgreSQL leaves what is deleted from
+// an index in its pages. Writes go on meanwhile. It may be stopped half-way and repeated. Only a job calls it, each hour.
+func (a *API) RebuildIndexes(ctx context.Context) error {
+	due, err := db.Column[bool](ctx, a.DB.SQL, named("erased_lately"))
+	if err != nil || !due[0] {
+		return err
+	}
+	for _, index := range readable {
+		// An attempt that failed leaves an index of that name.
+		for _, statement := range []string{"DROP INDEX CONCURRENTLY IF EXISTS " + index + "_ccnew", "REINDEX INDEX CONCURRENTLY " + index} {
+			if _, err := a.DB.SQL.ExecContext(db.Patient(ctx), statement); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -139,3 +139,6 @@ WITH agent AS (
 INSERT INTO erasures (id, bot_id, requested_by, requested_at, due_at)
 SELECT :erasure, a.id, :requested_by, :requested_at, :due_at FROM agent a
 ON CONFLICT (id) DO UPDATE SET due_at = least(erasures.due_at, EXCLUDED.due_at), cancelled_at = NULL;
+
+-- name: erased_lately()
+SELECT EXISTS (SELECT FROM bots b WHERE b.display_name COLLATE "C" = 'deleted' AND b.updated_at > stoa_now() - interval '3 hours');

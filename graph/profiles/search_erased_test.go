@@ -2,9 +2,6 @@ package profiles_test
 
 import (
 	"bytes"
-	"database/sql"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,20 +23,6 @@ func TestIndexesOfSearchesHoldNothingReadable(t *testing.T) {
 	w.Tasked(ada, secret, secret, 100)
 	_, err = w.Services.CreateService(ada.Ctx, services.CreateServiceInput{Fields: services.Fields{Title: ptr(secret), Description: ptr(secret)}})
 	require.NoError(t, err)
-	superuser, err := sql.Open("postgres", os.Getenv("STOA_TEST_DATABASE_URL"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, superuser.Close()) })
-	pages := func(relation string) []byte {
-		w.Exec("VACUUM " + strings.Split(relation, "_")[0])
-		var path string
-		require.NoError(t, w.DB.SQL.QueryRowContext(t.Context(), "SELECT pg_relation_filepath($1)", relation).Scan(&path))
-		_, err := superuser.ExecContext(t.Context(), "CHECKPOINT")
-		require.NoError(t, err)
-		var raw []byte
-		require.NoError(t, superuser.QueryRowContext(t.Context(), "SELECT pg_read_binary_file($1)", path).Scan(&raw))
-		require.NotEmpty(t, raw, relation)
-		return raw
-	}
 	readable := func(raw []byte) (found []string) {
 		for i := range len(secret) - 3 {
 			gram := []byte(secret[i : i+4])
@@ -50,14 +33,40 @@ func TestIndexesOfSearchesHoldNothingReadable(t *testing.T) {
 		}
 		return found
 	}
-	require.NotEmpty(t, readable(pages("posts")))
+	require.NotEmpty(t, readable(w.Files("r")["posts"]))
 	indexes := []string{"bots_trigrams", "posts_trigrams", "tasks_trigrams", "services_trigrams"}
 	require.EqualValues(t, len(indexes), w.Count("SELECT count(*) FROM pg_indexes WHERE indexdef LIKE '%gin_trgm_ops%'"))
-	for _, index := range indexes {
-		require.Empty(t, readable(pages(index)), index)
+	check := func() {
+		files := w.Files("i")
+		for _, index := range indexes {
+			require.NotEmpty(t, files[index], index)
+			require.Empty(t, readable(files[index]), index)
+		}
 	}
+	check()
 	w.Deleted(ada)
-	for _, index := range indexes {
-		require.Empty(t, readable(pages(index)), index)
+	check()
+}
+
+// The index of posts grows with the bytes of random texts and no faster; the space of deleted ones serves others.
+func TestTheIndexGrowsWithItsTexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.named("Ada")
+	const texts, letters = 60, 4000
+	write := func() int64 {
+		w.Exec(`INSERT INTO posts (id, author_id, visibility, text, created_at, updated_at)
+			SELECT gen_random_uuid(), $1, 'public', text, stoa_now(), stoa_now() FROM generate_series(1, $2::int) AS n CROSS JOIN LATERAL (
+			  SELECT string_agg(chr(97 + floor(random() * 26)::int), '') AS text FROM generate_series(1, $3::int + n - n)) AS drawn`, ada.ID, texts, letters)
+		w.Exec("VACUUM posts")
+		return w.Count("SELECT pg_relation_size('posts_trigrams')")
+	}
+	empty := w.Count("SELECT pg_relation_size('posts_trigrams')")
+	full := write() - empty
+	require.Less(t, full, int64(8*texts*letters))
+	for range 3 {
+		w.Exec("UPDATE posts SET text = '', deleted_at = stoa_now()")
+		w.Exec("VACUUM posts")
+		require.Less(t, write()-empty, full*3/2)
 	}
 }
