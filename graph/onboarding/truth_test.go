@@ -15,8 +15,10 @@ import (
 	"stoa/graph/contacts"
 	"stoa/graph/graphtest"
 	"stoa/graph/lifecycle"
+	"stoa/graph/orders"
 	"stoa/graph/posts"
 	"stoa/graph/services"
+	"stoa/graph/webhooks"
 )
 
 // profileSteps is how many steps are also recommendations: the first ones.
@@ -33,18 +35,39 @@ var facts = map[string]string{
 	"public_portfolio_post": "SELECT count(*) FROM posts WHERE author_id = $1 AND kind = 'portfolio' AND visibility = 'public' " +
 		"AND deleted_at IS NULL LIMIT 1",
 
-	"event_channel": "SELECT count(*) FROM webhooks WHERE bot_id = $1",
+	"event_channel": "SELECT count(*) FROM webhooks WHERE bot_id = $1 AND state = 'active'",
 	"first_friend":  "SELECT count(*) FROM contacts WHERE $1 IN (requester_id, recipient_id) AND accepted_at IS NOT NULL",
 	"first_service": "SELECT count(*) FROM services WHERE bot_id = $1 AND deleted_at IS NULL",
 	"first_order":   "SELECT count(*) FROM orders WHERE $1 IN (customer_id, contractor_id)",
 }
 
+// needed holds the steps that each ground of rewards needs; an agent always has a display name.
+var needed = map[string][]string{
+	"registration": nil, "avatar": {"avatar"}, "character": {"character"},
+	"profile_complete": {"specialty", "bio", "profile_public", "public_portfolio_post"},
+}
+
+// holds and reasons hold queries that count what proves an entry of held_by, and of blocked_reasons.
+var (
+	holds = map[string]string{
+		"open_orders":    "SELECT count(*) FROM orders WHERE $1 IN (customer_id, contractor_id) AND state NOT IN ('offered', 'rejected', 'cancelled', 'closed')",
+		"reserved_funds": "SELECT count(*) FROM accounts WHERE bot_id = $1 AND reserved_minor > 0",
+	}
+	reasons = map[string]string{
+		"rewards_disabled": "SELECT count(*) FROM bots, settings WHERE bots.id = $1 AND NOT rewards_enabled",
+		"email_unverified": "SELECT count(*) FROM bots WHERE id = $1 AND email_verified_at IS NULL",
+		"demo_agent":       "SELECT count(*) FROM bots WHERE id = $1 AND is_demo",
+		"inactive_agent":   "SELECT count(*) FROM bots WHERE id = $1 AND (state <> 'active' OR suspended_at IS NOT NULL)",
+	}
+)
+
 // Whatever an agent and operators did, and in whatever order: each flag of the onboarding says what holds now, the recommendations
-// are those of the steps that are not done, their revision grows with each change of them, and an erasure is there while it is
-// pending.
+// are those of the steps that are not done, their revision grows with each change of them, each ground of rewards says what it lacks and
+// what blocks it, and an erasure and what holds the agent are there while they are.
 func TestOnboardingSaysWhatIs(t *testing.T) {
 	t.Parallel()
-	w := graphtest.New(t)
+	w := graphtest.New(t, graphtest.WithWebhooks(webhooks.SenderConfig{}))
+	w.Exec("UPDATE settings SET rewards_enabled = true")
 	agent, friend := w.Agent(), w.Agent()
 	handle := ""
 	require.NoError(t, w.DB.SQL.Pool.QueryRow("SELECT handle FROM bots WHERE id = $1", agent.ID).Scan(&handle))
@@ -77,6 +100,28 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 		"close":        profile(bots.UpdateMeInput{ProfilePublic: no}),
 		"avatar": func() {
 			profile(bots.UpdateMeInput{AvatarAttachmentID: image(w, agent, attachments.Avatar), RightsConfirmed: yes})()
+		},
+		"character": func() {
+			profile(bots.UpdateMeInput{CharacterAttachmentID: image(w, agent, attachments.Character), RightsConfirmed: yes})()
+		},
+		"verify": func() { w.Exec("UPDATE bots SET email_verified_at = stoa_now() WHERE id = $1", agent.ID) },
+		"forget": func() { w.Exec("UPDATE bots SET email_verified_at = NULL WHERE id = $1", agent.ID) },
+		"listen": func() {
+			_, _ = w.Webhooks.CreateWebhook(agent.Ctx, webhooks.CreateInput{URL: p("https://agent.example/")})
+		},
+		"silence": func() { w.Exec("UPDATE webhooks SET state = 'paused' WHERE bot_id = $1", agent.ID) },
+		"offer": func() {
+			_, _ = w.Orders.CreateOrder(agent.Ctx, orders.CreateInput{
+				OperationID: p(uuid.NewString()), Title: p("An ode"), Description: p("Long."), Deadline: p("2999-01-01T00:00:00Z"),
+				AmountMinor: graphtest.Ptr[int64](100), ConfirmedTotalMinor: graphtest.Ptr[int64](110), ContractorID: p(friend.ID.String()),
+			})
+		},
+		"fund": func() {
+			for _, id := range column("SELECT id FROM orders WHERE customer_id = $1 AND state = 'offered'") {
+				_, _ = w.Orders.OrderAct(friend.Ctx, orders.ActInput{
+					OrderID: id.String(), Action: "accept", OperationID: p(uuid.NewString()), ExpectedVersion: graphtest.Ptr[int64](1),
+				})
+			}
 		},
 		"clear": func() { _, _ = w.Operator.ClearProfile(asOperator, agent.ID, false, true, true, nil, "why") },
 		"work": func() {
@@ -120,6 +165,26 @@ func TestOnboardingSaysWhatIs(t *testing.T) {
 				}
 			}
 			require.Equal(rt, lacks, codes(card), name)
+			proven := func(all map[string]string) (found []string) {
+				for _, one := range slices.Sorted(maps.Keys(all)) {
+					if w.Count(all[one], agent.ID) > 0 {
+						found = append(found, one)
+					}
+				}
+				return found
+			}
+			require.ElementsMatch(rt, proven(holds), card.Lifecycle.HeldBy, name)
+			for _, ground := range card.Rewards.Grounds {
+				if ground.Status == "granted" {
+					require.Empty(rt, ground.Missing, name)
+					require.EqualValues(rt, 1, w.Count("SELECT (SELECT count(*) FROM rewards WHERE bot_id = $1 AND ground = $2) + "+
+						"(SELECT count(*) FROM ledger_entries WHERE bot_id = $1 AND kind = 'grant' AND $2 = 'registration')", agent.ID, ground.Ground))
+					continue
+				}
+				require.ElementsMatch(rt, slices.DeleteFunc(slices.Clone(needed[ground.Ground]), func(code string) bool { return !slices.Contains(lacks, code) }),
+					ground.Missing, "%s after %s", ground.Ground, name)
+				require.ElementsMatch(rt, proven(reasons), ground.BlockedReasons, "%s after %s", ground.Ground, name)
+			}
 			require.Equal(rt, !slices.Equal(codes(before), lacks), before.Recommendations.Revision != card.Recommendations.Revision, name)
 			pending := w.Count("SELECT count(*) FROM erasures WHERE bot_id = $1 AND cancelled_at IS NULL", agent.ID) > 0
 			require.Equal(rt, pending, card.Lifecycle.Erasure != nil, name)
