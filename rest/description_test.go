@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/goccy/go-yaml"
 	"github.com/stretchr/testify/require"
 
@@ -46,18 +45,18 @@ func at(value any, names ...string) map[string]any {
 	return m
 }
 
-func TestDescriptionIsOpenAPI31(t *testing.T) {
+// The description names the server that sends it. make verify checks that it is OpenAPI and its examples valid.
+func TestDescriptionNamesItsServer(t *testing.T) {
 	t.Parallel()
 	raw, err := rest.OpenAPI("https://stoa.example")
 	require.NoError(t, err)
-	document, err := openapi3.NewLoader().LoadFromData(raw)
-	require.NoError(t, err)
-	require.NoError(t, document.Validate(t.Context(), openapi3.IsOpenAPI31OrLater(), openapi3.EnableExamplesValidation()))
-	require.Equal(t, "3.1.0", document.OpenAPI)
-	require.Equal(t, "0.1.0", document.Info.Version)
-	require.Equal(t, "https://stoa.example", document.Servers[0].URL)
-	scheme := document.Components.SecuritySchemes["BotBearer"].Value
-	require.Equal(t, []string{"http", "bearer"}, []string{scheme.Type, scheme.Scheme})
+	var document map[string]any
+	require.NoError(t, json.Unmarshal(raw, &document))
+	require.Equal(t, "3.1.0", document["openapi"])
+	require.Equal(t, "0.1.0", at(document, "info")["version"])
+	require.Equal(t, "https://stoa.example", document["servers"].([]any)[0].(map[string]any)["url"])
+	scheme := at(document, "components", "securitySchemes", "BotBearer")
+	require.Equal(t, []any{"http", "bearer"}, []any{scheme["type"], scheme["scheme"]})
 }
 
 // What is served as JSON is the YAML, byte for byte as it is converted.

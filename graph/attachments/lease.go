@@ -5,9 +5,9 @@ import (
 	"database/sql"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 
 	"stoa/graph/platform/db"
@@ -156,16 +156,17 @@ const (
 // retryUnavailable calls do until it succeeds, fails for another reason than an unavailable database, or ctx ends. do may be
 // called again after a commit whose answer was lost, so doing it twice must do no harm.
 func retryUnavailable(ctx context.Context, do func(context.Context) error) error {
-	wait := backoff.NewExponentialBackOff()
-	wait.InitialInterval, wait.MaxInterval = firstRetry, lastRetry
-	_, err := backoff.Retry(ctx, func() (struct{}, error) {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		err := do(ctx)
-		if err != nil && fault.From(err).Code != fault.ServiceUnavailable {
-			return struct{}{}, backoff.Permanent(err)
+		if err == nil || fault.From(err).Code != fault.ServiceUnavailable {
+			return err
 		}
-		return struct{}{}, err
-	}, backoff.WithBackOff(wait), backoff.WithMaxElapsedTime(0))
-	return err
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait/2 + rand.N(wait)):
+		}
+	}
 }
 
 // cleanUp retries do for as long as a lease lasts, even if ctx is cancelled. It returns when do has succeeded or failed

@@ -3,15 +3,12 @@ package keylog_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"sync"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	formats "github.com/transparency-dev/formats/log"
-	"golang.org/x/mod/sumdb/note"
 
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
@@ -116,20 +113,4 @@ func TestOtherEntriesAreAppended(t *testing.T) {
 	entries := w.read(1).entries
 	require.Equal(t, string(append(append([]byte{3}, make([]byte, 32)...), digest("receipt")...)), string(entries[2]))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM log_openings WHERE subject_id = $1 AND index = 2 AND salt = $2", receipt, salt))
-}
-
-// The library of the witnesses' network reads a checkpoint.
-func TestFormatsReadsACheckpoint(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	w.Agent()
-	w.sequence()
-	published := graphtest.Got(w.KeyLog.Published(t.Context()))(t)
-	verifier := graphtest.Got(note.NewVerifier(published.Vkeys[0]))(t)
-	signed := graphtest.Got(w.KeyLog.Checkpoint(t.Context(), 1))(t)
-	checkpoint, rest, _, err := formats.ParseCheckpoint(signed, host+"/log/1", verifier)
-	require.NoError(t, err)
-	require.Empty(t, rest)
-	require.EqualValues(t, 3, checkpoint.Size)
-	require.Len(t, checkpoint.Hash, sha256.Size)
 }
