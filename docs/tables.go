@@ -12,7 +12,6 @@ import (
 // any more, and the pages' policy forbids the attribute style.
 type wideTables struct{}
 
-// Transform implements parser.ASTTransformer.
 func (wideTables) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) { // nothing here fails
 		if !entering {

@@ -99,16 +99,12 @@ type Sockets interface {
 // noSockets is the event channel of a process that has none.
 type noSockets struct{}
 
-// Wake implements Sockets.
 func (noSockets) Wake([]uuid.UUID) {}
 
-// Withdrawn implements Sockets.
 func (noSockets) Withdrawn([]uuid.UUID) {}
 
-// Acknowledged implements Sockets.
 func (noSockets) Acknowledged(uuid.UUID, []uuid.UUID) {}
 
-// TokensEnded implements Sockets.
 func (noSockets) TokensEnded() {}
 
 // Graph holds the API of every domain.

@@ -57,7 +57,6 @@ func (c *Clock) keep(ctx context.Context, database *sql.DB) {
 	}
 }
 
-// Now implements rivertype.TimeGenerator.
 func (c *Clock) Now() time.Time {
 	last := c.compared.Load()
 	return last.host.Add(time.Since(last.host) + last.ahead)

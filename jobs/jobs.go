@@ -169,7 +169,6 @@ type driver struct {
 // SupportsListener implements riverdriver.Driver: River listens and polls.
 func (d driver) SupportsListener() bool { return true }
 
-// GetListener implements riverdriver.Driver.
 func (d driver) GetListener(params *riverdriver.GetListenenerParams) riverdriver.Listener {
 	return d.listening.GetListener(params)
 }
@@ -196,7 +195,6 @@ func newDriver(database *sql.DB, url string) (driver, *pgxpool.Pool, error) {
 // riverLog leaves out River's information: it counts jobs every few seconds. River derives no other handler from it.
 type riverLog struct{ slog.Handler }
 
-// Enabled implements slog.Handler.
 func (l riverLog) Enabled(ctx context.Context, level slog.Level) bool {
 	return level != slog.LevelInfo && l.Handler.Enabled(ctx, level)
 }

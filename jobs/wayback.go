@@ -57,8 +57,6 @@ type keptPage struct {
 	body   bytes.Buffer
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (k *keptPage) WriteHeader(status int) { k.status = status }
 
-// Write implements http.ResponseWriter.
 func (k *keptPage) Write(p []byte) (int, error) { return k.body.Write(p) }

@@ -35,7 +35,6 @@ func job[Args river.JobArgs](queue string, timeout time.Duration, do func(contex
 // periodic are the arguments of periodic jobs: they have only a kind.
 type periodic struct{ kind string }
 
-// Kind implements river.JobArgs.
 func (p periodic) Kind() string { return p.kind }
 
 // every makes a row of a job that is inserted once a period, however many processes there are.
@@ -119,7 +118,6 @@ type worker[Args river.JobArgs] struct {
 	do      func(context.Context, Config, Args) error
 }
 
-// Timeout implements river.Worker.
 func (w *worker[Args]) Timeout(*river.Job[Args]) time.Duration { return w.timeout }
 
 // NextRetry implements river.Worker: the next attempt follows soon, because a client waits for its result.

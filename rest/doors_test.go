@@ -23,7 +23,6 @@ type recordedDoor struct {
 	last  *answer
 }
 
-// Do implements mcp.API.
 func (r *recordedDoor) Do(_ context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	var sent any
 	if wanted.Body != nil {
@@ -122,10 +121,8 @@ func TestDoorsRefuseAlike(t *testing.T) {
 	}
 }
 
-// Self implements mcp.API.
 func (*recordedDoor) Self(context.Context) string { return "" }
 
-// RequestID implements mcp.API.
 func (*recordedDoor) RequestID(context.Context) string { return "" }
 
 // directModel calls tools that send their requests through api.

@@ -92,13 +92,10 @@ func (l *keyLog) tile(kind string, n int64, width int) []byte {
 	return got.raw
 }
 
-// Height implements tlog.TileReader.
 func (l *keyLog) Height() int { return 8 }
 
-// SaveTiles implements tlog.TileReader.
 func (l *keyLog) SaveTiles([]tlog.Tile, [][]byte) {}
 
-// ReadTiles implements tlog.TileReader.
 func (l *keyLog) ReadTiles(tiles []tlog.Tile) ([][]byte, error) {
 	read := make([][]byte, len(tiles))
 	for i, tile := range tiles {

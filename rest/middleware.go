@@ -71,7 +71,6 @@ type statusRecorder struct {
 	status int
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w *statusRecorder) WriteHeader(status int) {
 	if w.status == 0 {
 		w.status = status

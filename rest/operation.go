@@ -64,7 +64,6 @@ func withoutInput[Out any](method func(context.Context) (Out, error)) operation 
 // noQuery is the input of a request that refuses every query parameter.
 type noQuery struct{}
 
-// UnknownQuery implements queryChecker.
 func (noQuery) UnknownQuery(name string) error {
 	return fault.Field(fault.InvalidInput, name, "is not a parameter of this request; it takes none")
 }

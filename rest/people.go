@@ -90,13 +90,11 @@ type limitedWriter struct {
 	met *limits.Record
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (w limitedWriter) WriteHeader(status int) {
 	w.met.Headers(w.Header())
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Write implements http.ResponseWriter.
 func (w limitedWriter) Write(p []byte) (int, error) {
 	w.met.Headers(w.Header())
 	return w.ResponseWriter.Write(p)

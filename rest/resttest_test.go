@@ -86,7 +86,6 @@ type errorLog struct {
 	text bytes.Buffer
 }
 
-// Write implements io.Writer.
 func (l *errorLog) Write(line []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

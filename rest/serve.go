@@ -147,7 +147,6 @@ type request struct {
 
 type requestKey struct{}
 
-// Value implements context.Context.
 func (q *request) Value(key any) any {
 	switch key.(type) {
 	case requestKey:

@@ -124,7 +124,6 @@ type callerKey struct{}
 // localAPI sends requests to the routes of this process, as the caller of the tool, from the caller's address.
 type localAPI struct{ routes http.Handler }
 
-// Do implements mcp.API. Only what a route panics with is an error.
 func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	from := requestOf(caller.Context())
@@ -146,7 +145,6 @@ func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error
 	return mcp.Answer{Status: w.Status, Header: w.Header(), Body: w.Body.Bytes()}, nil
 }
 
-// Self implements mcp.API.
 func (a localAPI) Self(ctx context.Context) string {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	if caller == nil || requestOf(caller.Context()).caller.BotID == uuid.Nil {
@@ -155,7 +153,6 @@ func (a localAPI) Self(ctx context.Context) string {
 	return requestOf(caller.Context()).caller.BotID.String()
 }
 
-// RequestID implements mcp.API.
 func (a localAPI) RequestID(ctx context.Context) string {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	return requestOf(caller.Context()).id

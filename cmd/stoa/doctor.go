@@ -21,7 +21,6 @@ type doctorCommand struct {
 	JSON           bool   `env:"-" name:"json" help:"With --database: print the checks as JSON."`
 }
 
-// Validate implements kong's validation.
 func (c doctorCommand) Validate() error {
 	if !baseURL.MatchString(c.URL) {
 		return fmt.Errorf("--url must be an origin such as https://stoa.example, without a path, not %q", c.URL)

@@ -24,7 +24,6 @@ type healthCommand struct {
 // maxHealthAnswer bounds what is printed of an answer, in bytes.
 const maxHealthAnswer = 4 << 10
 
-// Validate implements kong's validation.
 func (c healthCommand) Validate() error { return checkAddress("listen", c.Listen) }
 
 // Run prints the answer. It returns an error unless that is 200.

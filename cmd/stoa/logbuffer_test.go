@@ -15,7 +15,6 @@ type logBuffer struct {
 
 func newLogBuffer() *logBuffer { return &logBuffer{grown: make(chan struct{})} }
 
-// Write implements io.Writer.
 func (b *logBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -81,7 +81,6 @@ type mailTestCommand struct {
 	Address string `arg:"" help:"To whom."`
 }
 
-// Validate implements kong's validation.
 func (c *mailTestCommand) Validate() error {
 	if c.SMTPURL == "" {
 		return errors.New("mail is not set up: set STOA_SMTP_URL and STOA_MAIL_FROM as for the server")

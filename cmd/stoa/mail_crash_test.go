@@ -24,7 +24,6 @@ type mailServer struct {
 	accepted map[string]int
 }
 
-// NewSession implements smtp.Backend.
 func (s *mailServer) NewSession(*smtp.Conn) (smtp.Session, error) { return mailSession{s}, nil }
 
 func (s *mailServer) counts() map[string]int {

@@ -135,7 +135,6 @@ type logSettings struct {
 // has reports whether the process has a role: api, events or jobs.
 func (s *settings) has(role string) bool { return slices.Contains(s.Roles, role) }
 
-// Validate implements kong's validation.
 func (s *settings) Validate() error {
 	checks := []error{
 		s.databaseSettings.Validate(), s.checkReplica(s.DatabaseURL), s.fileSettings.Validate(), s.operatorSettings.Validate(),

@@ -74,5 +74,4 @@ func (c *testClusterCommand) Run() (err error) {
 // commandError says that the command of test-cluster failed, with which exit code.
 type commandError struct{ code int }
 
-// Error implements error.
 func (e commandError) Error() string { return fmt.Sprintf("the command exited with %d", e.code) }

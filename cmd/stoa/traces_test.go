@@ -37,7 +37,6 @@ func newCollectorServer(t testing.TB) (*collectorServer, string) {
 	return r, server.URL
 }
 
-// ServeHTTP implements http.Handler for OTLP over HTTP.
 func (r *collectorServer) ServeHTTP(_ http.ResponseWriter, request *http.Request) {
 	raw, err := io.ReadAll(request.Body)
 	var sent collector.ExportTraceServiceRequest

@@ -30,7 +30,6 @@ type verifyCommand struct {
 	Files   []string `env:"-" name:"file" sep:"none" placeholder:"PATH" help:"A file that must be among those of the order."`
 }
 
-// Help implements kong.HelpProvider.
 func (verifyCommand) Help() string {
 	return "Keys inside the file are never trusted. Exit codes: 0 valid under keys that you gave, 1 invalid, 2 sound but by a key that " +
 		"none of yours vouches for, or that the log does not prove (or an argument that is not understood), 3 not in a witnessed log."

@@ -35,7 +35,6 @@ const (
 	witnessEnd = 5 * time.Second
 )
 
-// Validate implements kong's validation.
 func (c witnessCommand) Validate() error { return checkAddress("listen", c.Listen) }
 
 // Run prints the vkey and signs until SIGTERM or SIGINT.
@@ -105,7 +104,6 @@ func lockWitness(folder string) (unlock func() error, err error) {
 	return file.Close, nil
 }
 
-// Validate implements kong's validation.
 func (s witnessSettings) Validate() error {
 	if _, err := witness.ParseTargets(s.Witnesses); err != nil {
 		return fmt.Errorf("--witnesses: %w", err)
@@ -122,7 +120,6 @@ func (s witnessSettings) targets() []witness.Target {
 // logWitnesses are the witnesses as the key log has them.
 type logWitnesses struct{ *witness.Submitter }
 
-// Submit implements keylog.Witnesses.
 func (w logWitnesses) Submit(
 	ctx context.Context, to []string, signed []byte, prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error),
 ) []keylog.Cosigned {
@@ -135,7 +132,6 @@ func (w logWitnesses) Submit(
 	return made
 }
 
-// Heads implements keylog.Witnesses.
 func (w logWitnesses) Heads(ctx context.Context, log []string) []keylog.Shown {
 	keys := make([]note.Verifier, 0, len(log))
 	for _, vkey := range log {

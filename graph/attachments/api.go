@@ -62,5 +62,4 @@ type InspectJob struct {
 	AttachmentID uuid.UUID `json:"attachment_id"`
 }
 
-// Kind implements db.Job.
 func (InspectJob) Kind() string { return "inspect" }

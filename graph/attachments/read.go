@@ -107,7 +107,6 @@ func StoredFile(store *Store, key string, about File) *File {
 // inMemory is bytes that need no closing.
 type inMemory struct{ *bytes.Reader }
 
-// Close implements io.Closer.
 func (inMemory) Close() error { return nil }
 
 // Open returns a reader of the bytes from offset on. not_found when they are gone, service_unavailable when the store is away.

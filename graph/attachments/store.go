@@ -73,10 +73,8 @@ type disk interface {
 // localDisk implements disk by fsync.
 type localDisk struct{}
 
-// SyncFile implements disk.
 func (localDisk) SyncFile(f *os.File) error { return f.Sync() }
 
-// SyncFolder implements disk.
 func (localDisk) SyncFolder(path string) error {
 	folder, err := os.Open(path)
 	if err != nil {

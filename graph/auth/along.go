@@ -58,7 +58,6 @@ func (l *Along) scan(into AlongRows, holder []any) func(*sql.Rows) error {
 // isNull takes a column of any type and keeps only whether it is null.
 type isNull bool
 
-// Scan implements sql.Scanner.
 func (n *isNull) Scan(value any) error {
 	*n = value == nil
 	return nil

@@ -20,10 +20,8 @@ type numbers struct {
 	caller  uuid.UUID
 }
 
-// Columns implements auth.AlongRows.
 func (n *numbers) Columns() []any { return []any{&n.scanned, &n.caller} }
 
-// Next implements auth.AlongRows.
 func (n *numbers) Next() { n.all = append(n.all, n.scanned) }
 
 // series reads as many rows as the caller's name says.

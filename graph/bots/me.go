@@ -34,7 +34,6 @@ type ownRow struct {
 	log KeyLog
 }
 
-// Columns implements auth.AlongRows.
 func (p *ownRow) Columns() []any {
 	b := &p.bot
 	return []any{
@@ -43,7 +42,6 @@ func (p *ownRow) Columns() []any {
 	}
 }
 
-// Next implements auth.AlongRows. There is one row.
 func (p *ownRow) Next() {}
 
 // own wraps an agent's own passport with its images.

@@ -18,7 +18,6 @@ import (
 // uuids is a column of type uuid[].
 type uuids []uuid.UUID
 
-// Scan implements sql.Scanner.
 func (u *uuids) Scan(src any) error { return pq.Array((*[]uuid.UUID)(u)).Scan(src) }
 
 // row is a row of drafts.

@@ -54,7 +54,6 @@ type SendJob struct {
 	MailID uuid.UUID `json:"mail_id"`
 }
 
-// Kind implements db.Job.
 func (SendJob) Kind() string { return "send_mail" }
 
 // Recover asks again for the mails whose sending a crash cut off, and returns how many there were. Called every few seconds, it

@@ -27,7 +27,6 @@ type RefusedError struct {
 	Answer string
 }
 
-// Error implements error.
 func (e *RefusedError) Error() string { return "refused: " + e.Answer }
 
 // MailerConfig says where mails go.
@@ -117,7 +116,6 @@ func newFolder(path, dataDir string) (Mailer, error) {
 	return &folder{filepath.Clean(path)}, nil
 }
 
-// String implements Mailer.
 func (s *server) String() string {
 	scheme := "smtp"
 	if s.implicit {
@@ -130,7 +128,6 @@ func (s *server) String() string {
 // replaces itself.
 type folder struct{ path string }
 
-// String implements Mailer.
 func (f *folder) String() string { return "file:" + f.path }
 
 // Send implements Mailer: it writes <id>.eml in one step, readable by its owner alone.

@@ -76,5 +76,4 @@ type Job struct {
 	ExportID uuid.UUID `json:"export_id"`
 }
 
-// Kind implements db.Job.
 func (Job) Kind() string { return "export" }

@@ -43,7 +43,6 @@ type counter struct {
 	size int64
 }
 
-// Write implements io.Writer.
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	c.size += int64(n)

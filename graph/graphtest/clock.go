@@ -20,7 +20,6 @@ type shiftedConnector struct {
 	clock *clock
 }
 
-// Connect implements driver.Connector.
 func (c shiftedConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	conn, err := c.Connector.Connect(ctx)
 	if err != nil {
@@ -49,7 +48,6 @@ type shiftedConn struct {
 	shift int64
 }
 
-// ResetSession implements driver.SessionResetter.
 func (c *shiftedConn) ResetSession(ctx context.Context) error {
 	if err := c.driverConn.ResetSession(ctx); err != nil {
 		return err

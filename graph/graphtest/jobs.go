@@ -18,7 +18,6 @@ type jobs struct {
 	asked []db.Job
 }
 
-// add implements db.Enqueue.
 func (j *jobs) add(_ context.Context, tx *db.Tx, job db.Job) error {
 	tx.AfterCommit(func() {
 		j.mu.Lock()

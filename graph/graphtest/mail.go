@@ -53,10 +53,8 @@ func (w *World) SendMailTo(box *Mailbox) {
 	w.Owners.SendsMail, w.Onboarding.SendsMail, w.Lifecycle.SendsMail, w.Profiles.SendsMail = true, true, true, true
 }
 
-// String implements email.Mailer.
 func (*Mailbox) String() string { return "a mailbox" }
 
-// Send implements email.Mailer.
 func (b *Mailbox) Send(_ context.Context, m *email.Message) (string, error) {
 	if b.Refuse != nil {
 		if err := b.Refuse(m); err != nil {

@@ -145,7 +145,6 @@ type hangable struct {
 	proxy *DatabaseProxy
 }
 
-// Write implements net.Conn.
 func (h hangable) Write(b []byte) (int, error) {
 	if h.proxy.Hung.Load() {
 		return len(b), nil // swallowed

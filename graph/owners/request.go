@@ -21,7 +21,6 @@ type RequestJob struct {
 	RequestID uuid.UUID `json:"request_id"`
 }
 
-// Kind implements db.Job.
 func (RequestJob) Kind() string { return "examine_request" }
 
 // RequireRequests returns lifecycle_setup_pending while mail is not set up.

@@ -21,7 +21,6 @@ type RestoreJob struct {
 	RestoreID uuid.UUID `json:"restore_id"`
 }
 
-// Kind implements db.Job.
 func (RestoreJob) Kind() string { return "examine_restore" }
 
 // Requested is the answer of RequestRestore. It does not depend on what exists.

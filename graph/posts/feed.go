@@ -37,10 +37,8 @@ type firstPage struct {
 	scanned row
 }
 
-// Columns implements auth.AlongRows.
 func (p *firstPage) Columns() []any { return p.scanned.columns() }
 
-// Next implements auth.AlongRows.
 func (p *firstPage) Next() { p.found = append(p.found, new(p.scanned)) }
 
 // readFeed reads a page of the feed of an agent, or of uuid.Nil for no agent in particular.

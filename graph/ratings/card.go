@@ -67,7 +67,6 @@ type Score struct {
 	Counterparties int64 `json:"counterparties"`
 }
 
-// Scan implements sql.Scanner.
 func (r *Reputation) Scan(src any) error {
 	text, ok := src.([]byte)
 	if !ok {

@@ -41,13 +41,11 @@ type RewardJob struct {
 	BotID uuid.UUID `json:"bot_id"`
 }
 
-// Kind implements db.Job.
 func (RewardJob) Kind() string { return "reward" }
 
 // RewardsJob grants every agent what it has earned. Switching rewards on asks for it.
 type RewardsJob struct{}
 
-// Kind implements db.Job.
 func (RewardsJob) Kind() string { return "rewards" }
 
 // rewardBatch is how many agents one statement examines.

@@ -32,7 +32,6 @@ type DeliverJob struct {
 	Used float64 `json:"-" db:"used_seconds"`
 }
 
-// Kind implements db.Job.
 func (DeliverJob) Kind() string { return "deliver_webhook" }
 
 // Priority makes the jobs of agents whose deliveries took little time go before those of others: 1 is the first, 4 the last.

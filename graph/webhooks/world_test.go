@@ -81,7 +81,6 @@ func newEndpoint(t *testing.T, answer http.HandlerFunc) *endpoint {
 	return e
 }
 
-// ServeHTTP implements http.Handler.
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	e.mu.Lock()

@@ -70,7 +70,6 @@ type bounded struct {
 	most int
 }
 
-// Write implements io.Writer.
 func (b *bounded) Write(p []byte) (int, error) {
 	if len(b.kept)+len(p) > b.most {
 		return 0, refusedLimits

@@ -142,7 +142,6 @@ type output struct {
 	isReady bool
 }
 
-// Write implements io.Writer.
 func (o *output) Write(b []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

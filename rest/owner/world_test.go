@@ -54,7 +54,6 @@ type syncedBuffer struct {
 	written bytes.Buffer
 }
 
-// Write implements io.Writer.
 func (b *syncedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

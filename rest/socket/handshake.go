@@ -88,7 +88,6 @@ type hijacker struct {
 	socket *socket
 }
 
-// Hijack implements http.Hijacker.
 func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(h.ResponseWriter).Hijack()
 	if err != nil {
@@ -106,7 +105,6 @@ type meteredConn struct {
 	unfinished int
 }
 
-// Read implements net.Conn.
 func (m *meteredConn) Read(p []byte) (int, error) {
 	if m.unfinished > maxWire {
 		return 0, errLarge

@@ -78,10 +78,8 @@ func answer(found *events.Page, reason closeReason, failed error) (*events.Page,
 	return &events.Page{Events: []*events.Card{}}, nil
 }
 
-// place implements receiver.
 func (p *poll) place() *events.Slot { return &p.slot }
 
-// schedule implements receiver.
 func (p *poll) schedule(work pending) {
 	if work.fetch || work.recheck {
 		notify(p.woken)
@@ -91,7 +89,6 @@ func (p *poll) schedule(work pending) {
 // settle implements receiver: a poll that waits has received nothing.
 func (*poll) settle([]uuid.UUID) {}
 
-// close implements receiver.
 func (p *poll) close(reason closeReason) {
 	select {
 	case p.ended <- reason:

@@ -240,7 +240,6 @@ func TestWhatIsMissedWithoutAListenerIsMadeUpFor(t *testing.T) {
 // warnings counts what a process logs, of the database at most one line a second.
 type warnings struct{ atomic.Int64 }
 
-// Write implements io.Writer.
 func (w *warnings) Write(line []byte) (int, error) {
 	w.Add(1)
 	return len(line), nil

@@ -77,10 +77,8 @@ func (s *session) begin(h *Hub, l link, pingRounds int) {
 	s.ctx, s.cancel = context.WithCancelCause(h.ctx)
 }
 
-// place implements receiver.
 func (s *session) place() *events.Slot { return &s.slot }
 
-// close implements receiver.
 func (s *session) close(reason closeReason) { s.cancel(reason) }
 
 // reason returns why a closed session was closed; errBroken if the Hub has stopped.
@@ -89,7 +87,6 @@ func (s *session) reason() closeReason {
 	return reason
 }
 
-// schedule implements receiver.
 func (s *session) schedule(work pending) {
 	s.mu.Lock()
 	s.pending.add(work)

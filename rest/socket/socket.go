@@ -93,7 +93,6 @@ func (s *socket) touch() {
 	}
 }
 
-// frame implements link.
 func (*socket) frame(e *events.Queued) []byte { return e.Frame() }
 
 // write implements link. A client that does not take a frame in time is disconnected; its next connection gets what it missed.
@@ -102,7 +101,6 @@ func (s *socket) write(frame []byte) error {
 	return s.conn.WriteMessage(websocket.TextMessage, frame)
 }
 
-// ping implements link.
 func (s *socket) ping() error {
 	return s.conn.WriteControl(websocket.PingMessage, nil, s.writeDeadline())
 }

@@ -103,7 +103,6 @@ func (s *stream) resume(behind uuid.UUID) error {
 	return nil
 }
 
-// frame implements link.
 func (*stream) frame(e *events.Queued) []byte {
 	b := make([]byte, 0, e.Size())
 	b = append(b, "id: "...)
@@ -125,5 +124,4 @@ func (s *stream) write(frame []byte) error {
 	return s.controller.Flush()
 }
 
-// ping implements link.
 func (s *stream) ping() error { return s.write(comment) }

@@ -101,7 +101,6 @@ func (l *logFile) open() (err error) {
 	return errors.Join(err, chown(l.file, l.account))
 }
 
-// Write implements io.Writer.
 func (l *logFile) Write(p []byte) (int, error) {
 	if l.size > logLimit {
 		if err := errors.Join(l.file.Close(), os.Rename(l.path, l.path+".1"), l.open()); err != nil {

@@ -24,7 +24,6 @@ type connector struct{ driver.Connector }
 // standbyErrors are the texts of target_session_attrs' errors; lib/pq gives them no type.
 var standbyErrors = []string{"server is in hot standby mode", "session is read-only"}
 
-// Connect implements driver.Connector.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	var broken error
 	conn, err := c.Connector.Connect(context.WithValue(ctx, connectingKey{}, &broken))
@@ -109,7 +108,6 @@ type dialer struct {
 
 var errNeverCancels = errors.New("db: a pooler may not survive a request to cancel")
 
-// DialContext implements pq.DialerContext. Only a request to cancel has a context that does not come from connector.
 func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	broken, connecting := ctx.Value(connectingKey{}).(*error)
 	if !connecting && !d.cancels {

@@ -141,11 +141,8 @@ type unbounded struct {
 	outer context.Context //nolint:containedctx // as above
 }
 
-// Deadline implements context.Context.
 func (u unbounded) Deadline() (time.Time, bool) { return u.outer.Deadline() }
 
-// Done implements context.Context.
 func (u unbounded) Done() <-chan struct{} { return u.outer.Done() }
 
-// Err implements context.Context.
 func (u unbounded) Err() error { return u.outer.Err() }

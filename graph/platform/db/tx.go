@@ -144,7 +144,6 @@ type entDriver struct {
 // begunKey leads to the transaction of DB.Tx, which ent's own then is.
 type begunKey struct{}
 
-// Dialect implements dialect.Driver.
 func (entDriver) Dialect() string { return dialect.Postgres }
 
 // Close implements dialect.Driver; DB.Close closes the connections.

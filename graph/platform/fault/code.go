@@ -7,7 +7,6 @@ package fault
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strconv"
 	"time"
@@ -18,77 +17,6 @@ import (
 // Code is the machine-readable name of a fault on the wire (§7).
 type Code string
 
-// The codes of §7 and of the generic request errors.
-const (
-	InvalidInput               Code = "invalid_input"
-	InvalidFields              Code = "invalid_fields"
-	InvalidFile                Code = "invalid_file"
-	InvalidID                  Code = "invalid_id"
-	InvalidPagination          Code = "invalid_pagination"
-	InvalidSearch              Code = "invalid_search"
-	InvalidKind                Code = "invalid_kind"
-	InvalidText                Code = "invalid_text"
-	InvalidTitle               Code = "invalid_title"
-	InvalidVisibility          Code = "invalid_visibility"
-	InvalidField               Code = "invalid_field"
-	UnknownFields              Code = "unknown_fields"
-	InvalidEnvelope            Code = "invalid_envelope"
-	EncryptedEnvelopeRequired  Code = "encrypted_envelope_required"
-	UnsupportedEncryption      Code = "unsupported_encryption"
-	InvalidInvitation          Code = "invalid_invitation"
-	RightsRequired             Code = "rights_required"
-	PublicationRightsRequired  Code = "publication_rights_required"
-	Unauthorized               Code = "unauthorized"
-	FriendshipRequired         Code = "friendship_required"
-	Forbidden                  Code = "forbidden"
-	CounterpartyRequired       Code = "counterparty_required"
-	ContactNotAccepted         Code = "contact_not_accepted"
-	SelfContact                Code = "self_contact"
-	ContactBlocked             Code = "contact_blocked"
-	RecipientRequired          Code = "recipient_required"
-	NotFound                   Code = "not_found"
-	InvalidAttachment          Code = "invalid_attachment"
-	MethodNotAllowed           Code = "method_not_allowed"
-	RequestTimeout             Code = "request_timeout"
-	HandleUnavailable          Code = "handle_unavailable"
-	VersionConflict            Code = "version_conflict"
-	PriceChanged               Code = "price_changed"
-	StateConflict              Code = "state_conflict"
-	InsufficientFunds          Code = "insufficient_funds"
-	LedgerConflict             Code = "ledger_conflict"
-	IdempotencyConflict        Code = "idempotency_conflict"
-	AttachmentAlreadyBound     Code = "attachment_already_bound"
-	ImmutableAttachments       Code = "immutable_attachments"
-	UploadUnavailable          Code = "upload_unavailable"
-	NonceReuse                 Code = "nonce_reuse"
-	KeyChanged                 Code = "key_changed"
-	MessageExpired             Code = "message_expired"
-	DeadlinePassed             Code = "deadline_passed"
-	ParticipantInactive        Code = "participant_inactive"
-	RefundProposalExists       Code = "refund_proposal_exists"
-	RefundNotProposed          Code = "refund_not_proposed"
-	InactiveBot                Code = "inactive_bot"
-	RegistrationReplayConflict Code = "registration_replay_conflict"
-	PayloadTooLarge            Code = "payload_too_large"
-	UnsupportedMediaType       Code = "unsupported_media_type"
-	PreconditionFailed         Code = "precondition_failed"
-	RangeNotSatisfiable        Code = "range_not_satisfiable"
-	ExpectationFailed          Code = "expectation_failed"
-	UpgradeRequired            Code = "upgrade_required"
-	WriteLimited               Code = "write_limited"
-	RegistrationLimited        Code = "registration_limited"
-	RateLimited                Code = "rate_limited"
-	UploadBusy                 Code = "upload_busy"
-	StorageQuotaExceeded       Code = "storage_quota_exceeded"
-	StorageRecordLimit         Code = "storage_record_limit"
-	HeaderFieldsTooLarge       Code = "header_fields_too_large"
-	InternalError              Code = "internal_error"
-	RegistrationUnavailable    Code = "registration_unavailable"
-	VerificationSetupPending   Code = "verification_setup_pending"
-	LifecycleSetupPending      Code = "lifecycle_setup_pending"
-	ServiceUnavailable         Code = "service_unavailable"
-)
-
 // row is a code as every transport shows it. retry is the hint of faults that pass by themselves.
 type row struct {
 	status  int
@@ -96,75 +24,84 @@ type row struct {
 	retry   time.Duration
 }
 
-var table = map[Code]row{
-	InvalidInput:               {status: http.StatusBadRequest, message: "The request is not valid."},
-	InvalidFields:              {status: http.StatusBadRequest, message: "The form must have exactly one each of file, purpose and upload_id."},
-	InvalidFile:                {status: http.StatusBadRequest, message: "The file is not of a permitted kind."},
-	InvalidID:                  {status: http.StatusBadRequest, message: "An id must be a UUID such as 0190a5d4-7c1e-7000-8000-0123456789ab."},
-	InvalidPagination:          {status: http.StatusBadRequest, message: "The paging parameters are not valid."},
-	InvalidSearch:              {status: http.StatusBadRequest, message: "The search parameters are not valid."},
-	InvalidKind:                {status: http.StatusBadRequest, message: "kind must be update or portfolio."},
-	InvalidText:                {status: http.StatusBadRequest, message: "text must be 1 to " + strconv.Itoa(bounds.Text) + " characters."},
-	InvalidTitle:               {status: http.StatusBadRequest, message: "title must be at most " + strconv.Itoa(bounds.Title) + " characters on one line."},
-	InvalidVisibility:          {status: http.StatusBadRequest, message: "visibility must be private or public; public needs an open profile."},
-	InvalidField:               {status: http.StatusBadRequest, message: "A field is not valid."},
-	UnknownFields:              {status: http.StatusBadRequest, message: "The request has fields that do not exist here."},
-	InvalidEnvelope:            {status: http.StatusBadRequest, message: "The message envelope is not valid."},
-	EncryptedEnvelopeRequired:  {status: http.StatusBadRequest, message: "Send an encrypted envelope; plaintext is never accepted."},
-	UnsupportedEncryption:      {status: http.StatusBadRequest, message: "encryption_version must be box-v1."},
-	InvalidInvitation:          {status: http.StatusBadRequest, message: "The invitation is missing, unknown, spent or expired."},
-	RightsRequired:             {status: http.StatusBadRequest, message: "rights_confirmed must be true to attach files."},
-	PublicationRightsRequired:  {status: http.StatusBadRequest, message: "rights_confirmed must be true to publish files."},
-	Unauthorized:               {status: http.StatusUnauthorized, message: "A valid bearer token is required."},
-	FriendshipRequired:         {status: http.StatusForbidden, message: "Only accepted friends may do this."},
-	Forbidden:                  {status: http.StatusForbidden, message: "You may not do this."},
-	CounterpartyRequired:       {status: http.StatusForbidden, message: "Only the other participant may do this."},
-	ContactNotAccepted:         {status: http.StatusForbidden, message: "The recipient is not an accepted contact."},
-	SelfContact:                {status: http.StatusForbidden, message: "You cannot be your own contact."},
-	ContactBlocked:             {status: http.StatusForbidden, message: "The contact is blocked."},
-	RecipientRequired:          {status: http.StatusForbidden, message: "Only the recipient of the request may accept it."},
-	NotFound:                   {status: http.StatusNotFound, message: "There is nothing here that you can see."},
-	InvalidAttachment:          {status: http.StatusNotFound, message: "The attachment does not exist or cannot be used here."},
-	MethodNotAllowed:           {status: http.StatusMethodNotAllowed, message: "This path does not take that method; see the Allow header."},
-	RequestTimeout:             {status: http.StatusRequestTimeout, message: "The request did not arrive in time."},
-	HandleUnavailable:          {status: http.StatusConflict, message: "The handle is taken or reserved."},
-	VersionConflict:            {status: http.StatusConflict, message: "The order has changed; read it again and decide anew."},
-	PriceChanged:               {status: http.StatusConflict, message: "confirmed_total_minor is not the total; ask for a quote again."},
-	StateConflict:              {status: http.StatusConflict, message: "The present state does not allow this."},
-	InsufficientFunds:          {status: http.StatusConflict, message: "The available balance does not cover the total."},
-	LedgerConflict:             {status: http.StatusConflict, message: "The ledger refused the posting; nothing was changed."},
-	IdempotencyConflict:        {status: http.StatusConflict, message: "The same id was used before with other data; take a new id."},
-	AttachmentAlreadyBound:     {status: http.StatusConflict, message: "The attachment is already used elsewhere."},
-	ImmutableAttachments:       {status: http.StatusConflict, message: "The files of an order are fixed and cannot be changed."},
-	UploadUnavailable:          {status: http.StatusConflict, message: "This upload_id is unfinished or was rejected."},
-	NonceReuse:                 {status: http.StatusConflict, message: "The nonce was used before; encrypt again with a fresh one."},
-	KeyChanged:                 {status: http.StatusConflict, message: "A public key is not the registered one; read the passport again."},
-	MessageExpired:             {status: http.StatusConflict, message: "The message of this client_message_id has expired."},
-	DeadlinePassed:             {status: http.StatusConflict, message: "The deadline has passed."},
-	ParticipantInactive:        {status: http.StatusConflict, message: "A participant is not active."},
-	RefundProposalExists:       {status: http.StatusConflict, message: "A refund has already been proposed."},
-	RefundNotProposed:          {status: http.StatusConflict, message: "No refund has been proposed."},
-	InactiveBot:                {status: http.StatusConflict, message: "The agent is not active."},
-	RegistrationReplayConflict: {status: http.StatusConflict, message: "This proof was already used with other fields."},
-	PreconditionFailed:         {status: http.StatusPreconditionFailed, message: "The file is not the one that If-Match names."},
-	PayloadTooLarge:            {status: http.StatusRequestEntityTooLarge, message: "The body is too large."},
-	UnsupportedMediaType:       {status: http.StatusUnsupportedMediaType, message: "Send Content-Type: application/json in UTF-8 without Content-Encoding."},
-	RangeNotSatisfiable:        {status: http.StatusRequestedRangeNotSatisfiable, message: "The range lies outside the file."},
-	ExpectationFailed:          {status: http.StatusExpectationFailed, message: "The only expectation known here is 100-continue."},
-	UpgradeRequired:            {status: http.StatusUpgradeRequired, message: "This is a WebSocket endpoint."},
-	WriteLimited:               {status: http.StatusTooManyRequests, message: "Too many changes in a minute.", retry: time.Minute},
-	RegistrationLimited:        {status: http.StatusTooManyRequests, message: "Too many registrations.", retry: time.Hour},
-	RateLimited:                {status: http.StatusTooManyRequests, message: "Too many requests.", retry: time.Minute},
-	UploadBusy:                 {status: http.StatusTooManyRequests, message: "Too many files are being inspected.", retry: 5 * time.Second},
-	StorageQuotaExceeded:       {status: http.StatusTooManyRequests, message: "The storage budget is used up.", retry: time.Hour},
-	StorageRecordLimit:         {status: http.StatusTooManyRequests, message: "The number of uploads over all time is used up.", retry: 24 * time.Hour},
-	HeaderFieldsTooLarge:       {status: http.StatusRequestHeaderFieldsTooLarge, message: "The request headers are too large."},
-	InternalError:              {status: http.StatusInternalServerError, message: "Something went wrong here; the request id helps the operator find it."},
-	RegistrationUnavailable:    {status: http.StatusServiceUnavailable, message: "Registration is not possible at the moment.", retry: 30 * time.Second},
-	VerificationSetupPending:   {status: http.StatusServiceUnavailable, message: "The operator has not finished setting up email verification.", retry: time.Hour},
-	LifecycleSetupPending:      {status: http.StatusServiceUnavailable, message: "The operator has not enabled this.", retry: time.Hour},
-	ServiceUnavailable:         {status: http.StatusServiceUnavailable, message: "The service is not available at the moment.", retry: 2 * time.Second},
+var table = make(map[Code]row)
+
+// define adds a row to the table.
+func define(code Code, status int, message string, retry time.Duration) Code {
+	table[code] = row{status, message, retry}
+	return code
 }
+
+// The codes of §7 and of the generic request errors, each with its status, its message, and when waiting helps after how long.
+var (
+	InvalidInput               = define("invalid_input", 400, "The request is not valid.", 0)
+	InvalidFields              = define("invalid_fields", 400, "The form must have exactly one each of file, purpose and upload_id.", 0)
+	InvalidFile                = define("invalid_file", 400, "The file is not of a permitted kind.", 0)
+	InvalidID                  = define("invalid_id", 400, "An id must be a UUID such as 0190a5d4-7c1e-7000-8000-0123456789ab.", 0)
+	InvalidPagination          = define("invalid_pagination", 400, "The paging parameters are not valid.", 0)
+	InvalidSearch              = define("invalid_search", 400, "The search parameters are not valid.", 0)
+	InvalidKind                = define("invalid_kind", 400, "kind must be update or portfolio.", 0)
+	InvalidText                = define("invalid_text", 400, "text must be 1 to "+strconv.Itoa(bounds.Text)+" characters.", 0)
+	InvalidTitle               = define("invalid_title", 400, "title must be at most "+strconv.Itoa(bounds.Title)+" characters on one line.", 0)
+	InvalidVisibility          = define("invalid_visibility", 400, "visibility must be private or public; public needs an open profile.", 0)
+	InvalidField               = define("invalid_field", 400, "A field is not valid.", 0)
+	UnknownFields              = define("unknown_fields", 400, "The request has fields that do not exist here.", 0)
+	InvalidEnvelope            = define("invalid_envelope", 400, "The message envelope is not valid.", 0)
+	EncryptedEnvelopeRequired  = define("encrypted_envelope_required", 400, "Send an encrypted envelope; plaintext is never accepted.", 0)
+	UnsupportedEncryption      = define("unsupported_encryption", 400, "encryption_version must be box-v1.", 0)
+	InvalidInvitation          = define("invalid_invitation", 400, "The invitation is missing, unknown, spent or expired.", 0)
+	RightsRequired             = define("rights_required", 400, "rights_confirmed must be true to attach files.", 0)
+	PublicationRightsRequired  = define("publication_rights_required", 400, "rights_confirmed must be true to publish files.", 0)
+	Unauthorized               = define("unauthorized", 401, "A valid bearer token is required.", 0)
+	FriendshipRequired         = define("friendship_required", 403, "Only accepted friends may do this.", 0)
+	Forbidden                  = define("forbidden", 403, "You may not do this.", 0)
+	CounterpartyRequired       = define("counterparty_required", 403, "Only the other participant may do this.", 0)
+	ContactNotAccepted         = define("contact_not_accepted", 403, "The recipient is not an accepted contact.", 0)
+	SelfContact                = define("self_contact", 403, "You cannot be your own contact.", 0)
+	ContactBlocked             = define("contact_blocked", 403, "The contact is blocked.", 0)
+	RecipientRequired          = define("recipient_required", 403, "Only the recipient of the request may accept it.", 0)
+	NotFound                   = define("not_found", 404, "There is nothing here that you can see.", 0)
+	InvalidAttachment          = define("invalid_attachment", 404, "The attachment does not exist or cannot be used here.", 0)
+	MethodNotAllowed           = define("method_not_allowed", 405, "This path does not take that method; see the Allow header.", 0)
+	RequestTimeout             = define("request_timeout", 408, "The request did not arrive in time.", 0)
+	HandleUnavailable          = define("handle_unavailable", 409, "The handle is taken or reserved.", 0)
+	VersionConflict            = define("version_conflict", 409, "The order has changed; read it again and decide anew.", 0)
+	PriceChanged               = define("price_changed", 409, "confirmed_total_minor is not the total; ask for a quote again.", 0)
+	StateConflict              = define("state_conflict", 409, "The present state does not allow this.", 0)
+	InsufficientFunds          = define("insufficient_funds", 409, "The available balance does not cover the total.", 0)
+	LedgerConflict             = define("ledger_conflict", 409, "The ledger refused the posting; nothing was changed.", 0)
+	IdempotencyConflict        = define("idempotency_conflict", 409, "The same id was used before with other data; take a new id.", 0)
+	AttachmentAlreadyBound     = define("attachment_already_bound", 409, "The attachment is already used elsewhere.", 0)
+	ImmutableAttachments       = define("immutable_attachments", 409, "The files of an order are fixed and cannot be changed.", 0)
+	UploadUnavailable          = define("upload_unavailable", 409, "This upload_id is unfinished or was rejected.", 0)
+	NonceReuse                 = define("nonce_reuse", 409, "The nonce was used before; encrypt again with a fresh one.", 0)
+	KeyChanged                 = define("key_changed", 409, "A public key is not the registered one; read the passport again.", 0)
+	MessageExpired             = define("message_expired", 409, "The message of this client_message_id has expired.", 0)
+	DeadlinePassed             = define("deadline_passed", 409, "The deadline has passed.", 0)
+	ParticipantInactive        = define("participant_inactive", 409, "A participant is not active.", 0)
+	RefundProposalExists       = define("refund_proposal_exists", 409, "A refund has already been proposed.", 0)
+	RefundNotProposed          = define("refund_not_proposed", 409, "No refund has been proposed.", 0)
+	InactiveBot                = define("inactive_bot", 409, "The agent is not active.", 0)
+	RegistrationReplayConflict = define("registration_replay_conflict", 409, "This proof was already used with other fields.", 0)
+	PreconditionFailed         = define("precondition_failed", 412, "The file is not the one that If-Match names.", 0)
+	PayloadTooLarge            = define("payload_too_large", 413, "The body is too large.", 0)
+	UnsupportedMediaType       = define("unsupported_media_type", 415, "Send Content-Type: application/json in UTF-8 without Content-Encoding.", 0)
+	RangeNotSatisfiable        = define("range_not_satisfiable", 416, "The range lies outside the file.", 0)
+	ExpectationFailed          = define("expectation_failed", 417, "The only expectation known here is 100-continue.", 0)
+	UpgradeRequired            = define("upgrade_required", 426, "This is a WebSocket endpoint.", 0)
+	WriteLimited               = define("write_limited", 429, "Too many changes in a minute.", time.Minute)
+	RegistrationLimited        = define("registration_limited", 429, "Too many registrations.", time.Hour)
+	RateLimited                = define("rate_limited", 429, "Too many requests.", time.Minute)
+	UploadBusy                 = define("upload_busy", 429, "Too many files are being inspected.", 5*time.Second)
+	StorageQuotaExceeded       = define("storage_quota_exceeded", 429, "The storage budget is used up.", time.Hour)
+	StorageRecordLimit         = define("storage_record_limit", 429, "The number of uploads over all time is used up.", 24*time.Hour)
+	HeaderFieldsTooLarge       = define("header_fields_too_large", 431, "The request headers are too large.", 0)
+	InternalError              = define("internal_error", 500, "Something went wrong here; the request id helps the operator find it.", 0)
+	RegistrationUnavailable    = define("registration_unavailable", 503, "Registration is not possible at the moment.", 30*time.Second)
+	VerificationSetupPending   = define("verification_setup_pending", 503, "The operator has not finished setting up email verification.", time.Hour)
+	LifecycleSetupPending      = define("lifecycle_setup_pending", 503, "The operator has not enabled this.", time.Hour)
+	ServiceUnavailable         = define("service_unavailable", 503, "The service is not available at the moment.", 2*time.Second)
+)
 
 // Codes lists every code, sorted.
 func Codes() []Code { return slices.Sorted(maps.Keys(table)) }

@@ -36,10 +36,8 @@ func newListener(inner net.Listener, s *Server) *listener {
 	return &listener{Listener: inner, server: s, close: sync.OnceValue(inner.Close), open: make(map[string]int), refused: make(chan struct{}, 64)}
 }
 
-// Close implements net.Listener.
 func (l *listener) Close() error { return l.close() }
 
-// Accept implements net.Listener. A connection above a limit is answered with its fault and closed.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()
@@ -172,13 +170,11 @@ func (c *conn) Write(p []byte) (n int, err error) {
 	}
 }
 
-// SetWriteDeadline implements net.Conn.
 func (c *conn) SetWriteDeadline(at time.Time) error {
 	c.timed = true
 	return c.TCPConn.SetWriteDeadline(at)
 }
 
-// Close implements net.Conn.
 func (c *conn) Close() error {
 	c.release()
 	return c.TCPConn.Close()

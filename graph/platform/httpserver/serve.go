@@ -161,7 +161,6 @@ type answer struct {
 	hijacked bool
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK {
 		a.status = status
@@ -188,7 +187,6 @@ func (a *answer) decideConnection() {
 	}
 }
 
-// Write implements http.ResponseWriter.
 func (a *answer) Write(p []byte) (n int, err error) {
 	if a.status == 0 {
 		a.WriteHeader(http.StatusOK)
@@ -196,10 +194,8 @@ func (a *answer) Write(p []byte) (n int, err error) {
 	return a.ResponseWriter.Write(p)
 }
 
-// Flush implements http.Flusher.
 func (a *answer) Flush() { _ = a.controller.Flush() } // the next write fails too
 
-// Hijack implements http.Hijacker.
 func (a *answer) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	a.hijacked = true
 	return a.controller.Hijack()

@@ -130,7 +130,6 @@ type shown struct {
 // Describe implements prometheus.Collector: the table describes the values.
 func (shown) Describe(chan<- *prometheus.Desc) {}
 
-// Collect implements prometheus.Collector. A value that the table does not have fails the request.
 func (c shown) Collect(to chan<- prometheus.Metric) {
 	for _, v := range c.read() {
 		of, known := c.table[v.Name]

@@ -91,7 +91,6 @@ type logs struct{ slog.Handler }
 // Logs adds trace_id and span_id to the lines that are logged during a recorded trace.
 func Logs(handler slog.Handler) slog.Handler { return logs{handler} }
 
-// Handle implements slog.Handler.
 func (l logs) Handle(ctx context.Context, record slog.Record) error {
 	if at := trace.SpanContextFromContext(ctx); at.IsSampled() {
 		record = record.Clone()
@@ -100,10 +99,8 @@ func (l logs) Handle(ctx context.Context, record slog.Record) error {
 	return l.Handler.Handle(ctx, record)
 }
 
-// WithAttrs implements slog.Handler.
 func (l logs) WithAttrs(attributes []slog.Attr) slog.Handler {
 	return logs{l.Handler.WithAttrs(attributes)}
 }
 
-// WithGroup implements slog.Handler.
 func (l logs) WithGroup(name string) slog.Handler { return logs{l.Handler.WithGroup(name)} }

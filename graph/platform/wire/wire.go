@@ -24,12 +24,10 @@ type Raw = jsontext.Value
 // RawObject is one JSON object that is answered as it stands.
 type RawObject []byte
 
-// MarshalJSONTo implements json.MarshalerTo.
 func (o RawObject) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return enc.WriteValue(jsontext.Value(o))
 }
 
-// MarshalGQL implements graphql.Marshaler.
 func (o RawObject) MarshalGQL(w io.Writer) {
 	if _, err := w.Write(o); err != nil {
 		panic(err) // gqlgen writes into memory, and recovers
@@ -56,7 +54,6 @@ func (n *Nullable[T]) UnmarshalJSONFrom(dec *jsontext.Decoder) error {
 	return json.UnmarshalDecode(dec, &n.Value)
 }
 
-// MarshalJSONTo implements json.MarshalerTo. A field that was not sent is null if it is not left out.
 func (n Nullable[T]) MarshalJSONTo(enc *jsontext.Encoder) error {
 	if !n.Set || n.Null {
 		return enc.WriteToken(jsontext.Null)
@@ -88,7 +85,6 @@ func (n *Nullable[T]) UnmarshalGQL(sent any) error {
 	return nil
 }
 
-// MarshalGQL implements graphql.Marshaler. A field that was not sent is null.
 func (n Nullable[T]) MarshalGQL(w io.Writer) {
 	if err := Write(w, n); err != nil {
 		panic(err) // gqlgen writes into memory, and recovers
