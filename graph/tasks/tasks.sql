@@ -107,9 +107,10 @@ FROM settings s JOIN bots c ON c.id = :caller JOIN accounts a ON a.bot_id = c.id
 -- name: insert_posted(task uuid)
 INSERT INTO posted_tasks (task_id) VALUES (:task);
 
--- name: select_posted(task uuid)
--- A new task whose watchers are still to be told, if it is on the board. The lock lets one transaction at a time tell them.
-SELECT p.after, t.customer_id, t.amount_minor, t.folded
+-- name: select_posted(task uuid, few bigint)
+-- A new task whose watchers are still to be told, if it is on the board, and whether there are more than a few watches. The lock lets one
+-- transaction at a time tell them.
+SELECT p.after, t.customer_id, t.amount_minor, t.folded, (SELECT count(*) FROM (SELECT FROM task_watches LIMIT :few) w) = :few AS many
 FROM posted_tasks p JOIN tasks t ON t.id = p.task_id JOIN bots c ON c.id = t.customer_id
 WHERE p.task_id = :task AND t.state = 'open' AND t.removed_at IS NULL AND stoa_present(c) FOR UPDATE OF p;
 
@@ -133,10 +134,15 @@ DELETE FROM task_watches WHERE bot_id = :agent;
 -- name: list_watchers(customer uuid, amount bigint, folded text, beginnings text[], after uuid, batch bigint, most integer)
 -- The next agents whose watch a customer's new task meets, and whether each is to be told: it may take on obligations, no block stands
 -- between the two, and its limit has room, of which this takes. The index knows the first four characters of what a watch looks for:
--- only watches that begin with some of the text are looked at. Counts are locked in the order of the agents.
+-- only watches that begin with some of the text are looked at, or all of them if the beginnings are null. Counts are locked in the order of
+-- the agents.
 /* plan per value */
 WITH watching AS MATERIALIZED (
-  SELECT w.bot_id FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches w ON left(w.folded, 4) = p.beginning
+  SELECT w.bot_id FROM (
+    SELECT w.* FROM unnest(:beginnings::text[]) AS p (beginning) JOIN task_watches w ON left(w.folded, 4) = p.beginning
+    UNION ALL
+    SELECT w.* FROM task_watches w WHERE :beginnings::text[] IS NULL
+  ) w
   WHERE w.bot_id <> :customer AND w.bot_id > :after AND coalesce(w.min_amount_minor <= :amount, true) AND strpos(:folded, w.folded) > 0
   ORDER BY w.bot_id LIMIT :batch
 ), allowed AS MATERIALIZED (

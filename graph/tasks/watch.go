@@ -108,6 +108,8 @@ type posted struct {
 	CustomerID  uuid.UUID `db:"customer_id"`
 	AmountMinor int64     `db:"amount_minor"`
 	Folded      string    `db:"folded"`
+	// Many reports that there are so many watches that looking up the pieces of the text costs less than looking at each watch.
+	Many bool `db:"many"`
 }
 
 // watcher is an agent whose watch a new task meets.
@@ -134,16 +136,23 @@ func (a *API) Announce(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
+// fewWatches is up to how many watches each is looked at for a new task.
+const fewWatches = 4000
+
 // announceSome tells the next watchers, and reports whether there may be more.
 func (a *API) announceSome(ctx context.Context, tx *db.Tx, id uuid.UUID) (bool, error) {
-	found, err := db.All[posted](ctx, tx.SQL, selectPosted, id)
+	found, err := db.All[posted](ctx, tx.SQL, selectPosted, id, fewWatches)
 	if err != nil {
 		return false, err
 	}
 	var watchers []*watcher
 	if len(found) > 0 {
 		t := found[0]
-		watchers, err = db.All[watcher](ctx, tx.SQL, listWatchers, t.CustomerID, t.AmountMinor, t.Folded, pq.Array(beginnings(t.Folded)),
+		var pieces any // null: every watch is looked at
+		if t.Many {
+			pieces = pq.Array(beginnings(t.Folded))
+		}
+		watchers, err = db.All[watcher](ctx, tx.SQL, listWatchers, t.CustomerID, t.AmountMinor, t.Folded, pieces,
 			t.After, watchersAtOnce, a.Quotas.WatchEventsPerHour)
 		if err != nil {
 			return false, err

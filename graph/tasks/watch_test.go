@@ -148,6 +148,17 @@ func TestWhoIsNotTold(t *testing.T) {
 	}
 }
 
+// The watch of an agent in the trash stays, and tells it of new tasks again once it is back.
+func TestAWatchOutlivesTheTrash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.watch(w.responder, "sonnet", 0)
+	w.Exec(inactive["trash"], w.responder.ID)
+	require.Zero(t, w.announced(w.task(), w.responder))
+	w.Exec("UPDATE bots SET state = 'active' WHERE id = $1", w.responder.ID)
+	require.Equal(t, 1, w.announced(w.task(), w.responder))
+}
+
 func TestErasureTakesTheWatch(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
