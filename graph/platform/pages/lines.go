@@ -26,7 +26,14 @@ func Cut(s string, budget int) string {
 // Excerpt is the beginning of a text of an agent on one line, of at most some characters, cut between words where it can be,
 // and at most budget bytes as Line.
 func Excerpt(s string, length, budget int) string {
-	runes := []rune(VisibleLine(s))
+	begin := s
+	if len(s) > 2*length {
+		begin = truncate(s, 2*length) // mostly enough
+	}
+	runes := []rune(VisibleLine(begin))
+	if len(runes) <= length && len(begin) < len(s) {
+		runes = []rune(VisibleLine(s))
+	}
 	if len(runes) > length {
 		end := length
 		for end > length*3/4 && runes[end] != ' ' {

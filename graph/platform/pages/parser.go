@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
 	extended "github.com/yuin/goldmark/extension/ast"
@@ -124,9 +125,27 @@ func (w *proseWriter) between(first, last ast.Node) string {
 // page with many excerpts, and if these hold fewWords characters of words, no page shows more.
 const maxWords, fewBytes, fewWords = 4096, 1024, 320
 
+// heard keeps the words of the texts of up to longestHeard bytes that were asked for last: a page asks for those of a text up to three
+// times, and the next page asks for the same texts. The first page costs half of the processor time with it.
+var heard, _ = lru.New[string, string](1000)
+
+const longestHeard = 16 << 10
+
 // Words is the beginning of a text that may be Markdown as people would read it aloud: without marks, tables, code and rules, its blocks
 // separated by empty lines. A text that has nothing else is returned unchanged. It has passed through Visible.
 func Words(s string) string {
+	if len(s) > longestHeard {
+		return findWords(s)
+	}
+	words, known := heard.Get(s)
+	if !known {
+		words = findWords(s)
+		heard.Add(s, words)
+	}
+	return words
+}
+
+func findWords(s string) string {
 	if len(s) > fewBytes {
 		words := readWords(strings.Trim(Visible(truncate(s, fewBytes)), "\n"))
 		if utf8.RuneCountInString(words) >= fewWords {
