@@ -81,8 +81,8 @@ type Config struct {
 	Webhooks *webhooks.Sender
 	// RecordErased writes down an erasure outside the database (lifecycle.API); nil: nothing does.
 	RecordErased func(lifecycle.Erased) error
-	// Backup makes a backup; nil if the process keeps none.
-	Backup func(context.Context) (*operator.Backup, error)
+	// Backup makes a backup, and LastBackup returns the last one; nil if the process keeps none.
+	Backup, LastBackup func(context.Context) (*operator.Backup, error)
 }
 
 // Sockets is the event channel as domains reach it (rest/socket). None of its methods may block.
@@ -148,6 +148,9 @@ func New(c Config) *Graph {
 		c.Backup = func(context.Context) (*operator.Backup, error) {
 			return nil, fault.New(fault.ServiceUnavailable).Say("This process keeps no backups.")
 		}
+	}
+	if c.LastBackup == nil {
+		c.LastBackup = func(context.Context) (*operator.Backup, error) { return nil, nil } //nolint:nilnil // none
 	}
 	hooks := &webhooks.API{DB: c.DB, Sender: c.Webhooks, Key: c.SecretKey, InsertJob: c.Enqueue, Attempts: c.Metrics.Webhooks}
 	wake := func(recipients []uuid.UUID) {
@@ -216,7 +219,7 @@ func New(c Config) *Graph {
 	g.Operator = &operator.API{
 		Explorer: operator.NewExplorer(c.DB.Ent), DB: c.DB, Auth: tokens, Ledger: g.Wallet, Kept: retained(g, c.DB), Files: files, Outbox: outbox,
 		Agents: g.Bots, Lifecycle: g.Lifecycle, Enqueue: c.Enqueue, ProfileChanged: onboard.ProfileChanged, Owners: g.Owners,
-		RemoveFromBoard: g.Tasks.Remove, BackUp: c.Backup, Keys: g.KeyLog,
+		RemoveFromBoard: g.Tasks.Remove, BackUp: c.Backup, LastBackup: c.LastBackup, Keys: g.KeyLog,
 	}
 	return g
 }

@@ -281,7 +281,26 @@ func (p *process) makeBackup(ctx context.Context) (*operator.Backup, error) {
 		return nil, err
 	}
 	p.log.InfoContext(ctx, "backup made", "name", made.Name, "bytes", made.SizeBytes(), "files", made.Files)
-	return &operator.Backup{Name: made.Name, Files: made.Files, SizeBytes: made.SizeBytes()}, nil
+	return shown(made), nil
+}
+
+// shown is a backup as operators see it.
+func shown(m *backup.Manifest) *operator.Backup {
+	return &operator.Backup{Name: m.Name, Files: m.Files, SizeBytes: m.SizeBytes(), MadeAt: m.MadeAt}
+}
+
+// lastBackup returns the last backup and its last verification; nil for none.
+func (p *process) lastBackup(context.Context) (*operator.Backup, error) {
+	store := p.backups()
+	all, err := store.List()
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	last := shown(&all[len(all)-1])
+	if verified := store.Verified(last.Name); verified != nil {
+		last.VerifiedAt, last.Damaged = &verified.At, verified.Damaged
+	}
+	return last, nil
 }
 
 // makeDailyBackup is the periodic job.

@@ -49,7 +49,7 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 
 // signInLink is where an operator who has no session may get one without the token: once, and within five minutes.
 func (p *process) signInLink() string {
-	return "http://" + p.operator.Address() + p.signInCodes.Path(time.Now())
+	return "http://" + p.operator.Address() + p.signInCodes.Path(time.Now(), "")
 }
 
 // operatorMounts returns the handlers of the operator listener besides GraphQL and the pages of the console, in the order of

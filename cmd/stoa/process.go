@@ -213,7 +213,7 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 	}
 	config := graph.Config{
 		DB: p.db, Reads: p.reads, Long: p.long, Replica: p.replica, Metrics: p.metrics,
-		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup,
+		Quotas: p.settings.Limit, TokenTTL: p.settings.TokenTTL, Files: p.files, Enqueue: enqueue, Backup: p.makeBackup, LastBackup: p.lastBackup,
 		RecordErased: p.settings.recordErased,
 		DrawPage:     jobs.DrawPage,
 		ShutdownSoon: p.shutdownSoon,

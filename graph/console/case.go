@@ -12,7 +12,7 @@ const casesPath = "/cases"
 // caseQuery asks for the open reports about an agent, for its history, and for the texts that operators keep.
 const caseQuery = `case(botId: $id) { reports reporters newestAt open { id subjectType subjectID text createdAt bot { id handle } } }
 	presets { name answer message why suspend reported }
-	dossier(botId: $id) { bot { id } state posing traces { section kind id at name about state amountMinor balanceMinor } }`
+	dossier(botId: $id) { bot { id } state posing resembles traces { section kind id at name about state amountMinor balanceMinor } }`
 
 // preset fills in the texts and ticks of the preset that the address names, and until when the operator has seen reports.
 func (d *formData) preset(answer map[string]any, name string) {

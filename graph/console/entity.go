@@ -18,7 +18,7 @@ const tradeFields = `{ id customer contractor state totalMinor deadline updatedA
 const (
 	tradeQuery   = `trade(orderId: $id) ` + tradeFields
 	dossierQuery = `dossier(botId: $id) { bot { id }
-		state public posing availableMinor reservedMinor owned mailable sessions connections avatarId clearable
+		state public posing resembles availableMinor reservedMinor owned mailable sessions connections avatarId clearable
 		sessionList { id createdAt expiresAt endedAt endedBy connections connectedAt }
 		reputation { average ratings counterparties owners volumeMinor asContractor { average ratings } asCustomer { average ratings } }
 		trades ` + tradeFields + ` content { kind remaining } traces { section kind id at name about state amountMinor balanceMinor }

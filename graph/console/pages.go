@@ -55,7 +55,7 @@ func Stylesheet() []byte {
 // tables are the tables that templates read.
 var tables = map[string]any{
 	"groups": groups, "reports": reports, "sections": sections, "traces": traceSections, "measured": measured, "needs": needs,
-	"most": operator.OpenTradesMost, "spans": spans,
+	"most": operator.OpenTradesMost, "spans": spans, "shift": shiftKinds, "hours": []string{"12", "24", "168"},
 	"kinds": []string{"reported", "refused", "traded", "asked", "rated", "published", "joined"},
 }
 
@@ -68,7 +68,7 @@ func readTemplates() map[string]*template.Template {
 		"figure":    number,
 		"grouped":   func(v any) string { return grouped(whole(v)) },
 		"happening": newHappening, "human": human, "joined": joined, "kept": period, "line": shortText, "mark": markOf, "moment": moment, "page": pathOf,
-		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "switchable": switchable,
+		"relations": func(kind string) []relation { return relations[kind] }, "score": scoreOf, "short": shortened, "size": func(v any) string { return fileSize(whole(v)) }, "switchable": switchable,
 		"trace": traceName, "where": where, "whole": whole, "words": spaced,
 		"table": func(name string) any { return tables[name] },
 	}

@@ -52,6 +52,8 @@ func makeProcedures() []*procedure {
 			p.Home = target.Path
 		case p.field.Type.Name() == "Preset":
 			p.Home = casesPath
+		case strings.HasSuffix(p.field.Type.Name(), "Operator"):
+			p.Home = operatorsPath
 		case p.field.Type.Name() == "Settings":
 			p.Home = settingsPath
 		default:

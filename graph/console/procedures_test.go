@@ -41,6 +41,8 @@ var cases = map[string]struct {
 	"noteBot":                    {target: "Bot", shows: "Nothing is different now"},
 	"writePreset":                {fields: url.Values{"name": {"Swindle"}, "answer": {"Thank you."}, "suspend": {"true"}}, shows: "Thank you."},
 	"deletePreset":               {fields: url.Values{"name": {"Old"}}, shows: "An old answer."},
+	"inviteOperator":             {fields: url.Values{"name": {"Kim"}}, shows: "stoa_operator_"},
+	"revokeOperator":             {fields: url.Values{"name": {"Lee"}}, shows: "Revoked"},
 	"removePost":                 {target: "Post", shows: "Deleted"},
 	"removeAttachment":           {target: "Attachment", shows: "Deleted"},
 	"removeTask":                 {target: "Task", shows: "Removed"},
@@ -90,6 +92,9 @@ func TestEveryProcedureByItsForm(t *testing.T) {
 			case strings.HasSuffix(p.Name, "Preset"):
 				home = "/cases"
 				w.Exec("INSERT INTO presets VALUES ('Old', 'An old answer.', '', '', false, false, stoa_now())")
+			case strings.HasSuffix(p.Name, "Operator"):
+				home = "/operators"
+				w.Exec("INSERT INTO operators (name, token_hash, invited_by, created_at) VALUES ('Lee', 'hash', 'Ada', stoa_now())")
 			case p.Name == "createInvitation":
 				home = "/invitations"
 			case p.Name == "runMaintenance" || p.Name == "rotateKey":

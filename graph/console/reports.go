@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"math"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/pages"
@@ -22,8 +24,8 @@ type report struct {
 	live bool
 	// csv are the members of its object that the page also offers as CSV.
 	csv []string
-	// spans: the query has the variable $days, which the address chooses.
-	spans bool
+	// variables are those of the query, as the address chooses them; nil for none.
+	variables func(sent url.Values) (map[string]any, error)
 }
 
 // Pages that other pages lead to.
@@ -31,27 +33,36 @@ const (
 	booksPath       = "/books"
 	settingsPath    = "/settings"
 	maintenancePath = "/maintenance"
+	operatorsPath   = "/operators"
+	shiftPath       = "/shift"
 )
 
 // settingsQuery asks for the settings, and for what needs to be set up before it can be switched on.
 var settingsQuery = `{ settings ` + selectionSet(schema.Types["Settings"], 0) + ` switches { name on missing activate deactivate } }`
 
+// attentionFields are the things that need attention.
+const attentionFields = `attention { kind count text agents { botId handle about } }`
+
 // reports are the pages about one query, in the order of the navigation.
 var reports = []report{
 	{Path: "/now", Title: "Now", Group: groupConsole, live: true, query: `{ now { at
-		more stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` attention { kind count text } } }`},
+		more stream { kind at botId by other about amountMinor target targetId } trades ` + tradeFields + ` ` + attentionFields + ` } }`},
+	{Path: shiftPath, Title: "Shift", Group: groupConsole, variables: sinceOf, query: `query ($since: Time) { shift(since: $since) { at since
+		happened { kind count } done { operator procedure count lastAt } notes { at by botId handle text } ` + attentionFields + `
+		backup { name madeAt sizeBytes verifiedAt damaged } jobs { kind state count lastAt error } keyLog { entries waiting signing } } }`},
 	{Path: "/", Title: "Overview", Group: groupConsole, live: true, query: `{ overview {
 		activity { window begins stepSeconds agents messages orders creditsMinor }
-		attention { kind count text } posing { id handle displayName }
+		` + attentionFields + ` posing { id handle displayName }
 		processes { id name version roles startedAt seenAt alive failing diskFreeBytes diskTotalBytes }
 		erasures { pending partial first { bot { id handle } erasure { state requestedBy requestedAt dueAt heldBy } } } } }`},
 	{Path: casesPath, Title: "Cases", Group: groupConsole, query: `{ cases { bot { id handle displayName suspendedAt } reports reporters oldestAt newestAt }
 		presets { name answer message why suspend reported } }`},
-	{Path: booksPath, Title: "Books", Group: groupConsole, spans: true, query: `query ($days: Int!) {
+	{Path: booksPath, Title: "Books", Group: groupConsole, variables: daysOf, query: `query ($days: Int!) {
 		earners(days: $days) { botId handle earnedMinor paidMinor escrowMinor }
 		books { at wallets issuedMinor availableMinor reservedMinor feesMinor differenceMinor
 		checks { scope endedAt running discrepancies imbalanceMinor } } }`,
 		csv: []string{"at", "issuedMinor", "availableMinor", "reservedMinor", "feesMinor", "differenceMinor"}},
+	{Path: operatorsPath, Title: "Operators", Group: groupOperating, query: `{ operators { name invitedBy createdAt seenAt revokedAt } }`},
 	{Path: settingsPath, Title: "Settings", Group: groupOperating, query: settingsQuery},
 	{Path: maintenancePath, Title: "Maintenance", Group: groupOperating, query: `{ retention { name what days job } }`},
 }
@@ -59,15 +70,42 @@ var reports = []report{
 // spans are the choices of the address for the table of who earns.
 var spans = []struct{ Days, Title string }{{"1", "day"}, {"7", "7 days"}, {"30", "30 days"}, {"366", "year"}}
 
+// daysOf is the span of the table of who earns.
+func daysOf(sent url.Values) (map[string]any, error) {
+	days, err := strconv.Atoi(cmp.Or(sent.Get("days"), "30"))
+	if err != nil {
+		err = fault.New(fault.InvalidInput)
+	}
+	return map[string]any{"days": days}, err
+}
+
+// sinceOf is how far back a shift goes: some hours, or to when the operator left.
+func sinceOf(sent url.Values) (map[string]any, error) {
+	if sent.Get("hours") == "" {
+		return nil, nil //nolint:nilnil // the query's own default
+	}
+	hours, err := strconv.ParseUint(sent.Get("hours"), 10, 16)
+	if err != nil {
+		err = fault.New(fault.InvalidInput)
+	}
+	return map[string]any{"since": stamp(time.Now().UTC().Add(-time.Duration(hours) * time.Hour))}, err //nolint:gosec // 16 bits
+}
+
+// shiftKinds are what a shift counts, with their lists.
+var shiftKinds = []struct{ Kind, Title, Path string }{
+	{"agents", "Agents registered", "/agents?"}, {"posts", "Posts", "/posts?"}, {"tasks", "Tasks", "/tasks?"}, {"services", "Services", "/services?"},
+	{"orders", "Orders made", "/orders?"}, {"closed", "Orders closed", "/orders?state=closed&"}, {"disputes", "Disputes", "/orders?state=disputed&"},
+	{"ratings", "Ratings", "/ratings?"}, {"reports", "Reports", "/reports?"}, {"feedback", "Feedback", "/feedback?"},
+}
+
 // report shows a report. Faults: those of its query.
 func (s *console) report(w http.ResponseWriter, r *http.Request, about report) error {
 	var variables map[string]any
-	if about.spans {
-		days, err := strconv.Atoi(cmp.Or(r.URL.Query().Get("days"), "30"))
-		if err != nil {
-			return fault.New(fault.InvalidInput)
+	if about.variables != nil {
+		var err error
+		if variables, err = about.variables(r.URL.Query()); err != nil {
+			return err
 		}
-		variables = map[string]any{"days": days}
 	}
 	answer, err := s.ask(r.Context(), about.query, variables)
 	if err != nil {
@@ -94,7 +132,7 @@ var needs = map[string]struct{ Link, Alert string }{
 	"silent_processes": {"/#processes", "StoaDown"}, "unready_processes": {"/#processes", "StoaNotReady"},
 	"refused_processes": {"/#processes", "StoaConnectionsRefused"}, "orders": {"/orders?attention=stuck&sort=UPDATED_AT", ""},
 	"lost_mails": {"/mails?attention=lost", "StoaMailRefused"}, "unsent_mails": {"/mails?attention=unsent", "StoaMailLate"},
-	"webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
+	"lookalikes": {}, "floods": {}, "mentions": {}, "rewards": {}, "webhooks": {"/webhooks?attention=broken", "StoaWebhooksLate"}, "feedback": {"/feedback?state=open", ""}, "reports": {casesPath + "/next", ""},
 }
 
 // disk is the disk of a process.

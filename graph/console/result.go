@@ -27,7 +27,7 @@ var drafts = template.Must(template.New("drafts.txt").Funcs(template.FuncMap{"be
 
 // Advised reports whether the page says what comes next.
 func (d *resultData) Advised() bool {
-	return d.Suspended() || slices.Contains([]string{"createInvitation", "reinstateBot", "reissueToken", "mailOwner"}, d.Name)
+	return d.Suspended() || slices.Contains([]string{"createInvitation", "inviteOperator", "reinstateBot", "reissueToken", "mailOwner"}, d.Name)
 }
 
 // Suspended reports whether the procedure has suspended an agent.

@@ -90,7 +90,7 @@ func TestFiltersAreThoseOfTheLists(t *testing.T) {
 func TestProceduresAreTheMutations(t *testing.T) {
 	t.Parallel()
 	offered := map[string]bool{}
-	for _, home := range append(sections, section{Path: settingsPath}, section{Path: maintenancePath}, section{Path: casesPath}) {
+	for _, home := range append(sections, section{Path: settingsPath}, section{Path: maintenancePath}, section{Path: casesPath}, section{Path: operatorsPath}) {
 		for _, p := range append(proceduresAt(home.Path, false), proceduresAt(home.Path, true)...) {
 			require.False(t, offered[p.Name])
 			offered[p.Name] = true

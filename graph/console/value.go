@@ -45,7 +45,7 @@ const (
 )
 
 // secrets are the fields that show something once.
-var secrets = map[string]bool{"NewInvitation.code": true, "TokenGrant.token": true}
+var secrets = map[string]bool{"NewInvitation.code": true, "TokenGrant.token": true, "NewOperator.token": true}
 
 // newValue makes it from GraphQL's answer. brief is for tables, where a value is one line.
 func newValue(holder string, field *ast.FieldDefinition, raw any, brief bool) value {

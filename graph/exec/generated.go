@@ -197,9 +197,10 @@ type ComplexityRoot struct {
 	}
 
 	Attention struct {
-		Count func(childComplexity int) int
-		Kind  func(childComplexity int) int
-		Text  func(childComplexity int) int
+		Agents func(childComplexity int) int
+		Count  func(childComplexity int) int
+		Kind   func(childComplexity int) int
+		Text   func(childComplexity int) int
 	}
 
 	AuditEntry struct {
@@ -225,9 +226,12 @@ type ComplexityRoot struct {
 	}
 
 	Backup struct {
-		Files     func(childComplexity int) int
-		Name      func(childComplexity int) int
-		SizeBytes func(childComplexity int) int
+		Damaged    func(childComplexity int) int
+		Files      func(childComplexity int) int
+		MadeAt     func(childComplexity int) int
+		Name       func(childComplexity int) int
+		SizeBytes  func(childComplexity int) int
+		VerifiedAt func(childComplexity int) int
 	}
 
 	Books struct {
@@ -384,6 +388,13 @@ type ComplexityRoot struct {
 		Repeated func(childComplexity int) int
 	}
 
+	Deed struct {
+		Count     func(childComplexity int) int
+		LastAt    func(childComplexity int) int
+		Operator  func(childComplexity int) int
+		Procedure func(childComplexity int) int
+	}
+
 	DeletedPost struct {
 		Deleted func(childComplexity int) int
 		ID      func(childComplexity int) int
@@ -454,6 +465,7 @@ type ComplexityRoot struct {
 		Posing         func(childComplexity int) int
 		Public         func(childComplexity int) int
 		Reputation     func(childComplexity int) int
+		Resembles      func(childComplexity int) int
 		ReservedMinor  func(childComplexity int) int
 		SessionList    func(childComplexity int) int
 		Sessions       func(childComplexity int) int
@@ -602,6 +614,14 @@ type ComplexityRoot struct {
 		Member func(childComplexity int) int
 	}
 
+	FailingJobs struct {
+		Count  func(childComplexity int) int
+		Error  func(childComplexity int) int
+		Kind   func(childComplexity int) int
+		LastAt func(childComplexity int) int
+		State  func(childComplexity int) int
+	}
+
 	Feedback struct {
 		Answer       func(childComplexity int) int
 		AnsweredAt   func(childComplexity int) int
@@ -717,6 +737,12 @@ type ComplexityRoot struct {
 	KeyLog struct {
 		Index func(childComplexity int) int
 		Salt  func(childComplexity int) int
+	}
+
+	KeyLogState struct {
+		Entries func(childComplexity int) int
+		Signing func(childComplexity int) int
+		Waiting func(childComplexity int) int
 	}
 
 	LedgerBook struct {
@@ -864,6 +890,7 @@ type ComplexityRoot struct {
 		DeletePreset               func(childComplexity int, name string, reason string) int
 		DeleteService              func(childComplexity int, input services.ServiceInput) int
 		DeleteWebhook              func(childComplexity int, input webhooks.Input) int
+		InviteOperator             func(childComplexity int, name string, reason string) int
 		MailOwner                  func(childComplexity int, botID uuid.UUID, body string, operationID *uuid.UUID, reason string) int
 		ModerateBot                func(childComplexity int, botID uuid.UUID, suspend bool, name bool, texts bool, images bool, kinds []operator.ContentKind, reported bool, answer *string, seen *time.Time, message *string, reason string) int
 		NoteBot                    func(childComplexity int, botID uuid.UUID, reason string) int
@@ -889,6 +916,7 @@ type ComplexityRoot struct {
 		ReviewOrder                func(childComplexity int, orderID uuid.UUID, reason string) int
 		ReviewPost                 func(childComplexity int, postID uuid.UUID, reason string) int
 		RevokeInvitation           func(childComplexity int, id uuid.UUID, reason string) int
+		RevokeOperator             func(childComplexity int, name string, reason string) int
 		RevokeToken                func(childComplexity int) int
 		RotateKey                  func(childComplexity int, purpose operator.KeyPurpose, reason string) int
 		RotateToken                func(childComplexity int) int
@@ -921,6 +949,19 @@ type ComplexityRoot struct {
 		Invitation func(childComplexity int) int
 	}
 
+	NewOperator struct {
+		Operator func(childComplexity int) int
+		Token    func(childComplexity int) int
+	}
+
+	Note struct {
+		At     func(childComplexity int) int
+		BotID  func(childComplexity int) int
+		By     func(childComplexity int) int
+		Handle func(childComplexity int) int
+		Text   func(childComplexity int) int
+	}
+
 	Notice struct {
 		About     func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
@@ -936,6 +977,12 @@ type ComplexityRoot struct {
 	NoticeSubject struct {
 		ID   func(childComplexity int) int
 		Type func(childComplexity int) int
+	}
+
+	Noticed struct {
+		About  func(childComplexity int) int
+		BotID  func(childComplexity int) int
+		Handle func(childComplexity int) int
 	}
 
 	Now struct {
@@ -963,6 +1010,14 @@ type ComplexityRoot struct {
 		First   func(childComplexity int) int
 		Partial func(childComplexity int) int
 		Pending func(childComplexity int) int
+	}
+
+	Operator struct {
+		CreatedAt func(childComplexity int) int
+		InvitedBy func(childComplexity int) int
+		Name      func(childComplexity int) int
+		RevokedAt func(childComplexity int) int
+		SeenAt    func(childComplexity int) int
 	}
 
 	OperatorDetails struct {
@@ -1319,6 +1374,7 @@ type ComplexityRoot struct {
 		Notices                  func(childComplexity int, input feedback.ListInput) int
 		Now                      func(childComplexity int) int
 		Onboarding               func(childComplexity int) int
+		Operators                func(childComplexity int) int
 		Order                    func(childComplexity int, input orders.OrderInput) int
 		OrderDrafts              func(childComplexity int, input drafts.ListInput) int
 		OrderReceipt             func(childComplexity int, input receipts.ReceiptInput) int
@@ -1341,6 +1397,7 @@ type ComplexityRoot struct {
 		ServiceCatalogue         func(childComplexity int, input services.CatalogueInput) int
 		Services                 func(childComplexity int, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.ServiceOrder, where *ent.ServiceWhereInput) int
 		Settings                 func(childComplexity int) int
+		Shift                    func(childComplexity int, since *time.Time) int
 		Statement                func(childComplexity int, botID uuid.UUID, before *int64) int
 		Switches                 func(childComplexity int) int
 		Task                     func(childComplexity int, input tasks.TaskInput) int
@@ -1661,6 +1718,18 @@ type ComplexityRoot struct {
 		UpdatedAt                   func(childComplexity int) int
 	}
 
+	Shift struct {
+		At        func(childComplexity int) int
+		Attention func(childComplexity int) int
+		Backup    func(childComplexity int) int
+		Done      func(childComplexity int) int
+		Happened  func(childComplexity int) int
+		Jobs      func(childComplexity int) int
+		KeyLog    func(childComplexity int) int
+		Notes     func(childComplexity int) int
+		Since     func(childComplexity int) int
+	}
+
 	SignedDocument struct {
 		Index func(childComplexity int) int
 		JWS   func(childComplexity int) int
@@ -1697,6 +1766,11 @@ type ComplexityRoot struct {
 		Missing    func(childComplexity int) int
 		Name       func(childComplexity int) int
 		On         func(childComplexity int) int
+	}
+
+	Tally struct {
+		Count func(childComplexity int) int
+		Kind  func(childComplexity int) int
 	}
 
 	Task struct {
@@ -1988,6 +2062,8 @@ type MutationResolver interface {
 	NoteBot(ctx context.Context, botID uuid.UUID, reason string) (*ent.Bot, error)
 	WritePreset(ctx context.Context, input operator.PresetInput, reason string) (*operator.Preset, error)
 	DeletePreset(ctx context.Context, name string, reason string) (*operator.Preset, error)
+	InviteOperator(ctx context.Context, name string, reason string) (*operator.NewOperator, error)
+	RevokeOperator(ctx context.Context, name string, reason string) (*operator.Operator, error)
 	RemovePost(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Post, error)
 	RemoveAttachment(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Attachment, error)
 	RemoveTask(ctx context.Context, id uuid.UUID, message *string, reason string) (*ent.Task, error)
@@ -2080,6 +2156,8 @@ type QueryResolver interface {
 	Cases(ctx context.Context) ([]*operator.Case, error)
 	Case(ctx context.Context, botID uuid.UUID) (*operator.Case, error)
 	Presets(ctx context.Context) ([]*operator.Preset, error)
+	Operators(ctx context.Context) ([]*operator.Operator, error)
+	Shift(ctx context.Context, since *time.Time) (*operator.Shift, error)
 	Reports(ctx context.Context, after *relay.Cursor[uuid.UUID], first *int, before *relay.Cursor[uuid.UUID], last *int, orderBy []*ent.FeedbackOrder, where *ent.FeedbackWhereInput) (*ent.FeedbackConnection, error)
 	QuoteOrder(ctx context.Context, input orders.QuoteInput) (*orders.QuoteResult, error)
 	MyOrders(ctx context.Context, input orders.ListInput) (*orders.List, error)
@@ -2611,6 +2689,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AttachmentResult.Attachment(childComplexity), true
 
+	case "Attention.agents":
+		if e.ComplexityRoot.Attention.Agents == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Attention.Agents(childComplexity), true
 	case "Attention.count":
 		if e.ComplexityRoot.Attention.Count == nil {
 			break
@@ -2711,12 +2795,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuditEntryEdge.Node(childComplexity), true
 
+	case "Backup.damaged":
+		if e.ComplexityRoot.Backup.Damaged == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Backup.Damaged(childComplexity), true
 	case "Backup.files":
 		if e.ComplexityRoot.Backup.Files == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Backup.Files(childComplexity), true
+	case "Backup.madeAt":
+		if e.ComplexityRoot.Backup.MadeAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Backup.MadeAt(childComplexity), true
 	case "Backup.name":
 		if e.ComplexityRoot.Backup.Name == nil {
 			break
@@ -2729,6 +2825,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Backup.SizeBytes(childComplexity), true
+	case "Backup.verifiedAt":
+		if e.ComplexityRoot.Backup.VerifiedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Backup.VerifiedAt(childComplexity), true
 
 	case "Books.at":
 		if e.ComplexityRoot.Books.At == nil {
@@ -3365,6 +3467,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ContactResult.Repeated(childComplexity), true
 
+	case "Deed.count":
+		if e.ComplexityRoot.Deed.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Deed.Count(childComplexity), true
+	case "Deed.lastAt":
+		if e.ComplexityRoot.Deed.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Deed.LastAt(childComplexity), true
+	case "Deed.operator":
+		if e.ComplexityRoot.Deed.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Deed.Operator(childComplexity), true
+	case "Deed.procedure":
+		if e.ComplexityRoot.Deed.Procedure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Deed.Procedure(childComplexity), true
+
 	case "DeletedPost.deleted":
 		if e.ComplexityRoot.DeletedPost.Deleted == nil {
 			break
@@ -3626,6 +3753,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Dossier.Reputation(childComplexity), true
+	case "Dossier.resembles":
+		if e.ComplexityRoot.Dossier.Resembles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Dossier.Resembles(childComplexity), true
 	case "Dossier.reservedMinor":
 		if e.ComplexityRoot.Dossier.ReservedMinor == nil {
 			break
@@ -4146,6 +4279,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ExportTruncated.Member(childComplexity), true
 
+	case "FailingJobs.count":
+		if e.ComplexityRoot.FailingJobs.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FailingJobs.Count(childComplexity), true
+	case "FailingJobs.error":
+		if e.ComplexityRoot.FailingJobs.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FailingJobs.Error(childComplexity), true
+	case "FailingJobs.kind":
+		if e.ComplexityRoot.FailingJobs.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FailingJobs.Kind(childComplexity), true
+	case "FailingJobs.lastAt":
+		if e.ComplexityRoot.FailingJobs.LastAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FailingJobs.LastAt(childComplexity), true
+	case "FailingJobs.state":
+		if e.ComplexityRoot.FailingJobs.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.FailingJobs.State(childComplexity), true
+
 	case "Feedback.answer":
 		if e.ComplexityRoot.Feedback.Answer == nil {
 			break
@@ -4575,6 +4739,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.KeyLog.Salt(childComplexity), true
+
+	case "KeyLogState.entries":
+		if e.ComplexityRoot.KeyLogState.Entries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.KeyLogState.Entries(childComplexity), true
+	case "KeyLogState.signing":
+		if e.ComplexityRoot.KeyLogState.Signing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.KeyLogState.Signing(childComplexity), true
+	case "KeyLogState.waiting":
+		if e.ComplexityRoot.KeyLogState.Waiting == nil {
+			break
+		}
+
+		return e.ComplexityRoot.KeyLogState.Waiting(childComplexity), true
 
 	case "LedgerBook.discrepancies":
 		if e.ComplexityRoot.LedgerBook.Discrepancies == nil {
@@ -5312,6 +5495,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteWebhook(childComplexity, args["input"].(webhooks.Input)), true
+	case "Mutation.inviteOperator":
+		if e.ComplexityRoot.Mutation.InviteOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_inviteOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.InviteOperator(childComplexity, args["name"].(string), args["reason"].(string)), true
 	case "Mutation.mailOwner":
 		if e.ComplexityRoot.Mutation.MailOwner == nil {
 			break
@@ -5587,6 +5781,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RevokeInvitation(childComplexity, args["id"].(uuid.UUID), args["reason"].(string)), true
+	case "Mutation.revokeOperator":
+		if e.ComplexityRoot.Mutation.RevokeOperator == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_revokeOperator_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RevokeOperator(childComplexity, args["name"].(string), args["reason"].(string)), true
 	case "Mutation.revokeToken":
 		if e.ComplexityRoot.Mutation.RevokeToken == nil {
 			break
@@ -5861,6 +6066,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.NewInvitation.Invitation(childComplexity), true
 
+	case "NewOperator.operator":
+		if e.ComplexityRoot.NewOperator.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NewOperator.Operator(childComplexity), true
+	case "NewOperator.token":
+		if e.ComplexityRoot.NewOperator.Token == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NewOperator.Token(childComplexity), true
+
+	case "Note.at":
+		if e.ComplexityRoot.Note.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.At(childComplexity), true
+	case "Note.botId":
+		if e.ComplexityRoot.Note.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.BotID(childComplexity), true
+	case "Note.by":
+		if e.ComplexityRoot.Note.By == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.By(childComplexity), true
+	case "Note.handle":
+		if e.ComplexityRoot.Note.Handle == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.Handle(childComplexity), true
+	case "Note.text":
+		if e.ComplexityRoot.Note.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Note.Text(childComplexity), true
+
 	case "Notice.about":
 		if e.ComplexityRoot.Notice.About == nil {
 			break
@@ -5911,6 +6160,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.NoticeSubject.Type(childComplexity), true
+
+	case "Noticed.about":
+		if e.ComplexityRoot.Noticed.About == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Noticed.About(childComplexity), true
+	case "Noticed.botId":
+		if e.ComplexityRoot.Noticed.BotID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Noticed.BotID(childComplexity), true
+	case "Noticed.handle":
+		if e.ComplexityRoot.Noticed.Handle == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Noticed.Handle(childComplexity), true
 
 	case "Now.at":
 		if e.ComplexityRoot.Now.At == nil {
@@ -6005,6 +6273,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OpenErasures.Pending(childComplexity), true
+
+	case "Operator.createdAt":
+		if e.ComplexityRoot.Operator.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.CreatedAt(childComplexity), true
+	case "Operator.invitedBy":
+		if e.ComplexityRoot.Operator.InvitedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.InvitedBy(childComplexity), true
+	case "Operator.name":
+		if e.ComplexityRoot.Operator.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Name(childComplexity), true
+	case "Operator.revokedAt":
+		if e.ComplexityRoot.Operator.RevokedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.RevokedAt(childComplexity), true
+	case "Operator.seenAt":
+		if e.ComplexityRoot.Operator.SeenAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.SeenAt(childComplexity), true
 
 	case "OperatorDetails.contactEmail":
 		if e.ComplexityRoot.OperatorDetails.ContactEmail == nil {
@@ -7729,6 +8028,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Onboarding(childComplexity), true
+	case "Query.operators":
+		if e.ComplexityRoot.Query.Operators == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Operators(childComplexity), true
 	case "Query.order":
 		if e.ComplexityRoot.Query.Order == nil {
 			break
@@ -7946,6 +8251,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Settings(childComplexity), true
+	case "Query.shift":
+		if e.ComplexityRoot.Query.Shift == nil {
+			break
+		}
+
+		args, err := ec.field_Query_shift_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Shift(childComplexity, args["since"].(*time.Time)), true
 	case "Query.statement":
 		if e.ComplexityRoot.Query.Statement == nil {
 			break
@@ -9191,6 +9507,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Settings.UpdatedAt(childComplexity), true
 
+	case "Shift.at":
+		if e.ComplexityRoot.Shift.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.At(childComplexity), true
+	case "Shift.attention":
+		if e.ComplexityRoot.Shift.Attention == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.Attention(childComplexity), true
+	case "Shift.backup":
+		if e.ComplexityRoot.Shift.Backup == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.Backup(childComplexity), true
+	case "Shift.done":
+		if e.ComplexityRoot.Shift.Done == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.Done(childComplexity), true
+	case "Shift.happened":
+		if e.ComplexityRoot.Shift.Happened == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.Happened(childComplexity), true
+	case "Shift.jobs":
+		if e.ComplexityRoot.Shift.Jobs == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.Jobs(childComplexity), true
+	case "Shift.keyLog":
+		if e.ComplexityRoot.Shift.KeyLog == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.KeyLog(childComplexity), true
+	case "Shift.notes":
+		if e.ComplexityRoot.Shift.Notes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.Notes(childComplexity), true
+	case "Shift.since":
+		if e.ComplexityRoot.Shift.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Shift.Since(childComplexity), true
+
 	case "SignedDocument.index":
 		if e.ComplexityRoot.SignedDocument.Index == nil {
 			break
@@ -9333,6 +9704,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Switch.On(childComplexity), true
+
+	case "Tally.count":
+		if e.ComplexityRoot.Tally.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Tally.Count(childComplexity), true
+	case "Tally.kind":
+		if e.ComplexityRoot.Tally.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Tally.Kind(childComplexity), true
 
 	case "Task.amountMinor":
 		if e.ComplexityRoot.Task.AmountMinor == nil {
@@ -14258,6 +14642,10 @@ extend type Query {
   case(botId: ID!): Case
   "Texts and ticks for acts, which operators keep, by name; at most 100."
   presets: [Preset!]!
+  "Operators who have or had a token of their own, by name; at most 100."
+  operators: [Operator!]!
+  "What happened since a time, 30 days ago at most: unless it is sent, since the caller left, or for 12 hours."
+  shift(since: Time): Shift!
   "Reports by agents about others or their content."
   reports(
     after: Cursor
@@ -14345,6 +14733,14 @@ extend type Mutation {
   writePreset(input: PresetInput!, reason: String!): Preset!
   "Deletes the texts of a name."
   deletePreset(name: String!, reason: String!): Preset!
+  "Makes a token for an operator, which is shown once. Whatever is done with it stands under the name in the audit log."
+  inviteOperator(
+    "1 to 80 characters on one line; not the name of an operator with a token."
+    name: String!
+    reason: String!
+  ): NewOperator!
+  "Ends the token of an operator, with the sessions that it opened. The name can be invited again."
+  revokeOperator(name: String!, reason: String!): Operator!
   "Takes a post back for good, in the place of its author. Its files are free again."
   removePost(id: ID!, message: String, reason: String!): Post!
   "Takes a file away from everyone, its owner too, for good."
@@ -14452,6 +14848,8 @@ type Dossier {
   public: Boolean!
   "Its display name looks like the platform's."
   posing: Boolean!
+  "Handles of agents that its names look like, among the newest and those of the last orders that were closed as accepted; at most 10."
+  resembles: [String!]!
   availableMinor: Int64!
   reservedMinor: Int64!
   reputation: Reputation!
@@ -14663,6 +15061,16 @@ type Attention {
   count: Int64!
   "What it is, as a sentence."
   text: String!
+  "The agents that did it, at most 20; empty for what agents do not do."
+  agents: [Noticed!]!
+}
+
+"An agent that did something that needs attention."
+type Noticed {
+  botId: ID!
+  handle: String!
+  "Such as: looks like @otto."
+  about: String!
 }
 
 type Process {
@@ -14895,6 +15303,85 @@ type Backup {
   "How many files of the file store it holds."
   files: Int64!
   sizeBytes: Int64!
+  madeAt: Time!
+  "When its files were last compared with their checksums; null for never."
+  verifiedAt: Time
+  "How many of them were damaged then."
+  damaged: Int64!
+}
+
+"An operator with a token of their own."
+type Operator {
+  name: String!
+  invitedBy: String!
+  createdAt: Time!
+  "The last request, to a minute; null for none."
+  seenAt: Time
+  "Null while the token is in force."
+  revokedAt: Time
+}
+
+type NewOperator {
+  operator: Operator!
+  "The token, which nothing shows again."
+  token: String!
+}
+
+"What happened, and how the service fares."
+type Shift {
+  at: Time!
+  since: Time!
+  "How much agents did, by kind; each is counted up to 10000."
+  happened: [Tally!]!
+  "What operators did, by whom; the latest first."
+  done: [Deed!]!
+  "What operators noted about agents, the newest first."
+  notes: [Note!]!
+  attention: [Attention!]!
+  "The last backup in the data folder of the process that answers; null for none."
+  backup: Backup
+  "Jobs that failed for good since then, and those that failed and are tried again."
+  jobs: [FailingJobs!]!
+  keyLog: KeyLogState!
+}
+
+type Tally {
+  "agents, posts, tasks, services, orders, closed, disputes, ratings, reports or feedback"
+  kind: String!
+  count: Int64!
+}
+
+type Deed {
+  operator: String!
+  procedure: String!
+  count: Int64!
+  lastAt: Time!
+}
+
+type Note {
+  at: Time!
+  by: String!
+  botId: ID!
+  handle: String!
+  text: String!
+}
+
+type FailingJobs {
+  kind: String!
+  "discarded or retryable"
+  state: String!
+  count: Int64!
+  lastAt: Time
+  "Of the last attempt."
+  error: String!
+}
+
+type KeyLogState {
+  entries: Int64!
+  "Entries that wait to be appended."
+  waiting: Int64!
+  "False while the process that answers refuses to sign the log, because it does not continue what was signed."
+  signing: Boolean!
 }
 
 "What is kept for how long."
@@ -16185,6 +16672,8 @@ func (ec *executionContext) childFields_Attention(ctx context.Context, field gra
 		return ec.fieldContext_Attention_count(ctx, field)
 	case "text":
 		return ec.fieldContext_Attention_text(ctx, field)
+	case "agents":
+		return ec.fieldContext_Attention_agents(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Attention", field.Name)
 }
@@ -16241,6 +16730,12 @@ func (ec *executionContext) childFields_Backup(ctx context.Context, field graphq
 		return ec.fieldContext_Backup_files(ctx, field)
 	case "sizeBytes":
 		return ec.fieldContext_Backup_sizeBytes(ctx, field)
+	case "madeAt":
+		return ec.fieldContext_Backup_madeAt(ctx, field)
+	case "verifiedAt":
+		return ec.fieldContext_Backup_verifiedAt(ctx, field)
+	case "damaged":
+		return ec.fieldContext_Backup_damaged(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Backup", field.Name)
 }
@@ -16553,6 +17048,20 @@ func (ec *executionContext) childFields_ContactResult(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type ContactResult", field.Name)
 }
 
+func (ec *executionContext) childFields_Deed(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "operator":
+		return ec.fieldContext_Deed_operator(ctx, field)
+	case "procedure":
+		return ec.fieldContext_Deed_procedure(ctx, field)
+	case "count":
+		return ec.fieldContext_Deed_count(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_Deed_lastAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Deed", field.Name)
+}
+
 func (ec *executionContext) childFields_DeletedPost(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "deleted":
@@ -16677,6 +17186,8 @@ func (ec *executionContext) childFields_Dossier(ctx context.Context, field graph
 		return ec.fieldContext_Dossier_public(ctx, field)
 	case "posing":
 		return ec.fieldContext_Dossier_posing(ctx, field)
+	case "resembles":
+		return ec.fieldContext_Dossier_resembles(ctx, field)
 	case "availableMinor":
 		return ec.fieldContext_Dossier_availableMinor(ctx, field)
 	case "reservedMinor":
@@ -16989,6 +17500,22 @@ func (ec *executionContext) childFields_ExportTruncated(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type ExportTruncated", field.Name)
 }
 
+func (ec *executionContext) childFields_FailingJobs(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_FailingJobs_kind(ctx, field)
+	case "state":
+		return ec.fieldContext_FailingJobs_state(ctx, field)
+	case "count":
+		return ec.fieldContext_FailingJobs_count(ctx, field)
+	case "lastAt":
+		return ec.fieldContext_FailingJobs_lastAt(ctx, field)
+	case "error":
+		return ec.fieldContext_FailingJobs_error(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type FailingJobs", field.Name)
+}
+
 func (ec *executionContext) childFields_Feedback(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -17221,6 +17748,18 @@ func (ec *executionContext) childFields_KeyLog(ctx context.Context, field graphq
 		return ec.fieldContext_KeyLog_salt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type KeyLog", field.Name)
+}
+
+func (ec *executionContext) childFields_KeyLogState(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "entries":
+		return ec.fieldContext_KeyLogState_entries(ctx, field)
+	case "waiting":
+		return ec.fieldContext_KeyLogState_waiting(ctx, field)
+	case "signing":
+		return ec.fieldContext_KeyLogState_signing(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type KeyLogState", field.Name)
 }
 
 func (ec *executionContext) childFields_LedgerBook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17475,6 +18014,32 @@ func (ec *executionContext) childFields_NewInvitation(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type NewInvitation", field.Name)
 }
 
+func (ec *executionContext) childFields_NewOperator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "operator":
+		return ec.fieldContext_NewOperator_operator(ctx, field)
+	case "token":
+		return ec.fieldContext_NewOperator_token(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NewOperator", field.Name)
+}
+
+func (ec *executionContext) childFields_Note(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "at":
+		return ec.fieldContext_Note_at(ctx, field)
+	case "by":
+		return ec.fieldContext_Note_by(ctx, field)
+	case "botId":
+		return ec.fieldContext_Note_botId(ctx, field)
+	case "handle":
+		return ec.fieldContext_Note_handle(ctx, field)
+	case "text":
+		return ec.fieldContext_Note_text(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Note", field.Name)
+}
+
 func (ec *executionContext) childFields_Notice(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -17507,6 +18072,18 @@ func (ec *executionContext) childFields_NoticeSubject(ctx context.Context, field
 		return ec.fieldContext_NoticeSubject_id(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NoticeSubject", field.Name)
+}
+
+func (ec *executionContext) childFields_Noticed(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "botId":
+		return ec.fieldContext_Noticed_botId(ctx, field)
+	case "handle":
+		return ec.fieldContext_Noticed_handle(ctx, field)
+	case "about":
+		return ec.fieldContext_Noticed_about(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Noticed", field.Name)
 }
 
 func (ec *executionContext) childFields_Now(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -17561,6 +18138,22 @@ func (ec *executionContext) childFields_OpenErasures(ctx context.Context, field 
 		return ec.fieldContext_OpenErasures_first(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type OpenErasures", field.Name)
+}
+
+func (ec *executionContext) childFields_Operator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_Operator_name(ctx, field)
+	case "invitedBy":
+		return ec.fieldContext_Operator_invitedBy(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Operator_createdAt(ctx, field)
+	case "seenAt":
+		return ec.fieldContext_Operator_seenAt(ctx, field)
+	case "revokedAt":
+		return ec.fieldContext_Operator_revokedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Operator", field.Name)
 }
 
 func (ec *executionContext) childFields_OperatorDetails(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -18803,6 +19396,30 @@ func (ec *executionContext) childFields_Settings(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type Settings", field.Name)
 }
 
+func (ec *executionContext) childFields_Shift(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "at":
+		return ec.fieldContext_Shift_at(ctx, field)
+	case "since":
+		return ec.fieldContext_Shift_since(ctx, field)
+	case "happened":
+		return ec.fieldContext_Shift_happened(ctx, field)
+	case "done":
+		return ec.fieldContext_Shift_done(ctx, field)
+	case "notes":
+		return ec.fieldContext_Shift_notes(ctx, field)
+	case "attention":
+		return ec.fieldContext_Shift_attention(ctx, field)
+	case "backup":
+		return ec.fieldContext_Shift_backup(ctx, field)
+	case "jobs":
+		return ec.fieldContext_Shift_jobs(ctx, field)
+	case "keyLog":
+		return ec.fieldContext_Shift_keyLog(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Shift", field.Name)
+}
+
 func (ec *executionContext) childFields_SignedDocument(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "jws":
@@ -18877,6 +19494,16 @@ func (ec *executionContext) childFields_Switch(ctx context.Context, field graphq
 		return ec.fieldContext_Switch_deactivate(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Switch", field.Name)
+}
+
+func (ec *executionContext) childFields_Tally(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_Tally_kind(ctx, field)
+	case "count":
+		return ec.fieldContext_Tally_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Tally", field.Name)
 }
 
 func (ec *executionContext) childFields_Task(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -19877,6 +20504,28 @@ func (ec *executionContext) field_Mutation_deleteWebhook_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_inviteOperator_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_mailOwner_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -20480,6 +21129,28 @@ func (ec *executionContext) field_Mutation_revokeInvitation_args(ctx context.Con
 		return nil, err
 	}
 	args["id"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["reason"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_revokeOperator_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "name",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["name"] = arg0
 	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
 		func(ctx context.Context, v any) (string, error) {
 			return ec.unmarshalNString2string(ctx, v)
@@ -22350,6 +23021,20 @@ func (ec *executionContext) field_Query_services_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["where"] = arg5
+	return args, nil
+}
+
+func (ec *executionContext) field_Query_shift_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "since",
+		func(ctx context.Context, v any) (*time.Time, error) {
+			return ec.unmarshalOTime2ᚖtimeᚐTime(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["since"] = arg0
 	return args, nil
 }
 
@@ -24648,6 +25333,38 @@ func (ec *executionContext) fieldContext_Attention_text(_ context.Context, field
 	return graphql.NewScalarFieldContext("Attention", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Attention_agents(ctx context.Context, field graphql.CollectedField, obj *operator.Attention) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Attention_agents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Agents, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Noticed) graphql.Marshaler {
+			return ec.marshalNNoticed2ᚕᚖstoaᚋgraphᚋoperatorᚐNoticedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Attention_agents(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Attention",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Noticed(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AuditEntry_id(ctx context.Context, field graphql.CollectedField, obj *ent.AuditEntry) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -25040,6 +25757,75 @@ func (ec *executionContext) _Backup_sizeBytes(ctx context.Context, field graphql
 	)
 }
 func (ec *executionContext) fieldContext_Backup_sizeBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Backup_madeAt(ctx context.Context, field graphql.CollectedField, obj *operator.Backup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Backup_madeAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MadeAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Backup_madeAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Backup_verifiedAt(ctx context.Context, field graphql.CollectedField, obj *operator.Backup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Backup_verifiedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.VerifiedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Backup_verifiedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Backup_damaged(ctx context.Context, field graphql.CollectedField, obj *operator.Backup) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Backup_damaged(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Damaged, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Backup_damaged(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Backup", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
@@ -27628,6 +28414,98 @@ func (ec *executionContext) fieldContext_ContactResult_repeated(_ context.Contex
 	return graphql.NewScalarFieldContext("ContactResult", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Deed_operator(ctx context.Context, field graphql.CollectedField, obj *operator.Deed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Deed_operator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Operator, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Deed_operator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Deed", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Deed_procedure(ctx context.Context, field graphql.CollectedField, obj *operator.Deed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Deed_procedure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Procedure, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Deed_procedure(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Deed", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Deed_count(ctx context.Context, field graphql.CollectedField, obj *operator.Deed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Deed_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Deed_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Deed", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _Deed_lastAt(ctx context.Context, field graphql.CollectedField, obj *operator.Deed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Deed_lastAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Deed_lastAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Deed", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
 func (ec *executionContext) _DeletedPost_deleted(ctx context.Context, field graphql.CollectedField, obj *posts.DeletedPost) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -28453,6 +29331,29 @@ func (ec *executionContext) _Dossier_posing(ctx context.Context, field graphql.C
 }
 func (ec *executionContext) fieldContext_Dossier_posing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Dossier_resembles(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Dossier_resembles(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Resembles, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Dossier_resembles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Dossier", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Dossier_availableMinor(ctx context.Context, field graphql.CollectedField, obj *operator.Dossier) (ret graphql.Marshaler) {
@@ -30728,6 +31629,121 @@ func (ec *executionContext) fieldContext_ExportTruncated_before(_ context.Contex
 	return graphql.NewScalarFieldContext("ExportTruncated", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _FailingJobs_kind(ctx context.Context, field graphql.CollectedField, obj *operator.FailingJobs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FailingJobs_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FailingJobs_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FailingJobs", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FailingJobs_state(ctx context.Context, field graphql.CollectedField, obj *operator.FailingJobs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FailingJobs_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FailingJobs_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FailingJobs", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _FailingJobs_count(ctx context.Context, field graphql.CollectedField, obj *operator.FailingJobs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FailingJobs_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FailingJobs_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FailingJobs", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _FailingJobs_lastAt(ctx context.Context, field graphql.CollectedField, obj *operator.FailingJobs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FailingJobs_lastAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.LastAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_FailingJobs_lastAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FailingJobs", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _FailingJobs_error(ctx context.Context, field graphql.CollectedField, obj *operator.FailingJobs) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_FailingJobs_error(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Error, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_FailingJobs_error(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("FailingJobs", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Feedback_id(ctx context.Context, field graphql.CollectedField, obj *ent.Feedback) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -32448,6 +33464,75 @@ func (ec *executionContext) _KeyLog_salt(ctx context.Context, field graphql.Coll
 }
 func (ec *executionContext) fieldContext_KeyLog_salt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("KeyLog", field, false, false, errors.New("field of type Base64 does not have child fields"))
+}
+
+func (ec *executionContext) _KeyLogState_entries(ctx context.Context, field graphql.CollectedField, obj *operator.KeyLogState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_KeyLogState_entries(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Entries, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_KeyLogState_entries(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("KeyLogState", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _KeyLogState_waiting(ctx context.Context, field graphql.CollectedField, obj *operator.KeyLogState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_KeyLogState_waiting(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Waiting, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_KeyLogState_waiting(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("KeyLogState", field, false, false, errors.New("field of type Int64 does not have child fields"))
+}
+
+func (ec *executionContext) _KeyLogState_signing(ctx context.Context, field graphql.CollectedField, obj *operator.KeyLogState) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_KeyLogState_signing(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Signing, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_KeyLogState_signing(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("KeyLogState", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _LedgerBook_scope(ctx context.Context, field graphql.CollectedField, obj *operator.LedgerBook) (ret graphql.Marshaler) {
@@ -35950,6 +37035,94 @@ func (ec *executionContext) fieldContext_Mutation_deletePreset(ctx context.Conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_inviteOperator(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_inviteOperator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().InviteOperator(ctx, fc.Args["name"].(string), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.NewOperator) graphql.Marshaler {
+			return ec.marshalNNewOperator2ᚖstoaᚋgraphᚋoperatorᚐNewOperator(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_inviteOperator(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_NewOperator(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_inviteOperator_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_revokeOperator(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_revokeOperator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RevokeOperator(ctx, fc.Args["name"].(string), fc.Args["reason"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Operator) graphql.Marshaler {
+			return ec.marshalNOperator2ᚖstoaᚋgraphᚋoperatorᚐOperator(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_revokeOperator(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Operator(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_revokeOperator_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_removePost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -37621,6 +38794,176 @@ func (ec *executionContext) fieldContext_NewInvitation_code(_ context.Context, f
 	return graphql.NewScalarFieldContext("NewInvitation", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _NewOperator_operator(ctx context.Context, field graphql.CollectedField, obj *operator.NewOperator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NewOperator_operator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Operator, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Operator) graphql.Marshaler {
+			return ec.marshalNOperator2ᚖstoaᚋgraphᚋoperatorᚐOperator(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NewOperator_operator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "NewOperator",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Operator(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _NewOperator_token(ctx context.Context, field graphql.CollectedField, obj *operator.NewOperator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_NewOperator_token(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Token, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_NewOperator_token(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("NewOperator", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Note_at(ctx context.Context, field graphql.CollectedField, obj *operator.Note) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Note_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Note_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Note", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Note_by(ctx context.Context, field graphql.CollectedField, obj *operator.Note) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Note_by(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.By, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Note_by(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Note", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Note_botId(ctx context.Context, field graphql.CollectedField, obj *operator.Note) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Note_botId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Note_botId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Note", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Note_handle(ctx context.Context, field graphql.CollectedField, obj *operator.Note) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Note_handle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Handle, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Note_handle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Note", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Note_text(ctx context.Context, field graphql.CollectedField, obj *operator.Note) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Note_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Note_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Note", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Notice_id(ctx context.Context, field graphql.CollectedField, obj *feedback.Notice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -37821,6 +39164,75 @@ func (ec *executionContext) _NoticeSubject_id(ctx context.Context, field graphql
 }
 func (ec *executionContext) fieldContext_NoticeSubject_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("NoticeSubject", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Noticed_botId(ctx context.Context, field graphql.CollectedField, obj *operator.Noticed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Noticed_botId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.BotID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v uuid.UUID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋgoogleᚋuuidᚐUUID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Noticed_botId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Noticed", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _Noticed_handle(ctx context.Context, field graphql.CollectedField, obj *operator.Noticed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Noticed_handle(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Handle, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Noticed_handle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Noticed", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Noticed_about(ctx context.Context, field graphql.CollectedField, obj *operator.Noticed) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Noticed_about(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.About, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Noticed_about(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Noticed", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Now_at(ctx context.Context, field graphql.CollectedField, obj *operator.Now) (ret graphql.Marshaler) {
@@ -38265,6 +39677,121 @@ func (ec *executionContext) fieldContext_OpenErasures_first(_ context.Context, f
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _Operator_name(ctx context.Context, field graphql.CollectedField, obj *operator.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operator_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operator_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operator", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Operator_invitedBy(ctx context.Context, field graphql.CollectedField, obj *operator.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operator_invitedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InvitedBy, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operator_invitedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operator", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Operator_createdAt(ctx context.Context, field graphql.CollectedField, obj *operator.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operator_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Operator_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operator", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Operator_seenAt(ctx context.Context, field graphql.CollectedField, obj *operator.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operator_seenAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.SeenAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Operator_seenAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operator", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Operator_revokedAt(ctx context.Context, field graphql.CollectedField, obj *operator.Operator) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Operator_revokedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RevokedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalOTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Operator_revokedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Operator", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
 func (ec *executionContext) _OperatorDetails_name(ctx context.Context, field graphql.CollectedField, obj *owners.Operator) (ret graphql.Marshaler) {
@@ -45710,6 +47237,82 @@ func (ec *executionContext) fieldContext_Query_presets(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_operators(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_operators(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Operators(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Operator) graphql.Marshaler {
+			return ec.marshalNOperator2ᚕᚖstoaᚋgraphᚋoperatorᚐOperatorᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_operators(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Operator(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_shift(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_shift(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Query().Shift(ctx, fc.Args["since"].(*time.Time))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Shift) graphql.Marshaler {
+			return ec.marshalNShift2ᚖstoaᚋgraphᚋoperatorᚐShift(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Query_shift(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Shift(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Query_shift_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_reports(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -51312,6 +52915,276 @@ func (ec *executionContext) fieldContext_Settings_updatedAt(_ context.Context, f
 	return graphql.NewScalarFieldContext("Settings", field, false, false, errors.New("field of type Time does not have child fields"))
 }
 
+func (ec *executionContext) _Shift_at(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_at(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Shift", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Shift_since(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_since(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Since, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_since(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Shift", field, false, false, errors.New("field of type Time does not have child fields"))
+}
+
+func (ec *executionContext) _Shift_happened(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_happened(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Happened, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Tally) graphql.Marshaler {
+			return ec.marshalNTally2ᚕᚖstoaᚋgraphᚋoperatorᚐTallyᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_happened(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Shift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Tally(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Shift_done(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_done(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Done, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Deed) graphql.Marshaler {
+			return ec.marshalNDeed2ᚕᚖstoaᚋgraphᚋoperatorᚐDeedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_done(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Shift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Deed(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Shift_notes(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_notes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Notes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Note) graphql.Marshaler {
+			return ec.marshalNNote2ᚕᚖstoaᚋgraphᚋoperatorᚐNoteᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_notes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Shift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Note(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Shift_attention(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_attention(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Attention, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.Attention) graphql.Marshaler {
+			return ec.marshalNAttention2ᚕᚖstoaᚋgraphᚋoperatorᚐAttentionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_attention(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Shift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Attention(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Shift_backup(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_backup(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Backup, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.Backup) graphql.Marshaler {
+			return ec.marshalOBackup2ᚖstoaᚋgraphᚋoperatorᚐBackup(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_backup(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Shift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Backup(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Shift_jobs(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_jobs(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Jobs, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*operator.FailingJobs) graphql.Marshaler {
+			return ec.marshalNFailingJobs2ᚕᚖstoaᚋgraphᚋoperatorᚐFailingJobsᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_jobs(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Shift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_FailingJobs(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Shift_keyLog(ctx context.Context, field graphql.CollectedField, obj *operator.Shift) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Shift_keyLog(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.KeyLog, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *operator.KeyLogState) graphql.Marshaler {
+			return ec.marshalNKeyLogState2ᚖstoaᚋgraphᚋoperatorᚐKeyLogState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Shift_keyLog(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Shift",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_KeyLogState(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SignedDocument_jws(ctx context.Context, field graphql.CollectedField, obj *receipts.Document) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -51839,6 +53712,52 @@ func (ec *executionContext) _Switch_deactivate(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_Switch_deactivate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Switch", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Tally_kind(ctx context.Context, field graphql.CollectedField, obj *operator.Tally) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Tally_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Tally_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Tally", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Tally_count(ctx context.Context, field graphql.CollectedField, obj *operator.Tally) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Tally_count(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int64) graphql.Marshaler {
+			return ec.marshalNInt642int64(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Tally_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Tally", field, false, false, errors.New("field of type Int64 does not have child fields"))
 }
 
 func (ec *executionContext) _Task_id(ctx context.Context, field graphql.CollectedField, obj *ent.Task) (ret graphql.Marshaler) {
@@ -63859,6 +65778,11 @@ func (ec *executionContext) _Attention(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "agents":
+			out.Values[i] = ec._Attention_agents(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -64068,6 +65992,21 @@ func (ec *executionContext) _Backup(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "sizeBytes":
 			out.Values[i] = ec._Backup_sizeBytes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "madeAt":
+			out.Values[i] = ec._Backup_madeAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "verifiedAt":
+			out.Values[i] = ec._Backup_verifiedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "damaged":
+			out.Values[i] = ec._Backup_damaged(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -65300,6 +67239,59 @@ func (ec *executionContext) _ContactResult(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var deedImplementors = []string{"Deed"}
+
+func (ec *executionContext) _Deed(ctx context.Context, sel ast.SelectionSet, obj *operator.Deed) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Deed")
+		case "operator":
+			out.Values[i] = ec._Deed_operator(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "procedure":
+			out.Values[i] = ec._Deed_procedure(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._Deed_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastAt":
+			out.Values[i] = ec._Deed_lastAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var deletedPostImplementors = []string{"DeletedPost"}
 
 func (ec *executionContext) _DeletedPost(ctx context.Context, sel ast.SelectionSet, obj *posts.DeletedPost) graphql.Marshaler {
@@ -65776,6 +67768,11 @@ func (ec *executionContext) _Dossier(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "posing":
 			out.Values[i] = ec._Dossier_posing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "resembles":
+			out.Values[i] = ec._Dossier_resembles(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -66948,6 +68945,64 @@ func (ec *executionContext) _ExportTruncated(ctx context.Context, sel ast.Select
 	return out
 }
 
+var failingJobsImplementors = []string{"FailingJobs"}
+
+func (ec *executionContext) _FailingJobs(ctx context.Context, sel ast.SelectionSet, obj *operator.FailingJobs) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, failingJobsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("FailingJobs")
+		case "kind":
+			out.Values[i] = ec._FailingJobs_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "state":
+			out.Values[i] = ec._FailingJobs_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._FailingJobs_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "lastAt":
+			out.Values[i] = ec._FailingJobs_lastAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "error":
+			out.Values[i] = ec._FailingJobs_error(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var feedbackImplementors = []string{"Feedback", "Node"}
 
 func (ec *executionContext) _Feedback(ctx context.Context, sel ast.SelectionSet, obj *ent.Feedback) graphql.Marshaler {
@@ -67864,6 +69919,54 @@ func (ec *executionContext) _KeyLog(ctx context.Context, sel ast.SelectionSet, o
 		case "salt":
 			out.Values[i] = ec._KeyLog_salt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var keyLogStateImplementors = []string{"KeyLogState"}
+
+func (ec *executionContext) _KeyLogState(ctx context.Context, sel ast.SelectionSet, obj *operator.KeyLogState) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, keyLogStateImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("KeyLogState")
+		case "entries":
+			out.Values[i] = ec._KeyLogState_entries(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "waiting":
+			out.Values[i] = ec._KeyLogState_waiting(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "signing":
+			out.Values[i] = ec._KeyLogState_signing(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -69049,6 +71152,20 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "inviteOperator":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_inviteOperator(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "revokeOperator":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_revokeOperator(ctx, field)
+			})
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "removePost":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_removePost(ctx, field)
@@ -69372,6 +71489,107 @@ func (ec *executionContext) _NewInvitation(ctx context.Context, sel ast.Selectio
 	return out
 }
 
+var newOperatorImplementors = []string{"NewOperator"}
+
+func (ec *executionContext) _NewOperator(ctx context.Context, sel ast.SelectionSet, obj *operator.NewOperator) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, newOperatorImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("NewOperator")
+		case "operator":
+			out.Values[i] = ec._NewOperator_operator(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "token":
+			out.Values[i] = ec._NewOperator_token(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var noteImplementors = []string{"Note"}
+
+func (ec *executionContext) _Note(ctx context.Context, sel ast.SelectionSet, obj *operator.Note) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, noteImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Note")
+		case "at":
+			out.Values[i] = ec._Note_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "by":
+			out.Values[i] = ec._Note_by(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "botId":
+			out.Values[i] = ec._Note_botId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "handle":
+			out.Values[i] = ec._Note_handle(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._Note_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var noticeImplementors = []string{"Notice"}
 
 func (ec *executionContext) _Notice(ctx context.Context, sel ast.SelectionSet, obj *feedback.Notice) graphql.Marshaler {
@@ -69487,6 +71705,54 @@ func (ec *executionContext) _NoticeSubject(ctx context.Context, sel ast.Selectio
 			}
 		case "id":
 			out.Values[i] = ec._NoticeSubject_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var noticedImplementors = []string{"Noticed"}
+
+func (ec *executionContext) _Noticed(ctx context.Context, sel ast.SelectionSet, obj *operator.Noticed) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, noticedImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Noticed")
+		case "botId":
+			out.Values[i] = ec._Noticed_botId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "handle":
+			out.Values[i] = ec._Noticed_handle(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "about":
+			out.Values[i] = ec._Noticed_about(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -69695,6 +71961,64 @@ func (ec *executionContext) _OpenErasures(ctx context.Context, sel ast.Selection
 		case "first":
 			out.Values[i] = ec._OpenErasures_first(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var operatorImplementors = []string{"Operator"}
+
+func (ec *executionContext) _Operator(ctx context.Context, sel ast.SelectionSet, obj *operator.Operator) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, operatorImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Operator")
+		case "name":
+			out.Values[i] = ec._Operator_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "invitedBy":
+			out.Values[i] = ec._Operator_invitedBy(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Operator_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "seenAt":
+			out.Values[i] = ec._Operator_seenAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "revokedAt":
+			out.Values[i] = ec._Operator_revokedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -73211,6 +75535,50 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "operators":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_operators(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "shift":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_shift(ctx, field)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "reports":
 			field := field
 
@@ -76291,6 +78659,84 @@ func (ec *executionContext) _Settings(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var shiftImplementors = []string{"Shift"}
+
+func (ec *executionContext) _Shift(ctx context.Context, sel ast.SelectionSet, obj *operator.Shift) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, shiftImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Shift")
+		case "at":
+			out.Values[i] = ec._Shift_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "since":
+			out.Values[i] = ec._Shift_since(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "happened":
+			out.Values[i] = ec._Shift_happened(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "done":
+			out.Values[i] = ec._Shift_done(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "notes":
+			out.Values[i] = ec._Shift_notes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "attention":
+			out.Values[i] = ec._Shift_attention(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "backup":
+			out.Values[i] = ec._Shift_backup(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "jobs":
+			out.Values[i] = ec._Shift_jobs(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "keyLog":
+			out.Values[i] = ec._Shift_keyLog(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var signedDocumentImplementors = []string{"SignedDocument"}
 
 func (ec *executionContext) _SignedDocument(ctx context.Context, sel ast.SelectionSet, obj *receipts.Document) graphql.Marshaler {
@@ -76547,6 +78993,49 @@ func (ec *executionContext) _Switch(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "deactivate":
 			out.Values[i] = ec._Switch_deactivate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var tallyImplementors = []string{"Tally"}
+
+func (ec *executionContext) _Tally(ctx context.Context, sel ast.SelectionSet, obj *operator.Tally) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, tallyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Tally")
+		case "kind":
+			out.Values[i] = ec._Tally_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._Tally_count(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -79642,6 +82131,32 @@ func (ec *executionContext) marshalNCursor2stoaᚋentᚋrelayᚐCursor(ctx conte
 	return res
 }
 
+func (ec *executionContext) marshalNDeed2ᚕᚖstoaᚋgraphᚋoperatorᚐDeedᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Deed) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNDeed2ᚖstoaᚋgraphᚋoperatorᚐDeed(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNDeed2ᚖstoaᚋgraphᚋoperatorᚐDeed(ctx context.Context, sel ast.SelectionSet, v *operator.Deed) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Deed(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNDeletedPost2ᚖstoaᚋgraphᚋpostsᚐDeletedPost(ctx context.Context, sel ast.SelectionSet, v *posts.DeletedPost) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -80036,6 +82551,32 @@ func (ec *executionContext) marshalNExportResult2ᚖstoaᚋgraphᚋexportsᚐRes
 		return graphql.Null
 	}
 	return ec._ExportResult(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNFailingJobs2ᚕᚖstoaᚋgraphᚋoperatorᚐFailingJobsᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.FailingJobs) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNFailingJobs2ᚖstoaᚋgraphᚋoperatorᚐFailingJobs(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNFailingJobs2ᚖstoaᚋgraphᚋoperatorᚐFailingJobs(ctx context.Context, sel ast.SelectionSet, v *operator.FailingJobs) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._FailingJobs(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNFeedInput2stoaᚋgraphᚋpostsᚐFeedInput(ctx context.Context, v any) (posts.FeedInput, error) {
@@ -80481,6 +83022,16 @@ func (ec *executionContext) marshalNKeyLog2stoaᚋgraphᚋbotsᚐKeyLog(ctx cont
 	return ec._KeyLog(ctx, sel, &v)
 }
 
+func (ec *executionContext) marshalNKeyLogState2ᚖstoaᚋgraphᚋoperatorᚐKeyLogState(ctx context.Context, sel ast.SelectionSet, v *operator.KeyLogState) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._KeyLogState(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNKeyPurpose2stoaᚋgraphᚋoperatorᚐKeyPurpose(ctx context.Context, v any) (operator.KeyPurpose, error) {
 	var res operator.KeyPurpose
 	err := res.UnmarshalGQL(v)
@@ -80790,6 +83341,16 @@ func (ec *executionContext) marshalNNewInvitation2ᚖstoaᚋgraphᚋoperatorᚐN
 	return ec._NewInvitation(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNNewOperator2ᚖstoaᚋgraphᚋoperatorᚐNewOperator(ctx context.Context, sel ast.SelectionSet, v *operator.NewOperator) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._NewOperator(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNNode2ᚕstoaᚋentᚐNoder(ctx context.Context, sel ast.SelectionSet, v []ent.Noder) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -80798,6 +83359,32 @@ func (ec *executionContext) marshalNNode2ᚕstoaᚋentᚐNoder(ctx context.Conte
 	})
 
 	return ret
+}
+
+func (ec *executionContext) marshalNNote2ᚕᚖstoaᚋgraphᚋoperatorᚐNoteᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Note) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNote2ᚖstoaᚋgraphᚋoperatorᚐNote(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNote2ᚖstoaᚋgraphᚋoperatorᚐNote(ctx context.Context, sel ast.SelectionSet, v *operator.Note) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Note(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNNotice2ᚕᚖstoaᚋgraphᚋfeedbackᚐNoticeᚄ(ctx context.Context, sel ast.SelectionSet, v []*feedback.Notice) graphql.Marshaler {
@@ -80843,6 +83430,32 @@ func (ec *executionContext) unmarshalNNoticeListInput2stoaᚋgraphᚋfeedbackᚐ
 
 func (ec *executionContext) marshalNNoticeSubject2stoaᚋgraphᚋfeedbackᚐSubject(ctx context.Context, sel ast.SelectionSet, v feedback.Subject) graphql.Marshaler {
 	return ec._NoticeSubject(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNNoticed2ᚕᚖstoaᚋgraphᚋoperatorᚐNoticedᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Noticed) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNNoticed2ᚖstoaᚋgraphᚋoperatorᚐNoticed(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNNoticed2ᚖstoaᚋgraphᚋoperatorᚐNoticed(ctx context.Context, sel ast.SelectionSet, v *operator.Noticed) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Noticed(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNNow2ᚖstoaᚋgraphᚋoperatorᚐNow(ctx context.Context, sel ast.SelectionSet, v *operator.Now) graphql.Marshaler {
@@ -80899,6 +83512,32 @@ func (ec *executionContext) marshalNOpenErasures2ᚖstoaᚋgraphᚋoperatorᚐOp
 		return graphql.Null
 	}
 	return ec._OpenErasures(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNOperator2ᚕᚖstoaᚋgraphᚋoperatorᚐOperatorᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Operator) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNOperator2ᚖstoaᚋgraphᚋoperatorᚐOperator(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNOperator2ᚖstoaᚋgraphᚋoperatorᚐOperator(ctx context.Context, sel ast.SelectionSet, v *operator.Operator) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Operator(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNOperatorDetails2stoaᚋgraphᚋownersᚐOperator(ctx context.Context, sel ast.SelectionSet, v owners.Operator) graphql.Marshaler {
@@ -82100,6 +84739,16 @@ func (ec *executionContext) unmarshalNSettingsInput2stoaᚋgraphᚋoperatorᚐSe
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNShift2ᚖstoaᚋgraphᚋoperatorᚐShift(ctx context.Context, sel ast.SelectionSet, v *operator.Shift) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Shift(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNSignedDocument2ᚕᚖstoaᚋgraphᚋreceiptsᚐDocumentᚄ(ctx context.Context, sel ast.SelectionSet, v []*receipts.Document) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
@@ -82257,6 +84906,32 @@ func (ec *executionContext) marshalNSwitch2ᚖstoaᚋgraphᚋoperatorᚐSwitch(c
 		return graphql.Null
 	}
 	return ec._Switch(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNTally2ᚕᚖstoaᚋgraphᚋoperatorᚐTallyᚄ(ctx context.Context, sel ast.SelectionSet, v []*operator.Tally) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNTally2ᚖstoaᚋgraphᚋoperatorᚐTally(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNTally2ᚖstoaᚋgraphᚋoperatorᚐTally(ctx context.Context, sel ast.SelectionSet, v *operator.Tally) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Tally(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNTask2ᚖstoaᚋentᚐTask(ctx context.Context, sel ast.SelectionSet, v *ent.Task) graphql.Marshaler {

@@ -10,12 +10,6 @@ import (
 	"stoa/graph/ratings"
 )
 
-var (
-	selectStanding = statements.Named("select_standing")
-	listTraces     = statements.Named("list_traces")
-	listSessions   = statements.Named("list_sessions")
-)
-
 // tracesPerSection is how many of the newest things of a kind an overview shows.
 const tracesPerSection = 6
 
@@ -37,7 +31,7 @@ type standing struct {
 // Dossier returns everything about an agent; nil if there is no such agent. It costs the same however much the agent has done, except
 // for its ratings, files and content, which are counted. Faults: unauthorized.
 func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
-	rows, err := read[standing](ctx, a, selectStanding, botID)
+	rows, err := read[standing](ctx, a, named("select_standing"), botID)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -52,10 +46,13 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	d.Posing, d.AvatarID = text.Impersonates(d.Bot.DisplayName), d.Bot.AvatarID
 	d.Clearable = d.Bot.DisplayName != d.Bot.Handle || d.Bot.Specialty+d.Bot.Bio+d.Bot.CharacterDescription != "" ||
 		d.Bot.AvatarID != nil || d.Bot.CharacterID != nil
-	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, listSessions, botID, sessionsMost); err != nil {
+	if d.Resembles, err = a.resembled(ctx, text.Names{Handle: d.Bot.Handle, DisplayName: d.Bot.DisplayName}); err != nil {
 		return nil, err
 	}
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listTradesOf, botID, OpenTradesMost)
+	if d.SessionList, err = db.All[AgentSession](ctx, a.DB.SQL, named("list_sessions"), botID, sessionsMost); err != nil {
+		return nil, err
+	}
+	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("list_trades_of"), botID, OpenTradesMost)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +62,9 @@ func (a *API) Dossier(ctx context.Context, botID uuid.UUID) (*Dossier, error) {
 	if d.IfSuspended, err = a.trades(ctx, open, botID); err != nil {
 		return nil, err
 	}
-	if d.Content, err = db.All[RemovedContent](ctx, a.DB.SQL, countContent, botID); err != nil {
+	if d.Content, err = db.All[RemovedContent](ctx, a.DB.SQL, named("count_content"), botID); err != nil {
 		return nil, err
 	}
-	d.Traces, err = db.All[Trace](ctx, a.DB.SQL, listTraces, botID, tracesPerSection)
+	d.Traces, err = db.All[Trace](ctx, a.DB.SQL, named("list_traces"), botID, tracesPerSection)
 	return d, err
 }

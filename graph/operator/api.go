@@ -35,16 +35,7 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-var (
-	statements = db.Load(files)
-	findTables = statements.Named("find_tables")
-	// selectConcerned finds the agent that an audit entry is about.
-	selectConcerned = statements.Named("select_concerned")
-	lockConcerned   = statements.Named("lock_concerned")
-	insertNotice    = statements.Named("insert_notice")
-	selectContent   = statements.Named("select_content")
-	countContent    = statements.Named("count_content")
-)
+var named = db.Load(files).Named
 
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
@@ -74,8 +65,8 @@ type API struct {
 	RemoveFromBoard func(ctx context.Context, tx *db.Tx, id uuid.UUID) error
 	// Keys rotates the keys of the server.
 	Keys *keylog.API
-	// BackUp makes a backup now.
-	BackUp func(context.Context) (*Backup, error)
+	// BackUp makes a backup now, and LastBackup returns the last one; nil for none.
+	BackUp, LastBackup func(context.Context) (*Backup, error)
 }
 
 // read runs a statement for the operator who calls, and returns its rows. Faults: unauthorized.

@@ -47,7 +47,7 @@ func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 	if err != nil {
 		return new(concerned), nil //nolint:nilerr // a target that is not an entity belongs to no agent
 	}
-	found, err := db.All[concerned](ctx, tx.SQL, selectConcerned, e.procedure.Target, id)
+	found, err := db.All[concerned](ctx, tx.SQL, named("select_concerned"), e.procedure.Target, id)
 	if err != nil || len(found) == 0 {
 		return new(concerned), err
 	}
@@ -56,12 +56,12 @@ func (e entry) concerned(ctx context.Context, tx *db.Tx) (*concerned, error) {
 
 // notify writes the message to the agent, unless that was deleted or has got it within a day.
 func (a *API) notify(ctx context.Context, tx *db.Tx, to *concerned, message string, now time.Time) error {
-	held, err := db.Column[uuid.UUID](ctx, tx.SQL, lockConcerned, to.BotID)
+	held, err := db.Column[uuid.UUID](ctx, tx.SQL, named("lock_concerned"), to.BotID)
 	if err != nil || len(held) == 0 {
 		return err
 	}
 	id := uuid.Must(uuid.NewV7())
-	made, err := db.Column[uuid.UUID](ctx, tx.SQL, insertNotice, id, now, to.BotID, to.AboutType, to.AboutID, message)
+	made, err := db.Column[uuid.UUID](ctx, tx.SQL, named("insert_notice"), id, now, to.BotID, to.AboutType, to.AboutID, message)
 	if err != nil || len(made) == 0 {
 		return err
 	}

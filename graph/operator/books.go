@@ -11,26 +11,19 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-var (
-	readBooks     = statements.Named("read_books")
-	listEarners   = statements.Named("list_earners")
-	readChecks    = statements.Named("read_checks")
-	readStatement = statements.Named("read_statement")
-)
-
 // statementPage is the number of lines of a page of a statement.
 const statementPage = 100
 
 // Books reads the sums in one statement, so that they are of one moment. It reads every wallet and every line of the platform's own
 // sides. Faults: unauthorized.
 func (a *API) Books(ctx context.Context) (*Books, error) {
-	rows, err := read[Books](ctx, a, readBooks)
+	rows, err := read[Books](ctx, a, named("read_books"))
 	if err != nil {
 		return nil, err
 	}
 	books := rows[0]
 	books.DifferenceMinor = books.IssuedMinor - books.AvailableMinor - books.ReservedMinor - books.FeesMinor
-	books.Checks, err = db.All[LedgerBook](ctx, a.DB.SQL, readChecks)
+	books.Checks, err = db.All[LedgerBook](ctx, a.DB.SQL, named("read_checks"))
 	return books, err
 }
 
@@ -45,7 +38,7 @@ func (a *API) Earners(ctx context.Context, days int) ([]*Earner, error) {
 	if days < 1 || days > earnersDays {
 		return nil, fault.Fields{"days": "must be 1 to 366"}.Fault(fault.InvalidInput)
 	}
-	return read[Earner](ctx, a, listEarners, (time.Duration(days) * 24 * time.Hour).Seconds(), earnersMost)
+	return read[Earner](ctx, a, named("list_earners"), (time.Duration(days) * 24 * time.Hour).Seconds(), earnersMost)
 }
 
 // Statement returns up to 100 lines of an agent's ledger before a number, the newest first; the newest lines if before is nil. Faults:
@@ -55,5 +48,5 @@ func (a *API) Statement(ctx context.Context, botID uuid.UUID, before *int64) ([]
 	if before != nil {
 		from = *before
 	}
-	return read[StatementLine](ctx, a, readStatement, botID, from, statementPage)
+	return read[StatementLine](ctx, a, named("read_statement"), botID, from, statementPage)
 }

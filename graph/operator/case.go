@@ -14,12 +14,6 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-var (
-	listCases     = statements.Named("list_cases")
-	listReported  = statements.Named("list_reported")
-	answerReports = statements.Named("answer_reports")
-)
-
 const (
 	// casesMost is how many cases are shown, casesDeep of how many open reports they are made, the oldest ones.
 	casesMost, casesDeep = 100, 10_000
@@ -61,7 +55,7 @@ func (a *API) Case(ctx context.Context, botID uuid.UUID) (*Case, error) {
 }
 
 func (a *API) cases(ctx context.Context, botID *uuid.UUID) ([]*Case, error) {
-	found, err := read[Case](ctx, a, listCases, botID, casesDeep, casesMost)
+	found, err := read[Case](ctx, a, named("list_cases"), botID, casesDeep, casesMost)
 	for _, one := range found {
 		one.from = a.DB
 	}
@@ -73,7 +67,7 @@ func (a *API) cases(ctx context.Context, botID *uuid.UUID) ([]*Case, error) {
 func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures, details map[string]any) (answered int64, err error) {
 	if m.reported {
 		removed := 0
-		subjects, err := db.All[reportedThing](ctx, tx.SQL, listReported, botID, m.seen, reportsMost)
+		subjects, err := db.All[reportedThing](ctx, tx.SQL, named("list_reported"), botID, m.seen, reportsMost)
 		if err != nil {
 			return 0, err
 		}
@@ -99,7 +93,7 @@ func (a *API) settle(ctx context.Context, tx *db.Tx, botID uuid.UUID, m measures
 	if err != nil {
 		return 0, err
 	}
-	made, err := db.All[answeredReport](ctx, tx.SQL, answerReports, botID, m.seen, *m.answer, now, reportsMost)
+	made, err := db.All[answeredReport](ctx, tx.SQL, named("answer_reports"), botID, m.seen, *m.answer, now, reportsMost)
 	if err != nil {
 		return 0, err
 	}

@@ -1,7 +1,7 @@
 package operator
 
 // FindText and the bounds of Find, for tests that count the rows it reads.
-var FindText = findText
+var FindText = named("find_text")
 
 const (
 	FoundPerKind = foundPerKind

@@ -18,15 +18,6 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-var (
-	findTail        = statements.Named("find_tail")
-	findTransaction = statements.Named("find_transaction")
-	findOwned       = statements.Named("find_owned")
-	findBetween     = statements.Named("find_between")
-	findText        = statements.Named("find_text")
-	describeFound   = statements.Named("describe_found")
-)
-
 // Bounds of Find.
 const (
 	// foundPerKind is the most hits of a kind.
@@ -103,7 +94,7 @@ func (a *API) describe(ctx context.Context, found *Found, q string) error {
 	for i, hit := range found.Hits {
 		ids[i] = hit.ID
 	}
-	rows, err := db.All[Hit](ctx, a.DB.SQL, describeFound, db.IDs(ids))
+	rows, err := db.All[Hit](ctx, a.DB.SQL, named("describe_found"), db.IDs(ids))
 	if err != nil {
 		return err
 	}
@@ -144,7 +135,7 @@ func findByID(ctx context.Context, a *API, q string) ([]*Hit, error) {
 	if node != nil {
 		return []*Hit{{Kind: reflect.TypeOf(node).Elem().Name(), ID: id, exact: true}}, nil
 	}
-	return exactly(db.All[Hit](ctx, a.DB.SQL, findTransaction, id))
+	return exactly(db.All[Hit](ctx, a.DB.SQL, named("find_transaction"), id))
 }
 
 // exactly marks hits as exact.
@@ -168,7 +159,7 @@ func findByAddress(ctx context.Context, a *API, q string) ([]*Hit, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // not an address
 	}
-	return exactly(db.All[Hit](ctx, a.DB.SQL, findOwned, address.Key(), foundPerKind))
+	return exactly(db.All[Hit](ctx, a.DB.SQL, named("find_owned"), address.Key(), foundPerKind))
 }
 
 func findByTail(ctx context.Context, a *API, q string) ([]*Hit, error) {
@@ -176,7 +167,7 @@ func findByTail(ctx context.Context, a *API, q string) ([]*Hit, error) {
 	if tail == nil {
 		return nil, nil
 	}
-	hits, err := db.All[Hit](ctx, a.DB.SQL, findTail, tail[1], tailDepth, foundPerKind)
+	hits, err := db.All[Hit](ctx, a.DB.SQL, named("find_tail"), tail[1], tailDepth, foundPerKind)
 	for _, hit := range hits {
 		hit.byTail, hit.exact = true, len(tail[1]) >= shownTail
 	}
@@ -195,11 +186,11 @@ func findByNames(ctx context.Context, a *API, q string) ([]*Hit, error) {
 	for i, name := range names {
 		names[i] = strings.TrimPrefix(strings.ToLower(strings.TrimSpace(name)), "@")
 	}
-	return exactly(db.All[Hit](ctx, a.DB.SQL, findBetween, pq.StringArray(names), foundPerKind))
+	return exactly(db.All[Hit](ctx, a.DB.SQL, named("find_between"), pq.StringArray(names), foundPerKind))
 }
 
 var betweenNames = regexp.MustCompile(`\s*(?:,|→|->|\s+and\s+)\s*`)
 
 func findByText(ctx context.Context, a *API, q string) ([]*Hit, error) {
-	return db.All[Hit](ctx, a.DB.SQL, findText, strings.TrimPrefix(q, "@"), textDepth, textExamined, foundPerKind)
+	return db.All[Hit](ctx, a.DB.SQL, named("find_text"), strings.TrimPrefix(q, "@"), textDepth, textExamined, foundPerKind)
 }

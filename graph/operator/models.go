@@ -53,14 +53,21 @@ type Attention struct {
 	Count int64 `json:"count"`
 	// What it is, as a sentence.
 	Text string `json:"text"`
+	// The agents that did it, at most 20; empty for what agents do not do.
+	Agents []*Noticed `json:"agents"`
 }
 
 type Backup struct {
 	// The folder of the backup, in the folder backups of the server's data folder.
 	Name string `json:"name"`
 	// How many files of the file store it holds.
-	Files     int64 `json:"files"`
-	SizeBytes int64 `json:"sizeBytes"`
+	Files     int64     `json:"files"`
+	SizeBytes int64     `json:"sizeBytes"`
+	MadeAt    time.Time `json:"madeAt"`
+	// When its files were last compared with their checksums; null for never.
+	VerifiedAt *time.Time `json:"verifiedAt,omitempty"`
+	// How many of them were damaged then.
+	Damaged int64 `json:"damaged"`
 }
 
 // What was issued is in wallets, in escrow, or was paid as fees.
@@ -75,6 +82,13 @@ type Books struct {
 	// What was issued less what is there: 0, or the books are wrong.
 	DifferenceMinor int64         `json:"differenceMinor"`
 	Checks          []*LedgerBook `json:"checks"`
+}
+
+type Deed struct {
+	Operator  string    `json:"operator"`
+	Procedure string    `json:"procedure"`
+	Count     int64     `json:"count"`
+	LastAt    time.Time `json:"lastAt"`
 }
 
 type DocumentInput struct {
@@ -98,7 +112,9 @@ type Dossier struct {
 	// Everyone sees its profile.
 	Public bool `json:"public"`
 	// Its display name looks like the platform's.
-	Posing         bool                `json:"posing"`
+	Posing bool `json:"posing"`
+	// Handles of agents that its names look like, among the newest and those of the last orders that were closed as accepted; at most 10.
+	Resembles      []string            `json:"resembles"`
 	AvailableMinor int64               `json:"availableMinor"`
 	ReservedMinor  int64               `json:"reservedMinor"`
 	Reputation     *ratings.Reputation `json:"reputation"`
@@ -136,6 +152,16 @@ type Earner struct {
 	EscrowMinor int64 `json:"escrowMinor"`
 }
 
+type FailingJobs struct {
+	Kind string `json:"kind"`
+	// discarded or retryable
+	State  string     `json:"state"`
+	Count  int64      `json:"count"`
+	LastAt *time.Time `json:"lastAt,omitempty"`
+	// Of the last attempt.
+	Error string `json:"error"`
+}
+
 // What a search found, the likeliest first.
 type Found struct {
 	Hits []*Hit `json:"hits"`
@@ -170,6 +196,14 @@ type InvitationInput struct {
 	IsDemo *bool `json:"isDemo,omitempty"`
 }
 
+type KeyLogState struct {
+	Entries int64 `json:"entries"`
+	// Entries that wait to be appended.
+	Waiting int64 `json:"waiting"`
+	// False while the process that answers refuses to sign the log, because it does not continue what was signed.
+	Signing bool `json:"signing"`
+}
+
 type LedgerBook struct {
 	// new or whole
 	Scope         string     `json:"scope"`
@@ -196,6 +230,28 @@ type NewInvitation struct {
 	Code string `json:"code"`
 }
 
+type NewOperator struct {
+	Operator *Operator `json:"operator"`
+	// The token, which nothing shows again.
+	Token string `json:"token"`
+}
+
+type Note struct {
+	At     time.Time `json:"at"`
+	By     string    `json:"by"`
+	BotID  uuid.UUID `json:"botId"`
+	Handle string    `json:"handle"`
+	Text   string    `json:"text"`
+}
+
+// An agent that did something that needs attention.
+type Noticed struct {
+	BotID  uuid.UUID `json:"botId"`
+	Handle string    `json:"handle"`
+	// Such as: looks like @otto.
+	About string `json:"about"`
+}
+
 type Now struct {
 	At time.Time `json:"at"`
 	// What agents did within the last hour, the newest first; at most 120.
@@ -215,6 +271,17 @@ type OpenErasures struct {
 	Partial int64 `json:"partial"`
 	// The 20 that are due first, with their agents.
 	First []*lifecycle.OpenErasure `json:"first"`
+}
+
+// An operator with a token of their own.
+type Operator struct {
+	Name      string    `json:"name"`
+	InvitedBy string    `json:"invitedBy"`
+	CreatedAt time.Time `json:"createdAt"`
+	// The last request, to a minute; null for none.
+	SeenAt *time.Time `json:"seenAt,omitempty"`
+	// Null while the token is in force.
+	RevokedAt *time.Time `json:"revokedAt,omitempty"`
 }
 
 type Overview struct {
@@ -290,6 +357,24 @@ type RemovedContent struct {
 	Remaining int64       `json:"remaining"`
 }
 
+// What happened, and how the service fares.
+type Shift struct {
+	At    time.Time `json:"at"`
+	Since time.Time `json:"since"`
+	// How much agents did, by kind; each is counted up to 10000.
+	Happened []*Tally `json:"happened"`
+	// What operators did, by whom; the latest first.
+	Done []*Deed `json:"done"`
+	// What operators noted about agents, the newest first.
+	Notes     []*Note      `json:"notes"`
+	Attention []*Attention `json:"attention"`
+	// The last backup in the data folder of the process that answers; null for none.
+	Backup *Backup `json:"backup,omitempty"`
+	// Jobs that failed for good since then, and those that failed and are tried again.
+	Jobs   []*FailingJobs `json:"jobs"`
+	KeyLog *KeyLogState   `json:"keyLog"`
+}
+
 // A key of the server, by its number from 1.
 type SigningKey struct {
 	Purpose KeyPurpose `json:"purpose"`
@@ -326,6 +411,12 @@ type Switch struct {
 	// The mutations that switch it on and off.
 	Activate   string `json:"activate"`
 	Deactivate string `json:"deactivate"`
+}
+
+type Tally struct {
+	// agents, posts, tasks, services, orders, closed, disputes, ratings, reports or feedback
+	Kind  string `json:"kind"`
+	Count int64  `json:"count"`
 }
 
 type TopUp struct {

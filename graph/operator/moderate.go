@@ -179,7 +179,7 @@ func (a *API) removeBatch(ctx context.Context, tx *db.Tx, botID uuid.UUID, kinds
 		if !slices.Contains(kinds, c.kind) {
 			continue
 		}
-		ids, err := db.Column[uuid.UUID](ctx, tx.SQL, selectContent, botID, c.kind, budget)
+		ids, err := db.Column[uuid.UUID](ctx, tx.SQL, named("select_content"), botID, c.kind, budget)
 		if err != nil {
 			return nil, err
 		}
@@ -196,7 +196,7 @@ func (a *API) removeBatch(ctx context.Context, tx *db.Tx, botID uuid.UUID, kinds
 		details[string(c.kind)] = removed
 		step.Removed = append(step.Removed, &RemovedContent{Kind: c.kind, Removed: removed})
 	}
-	left, err := db.All[RemovedContent](ctx, tx.SQL, countContent, botID)
+	left, err := db.All[RemovedContent](ctx, tx.SQL, named("count_content"), botID)
 	if err != nil {
 		return nil, err
 	}

@@ -29,7 +29,7 @@ func (a *API) Nodes(ctx context.Context, ids []uuid.UUID) ([]ent.Noder, error) {
 	if len(ids) > MaxPage {
 		return nil, fault.Field(fault.InvalidPagination, "ids", "must be at most 100")
 	}
-	rows, err := read[table](ctx, a, findTables, db.IDs(ids))
+	rows, err := read[table](ctx, a, named("find_tables"), db.IDs(ids))
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,6 @@ import (
 	"stoa/graph/platform/db"
 )
 
-var (
-	listHappenings = statements.Named("list_happenings")
-	selectNow      = statements.Named("select_now")
-)
-
 const (
 	// nowWindow is how far back Now looks, nowMost how many things it shows.
 	nowWindow, nowMost = time.Hour, 120
@@ -21,7 +16,7 @@ const (
 
 // Now shows the last hour, the open orders and the things that need attention, read off indexes and within bounds. Faults: unauthorized.
 func (a *API) Now(ctx context.Context) (*Now, error) {
-	stream, err := read[Happening](ctx, a, listHappenings, nowWindow.Seconds(), nowMost+1)
+	stream, err := read[Happening](ctx, a, named("list_happenings"), nowWindow.Seconds(), nowMost+1)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +24,7 @@ func (a *API) Now(ctx context.Context) (*Now, error) {
 	if n.More = len(n.Stream) > nowMost; n.More {
 		n.Stream = n.Stream[:nowMost]
 	}
-	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, listOpenTrades, OpenTradesMost)
+	open, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("list_open_trades"), OpenTradesMost)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +34,7 @@ func (a *API) Now(ctx context.Context) (*Now, error) {
 	if n.Attention, err = a.attention(ctx); err != nil {
 		return nil, err
 	}
-	at, err := db.Column[time.Time](ctx, a.DB.SQL, selectNow)
+	at, err := db.Column[time.Time](ctx, a.DB.SQL, named("select_now"))
 	if err != nil {
 		return nil, err
 	}

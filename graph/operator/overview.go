@@ -6,23 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/google/uuid"
-
-	"stoa/ent"
-	"stoa/ent/bot"
 	"stoa/graph/lifecycle"
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/pages"
-	"stoa/graph/platform/text"
-)
-
-var (
-	recordActivity  = statements.Named("record_activity")
-	deleteActivity  = statements.Named("delete_activity")
-	selectActivity  = statements.Named("select_activity")
-	selectAttention = statements.Named("select_attention")
-	countErasures   = statements.Named("count_erasures")
-	listSuspects    = statements.Named("list_suspects")
 )
 
 // ActivityRetention is how long the minutes of the overview are kept.
@@ -65,7 +51,7 @@ type activityRow struct {
 }
 
 func (a *API) activity(ctx context.Context) ([]*Activity, error) {
-	rows, err := read[activityRow](ctx, a, selectActivity)
+	rows, err := read[activityRow](ctx, a, named("select_activity"))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +71,7 @@ func (a *API) activity(ctx context.Context) ([]*Activity, error) {
 // agent, for 30 days at most. It stops when ctx ends, and the next call goes on from there. A job calls it.
 func (a *API) RecordActivity(ctx context.Context) error {
 	for {
-		done, err := db.Column[int64](ctx, a.DB.SQL, recordActivity, activityLag.Seconds())
+		done, err := db.Column[int64](ctx, a.DB.SQL, named("record_activity"), activityLag.Seconds())
 		if err != nil || done[0] < 60 {
 			return err
 		}
@@ -94,7 +80,7 @@ func (a *API) RecordActivity(ctx context.Context) error {
 
 // DeleteOldActivity deletes minutes that are past ActivityRetention.
 func (a *API) DeleteOldActivity(ctx context.Context) (int64, error) {
-	deleted, err := db.Column[int64](ctx, a.DB.SQL, deleteActivity, ActivityRetention.Seconds())
+	deleted, err := db.Column[int64](ctx, a.DB.SQL, named("delete_activity"), ActivityRetention.Seconds())
 	if err != nil {
 		return 0, err
 	}
@@ -126,6 +112,10 @@ var needs = []struct{ kind, one, many string }{
 		"orders", "order is disputed, past its deadline, or untouched for three days while credits are held.",
 		"orders are disputed, past their deadline, or untouched for three days while credits are held.",
 	},
+	{"lookalikes", "agent looks like one that has closed orders.", "agents look like others that have closed orders."},
+	{"floods", "agent made very many things within a minute of the last day.", "agents made very many things within a minute of the last day."},
+	{"mentions", "agent mentions very many others in a post of the last day.", "agents mention very many others in a post of the last day."},
+	{"rewards", "agent offers a reward above its whole wallet.", "agents offer rewards above their whole wallets."},
 	{"lost_mails", "mail of the last day was refused or given up.", "mails of the last day were refused or given up."},
 	{"unsent_mails", "mail could not be sent yet and is tried again.", "mails could not be sent yet and are tried again."},
 	{"webhooks", "webhook fails, or its endpoint is gone.", "webhooks fail, or their endpoints are gone."},
@@ -140,9 +130,17 @@ type attentionRow struct {
 }
 
 func (a *API) attention(ctx context.Context) ([]*Attention, error) {
-	rows, err := db.All[attentionRow](ctx, a.DB.SQL, selectAttention, idleOrder.Seconds(), leastFree, silence.Seconds())
+	rows, err := db.All[attentionRow](ctx, a.DB.SQL, named("select_attention"), idleOrder.Seconds(), leastFree, silence.Seconds())
 	if err != nil {
 		return nil, err
+	}
+	noticed, err := a.noticed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for kind, agents := range noticed {
+		shown := agents[:min(len(agents), noticedMost)]
+		rows = append(rows, &attentionRow{Attention: Attention{Kind: kind, Count: int64(len(agents)), Agents: shown}})
 	}
 	all := []*Attention{}
 	for _, need := range needs {
@@ -167,42 +165,10 @@ func (a *API) attention(ctx context.Context) ([]*Attention, error) {
 const erasuresMost, erasuresCounted = 20, 1000
 
 func (a *API) erasures(ctx context.Context) (*OpenErasures, error) {
-	counted, err := db.One[OpenErasures](ctx, a.DB.SQL, countErasures, erasuresCounted)
+	counted, err := db.One[OpenErasures](ctx, a.DB.SQL, named("count_erasures"), erasuresCounted)
 	if err != nil {
 		return nil, err
 	}
 	counted.First, err = lifecycle.OpenErasures(ctx, a.DB, erasuresMost)
 	return counted, err
-}
-
-const (
-	// impersonatorsMost is how many agents with names that impersonate the platform are shown.
-	impersonatorsMost = 20
-	// suspectsNewest is how many of the newest agents' names are looked at, suspectsIndexed how many of those whose text holds a word.
-	suspectsNewest, suspectsIndexed = 1000, 200
-)
-
-// suspect is a name that may impersonate.
-type suspect struct {
-	ID          uuid.UUID
-	DisplayName string
-}
-
-// impersonators returns active agents whose names look like the platform's: among the newest agents, and among those whose text holds a word of
-// the platform, off the index of trigrams.
-func (a *API) impersonators(ctx context.Context) ([]*ent.Bot, error) {
-	suspects, err := db.All[suspect](ctx, a.DB.SQL, listSuspects, suspectsNewest, suspectsIndexed)
-	if err != nil {
-		return nil, err
-	}
-	var ids []uuid.UUID
-	for _, s := range suspects {
-		if text.Impersonates(s.DisplayName) && len(ids) < impersonatorsMost {
-			ids = append(ids, s.ID)
-		}
-	}
-	if len(ids) == 0 {
-		return []*ent.Bot{}, nil
-	}
-	return a.DB.Ent.Bot.Query().Where(bot.IDIn(ids...)).Order(ent.Desc(bot.FieldID)).All(ctx)
 }

@@ -107,11 +107,49 @@ ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, failing = excluded.fa
 -- name: delete_process(id uuid)
 DELETE FROM processes WHERE id = :id;
 
--- name: list_suspects(newest bigint, indexed bigint)
--- Names of agents that may pose as the platform: those of the newest agents, and of agents whose text holds a word of the platform.
-SELECT id, display_name FROM (
-  (SELECT id, display_name, state, suspended_at FROM bots ORDER BY id DESC LIMIT :newest)
+-- name: list_names(newest bigint, indexed bigint, receipts bigint)
+-- The names that are compared: of the newest agents, of those whose text holds a word of the platform, and of those with the last orders
+-- that were closed as accepted. An agent was seen if an operator noted or did something since its profile changed.
+WITH proven AS MATERIALIZED (
+  SELECT DISTINCT p.id FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT :receipts) d JOIN orders o ON o.id = d.order_id AND o.outcome = 'accepted'
+  CROSS JOIN LATERAL (VALUES (o.customer_id), (o.contractor_id)) AS p (id)
+)
+SELECT b.id, b.handle, b.display_name, b.id IN (SELECT p.id FROM proven p) AS proven, EXISTS (
+  SELECT FROM audit_entries e WHERE e.bot_id = b.id AND e.created_at >= b.updated_at AND e.procedure IN ('noteBot', 'moderateBot')
+) AS seen
+FROM (
+  (SELECT id FROM bots ORDER BY id DESC LIMIT :newest)
   UNION
-  SELECT b.id, b.display_name, b.state, b.suspended_at FROM unnest(ARRAY['support', 'system', 'official', 'admin', 'stoa']) AS word
+  SELECT b.id FROM unnest(ARRAY['support', 'system', 'official', 'admin', 'stoa']) AS word
   CROSS JOIN LATERAL (SELECT * FROM bots b WHERE b.folded LIKE '%' || word || '%' LIMIT :indexed) b
-) b WHERE state = 'active' AND suspended_at IS NULL ORDER BY id DESC;
+  UNION
+  SELECT p.id FROM proven p
+) n JOIN bots b ON b.id = n.id WHERE b.state = 'active' AND b.suspended_at IS NULL ORDER BY b.id DESC;
+
+-- name: list_noticed(deep bigint, many bigint, named integer)
+-- Agents that did within the last day what floods and swindles begin with, and about whom no operator noted or did anything since: more
+-- than `many` posts, tasks or services within a minute, a post that mentions `named` agents or more, or an open task for more than the
+-- whole wallet. Each looks at the newest rows.
+WITH day AS MATERIALIZED (SELECT stoa_now() - interval '1 day' AS at), found AS (
+  SELECT 'floods' AS kind, m.bot_id, m.number, m.at FROM (
+    SELECT w.bot_id, count(*) AS number, max(w.at) AS at FROM (
+      (SELECT p.author_id AS bot_id, p.created_at AS at FROM posts p ORDER BY p.id DESC LIMIT :deep)
+      UNION ALL (SELECT t.customer_id, t.created_at FROM tasks t ORDER BY t.id DESC LIMIT :deep)
+      UNION ALL (SELECT s.bot_id, s.created_at FROM services s ORDER BY s.id DESC LIMIT :deep)
+    ) w WHERE w.at >= (SELECT at FROM day) GROUP BY w.bot_id, date_trunc('minute', w.at)
+  ) m WHERE m.number > :many::bigint
+  UNION ALL
+  SELECT 'mentions', p.author_id, cardinality(stoa_mentions(p.title, p.text)), p.created_at
+  FROM (SELECT * FROM posts p ORDER BY p.id DESC LIMIT :deep) p
+  WHERE p.created_at >= (SELECT at FROM day) AND p.deleted_at IS NULL AND p.visibility = 'public'
+    AND CASE WHEN length(p.text) - length(replace(p.text, '@', '')) >= :named THEN cardinality(stoa_mentions(p.title, p.text)) >= :named END
+  UNION ALL
+  SELECT 'rewards', t.customer_id, t.total_minor, t.created_at FROM (
+    SELECT * FROM tasks t WHERE t.state = 'open' AND t.removed_at IS NULL ORDER BY t.created_at DESC, t.id DESC LIMIT :deep
+  ) t JOIN accounts a ON a.bot_id = t.customer_id
+  WHERE t.created_at >= (SELECT at FROM day) AND t.total_minor > a.available_minor + a.reserved_minor
+)
+SELECT f.kind, b.id AS bot_id, b.handle, max(f.number)::bigint AS number FROM found f JOIN bots b ON b.id = f.bot_id
+WHERE b.state = 'active' AND b.suspended_at IS NULL AND NOT EXISTS (
+  SELECT FROM audit_entries e WHERE e.bot_id = b.id AND e.created_at >= f.at AND e.procedure IN ('noteBot', 'moderateBot'))
+GROUP BY f.kind, b.id, b.handle ORDER BY f.kind, max(f.at) DESC, b.id;

@@ -13,18 +13,12 @@ import (
 	"stoa/graph/platform/text"
 )
 
-var (
-	listPresets = statements.Named("list_presets")
-	savePreset  = statements.Named("save_preset")
-	dropPreset  = statements.Named("drop_preset")
-)
-
 // maxPresetName is the length of a preset's name in characters, presetsMost how many presets are listed.
 const maxPresetName, presetsMost = 80, 100
 
 // Presets lists the texts that operators wrote for acts, by name. Faults: unauthorized.
 func (a *API) Presets(ctx context.Context) ([]*Preset, error) {
-	return read[Preset](ctx, a, listPresets, presetsMost)
+	return read[Preset](ctx, a, named("list_presets"), presetsMost)
 }
 
 // WritePreset keeps texts under a name, and replaces the preset of that name. Faults: invalid_input.
@@ -42,7 +36,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 	}
 	e := entry{writePreset, "", reason, map[string]any{"preset": in}, wrong, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
-		return db.One[Preset](ctx, tx.SQL, savePreset, in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported)
+		return db.One[Preset](ctx, tx.SQL, named("save_preset"), in.Name, in.Answer, in.Message, in.Why, in.Suspend, in.Reported)
 	})
 }
 
@@ -50,7 +44,7 @@ func (a *API) WritePreset(ctx context.Context, in PresetInput, reason string) (*
 func (a *API) DeletePreset(ctx context.Context, name, reason string) (*Preset, error) {
 	e := entry{deletePreset, "", reason, map[string]any{"name": name}, nil, nil}
 	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Preset, error) {
-		gone, err := db.All[Preset](ctx, tx.SQL, dropPreset, strings.ToValidUTF8(name, "�"))
+		gone, err := db.All[Preset](ctx, tx.SQL, named("drop_preset"), strings.ToValidUTF8(name, "�"))
 		if err != nil {
 			return nil, err
 		}

@@ -30,6 +30,8 @@ var (
 	noteBot                    = Procedure{"noteBot", "Bot"}
 	writePreset                = Procedure{"writePreset", ""}
 	deletePreset               = Procedure{"deletePreset", ""}
+	inviteOperator             = Procedure{"inviteOperator", ""}
+	revokeOperator             = Procedure{"revokeOperator", ""}
 	removePost                 = Procedure{"removePost", "Post"}
 	removeAttachment           = Procedure{"removeAttachment", "Attachment"}
 	removeTask                 = Procedure{"removeTask", "Task"}
@@ -48,7 +50,7 @@ func Procedures() []Procedure {
 		updateSettings, activateLifecycle, deactivateLifecycle, activateEmailRequirement, deactivateEmailRequirement,
 		publishDocument, withdrawDocument, createInvitation, revokeInvitation,
 		topUpWallet, suspendBot, reinstateBot, reissueToken, mailOwner, moderateBot, noteBot, clearProfile, removeContent,
-		writePreset, deletePreset, removePost, removeAttachment, removeTask, removeService, removeRating,
+		writePreset, deletePreset, inviteOperator, revokeOperator, removePost, removeAttachment, removeTask, removeService, removeRating,
 		answerFeedback, reviewOrder, reviewPost, rotateKey, runMaintenance,
 	}
 }

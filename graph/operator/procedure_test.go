@@ -126,6 +126,17 @@ var acts = map[string]func(*office) act{
 			return o.Operator.DeletePreset(ctx, "Swindle", reason)
 		})
 	},
+	"inviteOperator": func(o *office) act {
+		return plainly(func(ctx context.Context, reason string) (*operator.NewOperator, error) {
+			return o.Operator.InviteOperator(ctx, "Kim", reason)
+		})
+	},
+	"revokeOperator": func(o *office) act {
+		o.Exec("INSERT INTO operators (name, token_hash, invited_by, created_at) VALUES ('Kim', 'hash', 'ada', stoa_now())")
+		return plainly(func(ctx context.Context, reason string) (*operator.Operator, error) {
+			return o.Operator.RevokeOperator(ctx, "kim", reason)
+		})
+	},
 	"removePost": func(o *office) act {
 		return on(o.Posted(o.Agent(), "an advertisement", "public").ID, telling(o.Operator.RemovePost))
 	},

@@ -13,12 +13,6 @@ import (
 // silence is the time without a report after which a process counts as dead.
 const silence = time.Minute
 
-var (
-	selectProcesses = statements.Named("select_processes")
-	recordProcess   = statements.Named("record_process")
-	deleteProcess   = statements.Named("delete_process")
-)
-
 // processRow is a row of select_processes.
 type processRow struct {
 	Process
@@ -29,7 +23,7 @@ type processRow struct {
 
 // processes returns the processes that serve, and those of the last day that did not end properly.
 func (a *API) processes(ctx context.Context) (all []*Process, err error) {
-	rows, err := db.All[processRow](ctx, a.DB.SQL, selectProcesses, silence.Seconds())
+	rows, err := db.All[processRow](ctx, a.DB.SQL, named("select_processes"), silence.Seconds())
 	for _, r := range rows {
 		r.Process.Roles, r.Process.Failing = r.Roles, r.Failing
 		all = append(all, &r.Process)
@@ -39,13 +33,13 @@ func (a *API) processes(ctx context.Context) (all []*Process, err error) {
 
 // RecordProcess renews the report of a process. A process must call it more often than every minute.
 func (a *API) RecordProcess(ctx context.Context, p Process) error {
-	_, err := a.DB.SQL.ExecContext(ctx, recordProcess.Text, p.ID, p.Name, p.Version, pq.StringArray(p.Roles), pq.StringArray(p.Failing),
+	_, err := a.DB.SQL.ExecContext(ctx, named("record_process").Text, p.ID, p.Name, p.Version, pq.StringArray(p.Roles), pq.StringArray(p.Failing),
 		p.DiskFreeBytes, p.DiskTotalBytes)
 	return err
 }
 
 // ForgetProcess removes a process that ends.
 func (a *API) ForgetProcess(ctx context.Context, id uuid.UUID) error {
-	_, err := a.DB.SQL.ExecContext(ctx, deleteProcess.Text, id)
+	_, err := a.DB.SQL.ExecContext(ctx, named("delete_process").Text, id)
 	return err
 }

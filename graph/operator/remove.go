@@ -83,7 +83,7 @@ const eraseBatch = 500
 
 // eraseStatements erase the texts of deleted posts and services and of removed tasks.
 var eraseStatements = []*db.Statement{
-	statements.Named("erase_posts"), statements.Named("erase_services"), statements.Named("erase_tasks"),
+	named("erase_posts"), named("erase_services"), named("erase_tasks"),
 }
 
 // EraseRemoved erases the texts of records that operators removed longer than RemovedRetention ago, and of records that agents

@@ -18,12 +18,6 @@ import (
 	"stoa/graph/receipts"
 )
 
-var (
-	selectTrades   = statements.Named("select_trades")
-	listOpenTrades = statements.Named("list_open_trades")
-	listTradesOf   = statements.Named("list_trades_of")
-)
-
 // OpenTradesMost is how many open orders a page shows.
 const OpenTradesMost = 50
 
@@ -72,7 +66,7 @@ func (a *API) Trades(ctx context.Context, orderIDs []uuid.UUID) ([]*Trade, error
 
 // trades returns orders in the order of their ids in the list, as they would be if an agent were suspended; uuid.Nil for none.
 func (a *API) trades(ctx context.Context, ids []uuid.UUID, suspended uuid.UUID) ([]*Trade, error) {
-	rows, err := read[tradeRow](ctx, a, selectTrades, db.IDs(ids))
+	rows, err := read[tradeRow](ctx, a, named("select_trades"), db.IDs(ids))
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (o *office) state() string {
 	o.t.Helper()
 	digest := ""
 	for _, table := range []string{"settings", "bots", "tokens", "invitations", "accounts", "ledger_entries", "orders", "order_events", "posts", "attachments",
-		"tasks", "responses", "services", "ratings", "reputations", "feedbacks", "notices", "presets", "documents", "audit_entries"} {
+		"tasks", "responses", "services", "ratings", "reputations", "feedbacks", "notices", "presets", "operators", "documents", "audit_entries"} {
 		var sum string
 		query := "SELECT coalesce(md5(string_agg(r::text, '|' ORDER BY r::text)), '') FROM " + table + " r"
 		require.NoError(o.t, o.DB.SQL.QueryRowContext(context.Background(), query).Scan(&sum))

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"cmp"
+	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
@@ -12,18 +12,11 @@ import (
 	"github.com/go-chi/httprate"
 
 	"stoa/graph/auth"
+	"stoa/graph/operator"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
-)
-
-// operatorHeader may name the person behind the operator's token, for the audit log. It is not checked, because a holder of the
-// token is trusted.
-const (
-	operatorHeader  = "X-Stoa-Operator"
-	defaultOperator = "operator"
-	maxOperatorName = 80
 )
 
 // credentials are those in the headers of a request.
@@ -36,7 +29,7 @@ type credentials struct {
 
 // readCredentials reads the credentials of a request before anything else of it is read. Faults: unauthorized without any, for two at once
 // and for a token that is neither the operator's nor of an agent's form; forbidden for a session's request that another site made;
-// rate_limited after too many wrong tokens; invalid_input for an invalid operator's name.
+// rate_limited after too many wrong tokens; invalid_input for an invalid operator's name, forbidden for that of another operator.
 func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (credentials, error) {
 	if len(r.Header.Values("Authorization")) == 0 {
 		v, signedIn, err := s.signedIn(r)
@@ -46,11 +39,12 @@ func (s *server) readCredentials(w http.ResponseWriter, r *http.Request) (creden
 		return credentials{operator: &v}, err
 	}
 	token, ok := web.Bearer(r.Header)
-	switch {
-	case !ok:
+	if !ok {
 		return credentials{}, fault.New(fault.Unauthorized)
-	case s.isOperator(token):
-		v, err := operatorOf(r.Header, "")
+	}
+	v, known, err := s.operatorOf(r.Context(), token, r.Header.Get(operator.NameHeader))
+	switch {
+	case known || err != nil:
 		return credentials{operator: &v}, err
 	case auth.WellFormed(token):
 		return credentials{agentToken: token}, nil
@@ -93,23 +87,39 @@ func (s *server) authenticateOperator(w http.ResponseWriter, r *http.Request) (v
 // clientAddress is the address of the client, also behind a trusted proxy.
 func (s *server) clientAddress(r *http.Request) string { return web.ClientAddress(r, s.TrustedProxies) }
 
-// isOperator compares in a time that reveals nothing of the token, its length included.
-func (s *server) isOperator(token string) bool {
+// ofInstallation compares in a time that reveals nothing of the token, its length included.
+func (s *server) ofInstallation(token string) bool {
 	sent, held := sha256.Sum256([]byte(token)), sha256.Sum256([]byte(s.OperatorToken))
 	return subtle.ConstantTimeCompare(sent[:], held[:]) == 1 && s.OperatorToken != ""
 }
 
-// operatorOf returns an operator with the name in the header, or else with the one given at the sign-in.
-func operatorOf(header http.Header, name string) (viewer.Viewer, error) {
-	v := viewer.Viewer{Kind: viewer.Operator, Name: cmp.Or(name, defaultOperator)}
-	if sent := header.Get(operatorHeader); sent != "" {
-		name, err := text.Line(sent, 1, maxOperatorName)
-		if err != nil {
-			return v, fault.Field(fault.InvalidInput, operatorHeader, err.Error())
-		}
-		v.Name = name
+// operatorOf returns the operator with a token: of the installation, under a name that is given, or an own one, whose name goes before
+// that. known is false for any other token. Faults: invalid_input or forbidden for the name.
+func (s *server) operatorOf(ctx context.Context, token, name string) (v viewer.Viewer, known bool, err error) {
+	if s.ofInstallation(token) {
+		v, err = s.identify(ctx, "", name)
+		return v, true, err
 	}
-	return v, nil
+	own := operator.OwnToken(token)
+	if own == "" {
+		return v, false, nil
+	}
+	v, err = s.identify(ctx, own, "")
+	if errors.Is(err, fault.New(fault.Unauthorized)) {
+		return v, false, nil
+	}
+	return v, true, err
+}
+
+// identify returns the operator with an own token, by its hash; without one, that of the installation under a name. Faults: unauthorized
+// for an own token that is not in force, invalid_input or forbidden for the name.
+func (s *server) identify(ctx context.Context, own, name string) (v viewer.Viewer, err error) {
+	ctx, cancel := db.Bounded(ctx, db.RequestTimeout)
+	defer cancel()
+	if own != "" {
+		return s.Graph.Operator.Recognize(ctx, own)
+	}
+	return s.Graph.Operator.Named(ctx, name)
 }
 
 // maxGuesses is how many wrong tokens a client address may send within guessWindow and still get unauthorized instead of rate_limited.

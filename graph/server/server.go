@@ -1,12 +1,12 @@
 // Package server is the operator listener (§10): GraphQL over HTTP, the pages by which a browser signs in, and the handlers that others
 // mount beside them.
 //
-// Everything but health, the sign-in and open mounts needs the operator's token, as a bearer token or as the session that a browser
-// got for it (signin.go). A request with a session changes something only if one of this listener's own pages made it. A caller who is
+// Everything but health, the sign-in and open mounts needs an operator's token, as a bearer token or as the session that a browser
+// got for it (signin.go): that of the installation, or one that operators made for a person (package operator). A request with a session changes something only if one of this listener's own pages made it. A caller who is
 // refused sees the sign-in page in a browser, and a fault otherwise.
 //
 // The package decides nothing about the domains: their methods decide who may call a field, so REST and GraphQL answer alike. The
-// operator's token makes an operator, an agent's token that agent. A GraphQL request without any token is 401, registration and
+// token of an operator makes an operator, an agent's token that agent. A GraphQL request without any token is 401, registration and
 // introspection included, before anything of it is read. A right token always passes; wrong ones are counted per client address
 // (loginThrottle).
 //
@@ -48,7 +48,7 @@ type Config struct {
 	Metrics *metrics.Metrics
 	// Tracer makes a trace of each GraphQL request; nil for none.
 	Tracer trace.Tracer
-	// OperatorToken is the bearer token of the operators. If it is empty, no request is an operator's.
+	// OperatorToken is the bearer token of the installation: the operators' first. If it is empty, no session is valid.
 	OperatorToken string
 	// TrustedProxies may name the client's address in X-Forwarded-For and its scheme in X-Forwarded-Proto.
 	TrustedProxies []netip.Prefix

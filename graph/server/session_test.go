@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"stoa/graph/platform/viewer"
 )
 
 var begin = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -13,7 +15,7 @@ var begin = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 func TestSessionLastsItsTime(t *testing.T) {
 	t.Parallel()
 	s := newSessions("a token")
-	value := s.issue("Ada “the first”", begin)
+	value := s.issue(viewer.Viewer{Name: "Ada “the first”"}, begin)
 	require.NotContains(t, value, "token")
 	for _, later := range []time.Duration{0, time.Hour, sessionLifetime - time.Second} {
 		claims, ok := s.verify(value, begin.Add(later))
@@ -29,18 +31,18 @@ func TestSessionLastsItsTime(t *testing.T) {
 
 func TestSessionsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
-	value := newSessions("a token").issue("Ada", begin)
+	value := newSessions("a token").issue(viewer.Viewer{Name: "Ada"}, begin)
 	for _, token := range []string{"", "another", "a token "} {
 		_, ok := newSessions(token).verify(value, begin)
 		require.False(t, ok, token)
 	}
-	_, ok := newSessions("").verify(newSessions("").issue("", begin), begin)
+	_, ok := newSessions("").verify(newSessions("").issue(viewer.Viewer{}, begin), begin)
 	require.False(t, ok, "without a token nobody is signed in")
 }
 
 func FuzzForgedSessions(f *testing.F) {
 	s := newSessions("a token")
-	value := s.issue("Ada", begin)
+	value := s.issue(viewer.Viewer{Name: "Ada"}, begin)
 	payload, signature, _ := strings.Cut(value, ".")
 	for _, seed := range []string{"", ".", payload, signature, payload + ".", "." + signature, value + ".", value + "A", "A" + value, "e30." + signature} {
 		f.Add(seed)

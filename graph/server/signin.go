@@ -1,6 +1,8 @@
 package server
 
 import (
+	"cmp"
+	"context"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -10,8 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"stoa/graph/operator"
 	"stoa/graph/platform/fault"
-	"stoa/graph/platform/text"
 	"stoa/graph/platform/viewer"
 	"stoa/graph/platform/web"
 )
@@ -43,7 +45,10 @@ func (s *server) signedIn(r *http.Request) (v viewer.Viewer, ok bool, err error)
 	if !isRead(r) && !sameOrigin(r) {
 		return viewer.Viewer{}, false, fault.New(fault.Forbidden).Say("Another site may not act with an operator's session.")
 	}
-	v, err = operatorOf(r.Header, claims.Name)
+	v, err = s.identify(r.Context(), string(claims.OwnToken), cmp.Or(r.Header.Get(operator.NameHeader), claims.Name))
+	if err != nil && fault.From(err).Code == fault.Forbidden { // its name has become that of an operator with a token
+		err = fault.New(fault.Unauthorized)
+	}
 	return v, err == nil, err
 }
 
@@ -74,17 +79,24 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	}
 	code := r.PostForm.Get("code")
 	form := signInForm{Name: r.PostForm.Get("name"), Next: s.localPath(r.PostForm.Get("next")), Code: code}
-	name, err := text.Line(form.Name, 0, maxOperatorName)
+	v, known, err := s.operatorOf(r.Context(), strings.TrimSpace(r.PostForm.Get("token")), form.Name)
+	if err == nil && !known && code != "" {
+		v, known, err = s.spend(r.Context(), code, form.Name)
+	}
 	if err != nil {
-		form.Complaint = "The name " + err.Error() + "."
-		showSignInForm(w, http.StatusBadRequest, form)
+		wrong := faultOf(r.Context(), err)
+		if form.Complaint = wrong.Text(); wrong.Fields[operator.NameHeader] != "" {
+			form.Complaint = "The name " + wrong.Fields[operator.NameHeader] + "."
+		}
+		web.ErrorHeaders(w.Header(), wrong)
+		showSignInForm(w, wrong.Status(), form)
 		return
 	}
-	if !s.isOperator(strings.TrimSpace(r.PostForm.Get("token"))) && !s.Codes.spend(code, time.Now()) {
+	if !known {
 		known := faultOf(r.Context(), s.throttle.wrongToken(w, r, s.clientAddress(r)))
-		form.Complaint, form.Code = "This is not the operator's token.", ""
+		form.Complaint, form.Code = "This is not an operator's token.", ""
 		if code != "" {
-			form.Complaint = "This link is used up or too old. Sign in with the operator's token, or make another link."
+			form.Complaint = "This link is used up or too old. Sign in with your token, or make another link."
 		}
 		if known.Code == fault.RateLimited {
 			form.Complaint += " Too many wrong ones have come from this address within a minute."
@@ -93,8 +105,20 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 		showSignInForm(w, known.Status(), form)
 		return
 	}
-	s.setCookie(w, r, s.sessions.issue(name, time.Now()), int(sessionLifetime.Seconds()))
+	s.setCookie(w, r, s.sessions.issue(v, time.Now()), int(sessionLifetime.Seconds()))
 	redirect(w, form.Next)
+}
+
+// spend ends a one-time code, unless the name is refused, and returns the operator that it is of.
+func (s *server) spend(ctx context.Context, code, name string) (v viewer.Viewer, known bool, err error) {
+	if v, err = s.identify(ctx, "", name); err != nil {
+		return v, false, err
+	}
+	own, known := s.Codes.spend(code, time.Now())
+	if own != "" {
+		v, err = s.identify(ctx, own, "")
+	}
+	return v, known, err
 }
 
 // signOut removes the session from the browser. It needs no session.
@@ -162,14 +186,14 @@ func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Metho
 const sessionLifetime = 12 * time.Hour
 
 // sessionPurpose keeps the key apart from any other use of the token.
-const sessionPurpose = "stoa operator session 1"
+const sessionPurpose = "stoa operator session 2"
 
-// sessions issues and verifies the sessions of one operator's token. It is safe for concurrent use.
+// sessions issues and verifies the sessions of operators. It is safe for concurrent use.
 //
-// A session is the value of a cookie: who signed in, until when, and an HMAC over both under a key derived from the token. Nothing is
-// stored, so every process that has the token accepts the sessions of the others, and another token ends them all. A value reveals
-// nothing of the token. Sessions cannot be ended one by one: signing out removes the cookie from the browser, and a copy of it would be
-// good until it expires.
+// A session is the value of a cookie: who signed in, until when, with the hash of which own token, and an HMAC over all that under a key
+// derived from the token of the installation. Nothing is stored, so every process that has this token accepts the sessions of the others,
+// and another one ends them all. A value reveals no token. Each request looks the own token up, so revoking that ends its sessions; a
+// session cannot be ended otherwise: signing out removes the cookie from the browser, and a copy of it would be good until it expires.
 type sessions struct{ key []byte }
 
 // newSessions derives the key. An empty token has no sessions: verify refuses every value.
@@ -186,13 +210,15 @@ func newSessions(token string) sessions {
 type sessionClaims struct {
 	Name    string `json:"n"`
 	Expires int64  `json:"e"`
+	// OwnToken is the hash of the token that opened it; empty for that of the installation.
+	OwnToken []byte `json:"t,omitempty"`
 }
 
 var sessionEncoding = base64.RawURLEncoding
 
-// issue returns the value of a session that begins now. name is the operator's, for the audit log, and may be empty.
-func (s sessions) issue(name string, now time.Time) string {
-	raw, err := json.Marshal(sessionClaims{name, now.Add(sessionLifetime).Unix()})
+// issue returns the value of a session of an operator that begins now.
+func (s sessions) issue(v viewer.Viewer, now time.Time) string {
+	raw, err := json.Marshal(sessionClaims{v.Name, now.Add(sessionLifetime).Unix(), []byte(v.OwnToken)})
 	if err != nil {
 		panic(err) // a text and a number always have a form
 	}

@@ -239,7 +239,7 @@ func TestSigningIn(t *testing.T) {
 	}
 	wrong := post(url.Values{"token": {"wrong"}, "name": {`"><script>`}, "next": {"/echo"}})
 	require.Equal(t, http.StatusUnauthorized, wrong.StatusCode)
-	require.Contains(t, wrong.text, "not the operator&#39;s token")
+	require.Contains(t, wrong.text, "not an operator&#39;s token")
 	require.NotContains(t, wrong.text, "<script>")
 	require.Empty(t, wrong.Cookies())
 	require.Equal(t, http.StatusBadRequest, post(url.Values{"token": {operatorToken}, "name": {"a\u202eb"}}).StatusCode)
@@ -283,11 +283,11 @@ func TestSigningInWithACode(t *testing.T) {
 	require.Contains(t, again.text, "used up or too old")
 	require.Contains(t, again.text, `name="token"`)
 
-	require.Equal(t, http.StatusUnauthorized, spend(codeOf(codes.Path(time.Now().Add(-5*time.Minute)))).StatusCode, "too old")
+	require.Equal(t, http.StatusUnauthorized, spend(codeOf(codes.Path(time.Now().Add(-5*time.Minute), ""))).StatusCode, "too old")
 	require.Equal(t, http.StatusUnauthorized, spend("").StatusCode)
-	first := codeOf(codes.Path(time.Now()))
+	first := codeOf(codes.Path(time.Now(), ""))
 	for range 16 {
-		codes.Path(time.Now())
+		codes.Path(time.Now(), "")
 	}
 	require.Equal(t, http.StatusUnauthorized, spend(first).StatusCode, "newer ones end the oldest")
 	session := l.signIn("Ada")

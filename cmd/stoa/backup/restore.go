@@ -3,6 +3,7 @@ package backup
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -93,8 +94,35 @@ func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
 			return nil, err
 		}
 		found = append(found, damaged...)
+		s.noteVerified(m.Name, Verification{time.Now().UTC(), int64(len(damaged))})
 	}
 	return found, nil
+}
+
+// verifiedFile holds the last Verification of a backup, in its folder. It belongs to no list of checksums.
+const verifiedFile = "verified.json"
+
+// Verification says when the files of a backup were compared with their checksums, and how many were damaged.
+type Verification struct {
+	At      time.Time `json:"at"`
+	Damaged int64     `json:"damaged"`
+}
+
+// noteVerified writes it down; a folder that cannot be written holds none.
+func (s Store) noteVerified(name string, v Verification) {
+	if text, err := json.Marshal(v); err == nil {
+		_ = os.WriteFile(filepath.Join(s.Folder, name, verifiedFile), text, 0o600)
+	}
+}
+
+// Verified returns the last verification of a backup; nil if none is known.
+func (s Store) Verified(name string) *Verification {
+	v := new(Verification)
+	text, err := os.ReadFile(filepath.Join(s.Folder, name, verifiedFile))
+	if err != nil || json.Unmarshal(text, v) != nil {
+		return nil
+	}
+	return v
 }
 
 // verify reads the files of a backup and returns those that are damaged. read holds the reason, or "", for each path that was

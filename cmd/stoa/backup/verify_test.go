@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"stoa/cmd/stoa/backup"
+	"stoa/graph/graphtest"
 )
 
 const (
@@ -94,10 +95,16 @@ func TestDamageIsRepaired(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, damaged, 2, "it is in both backups")
 	require.Equal(t, "files/"+one, damaged[0].Path)
+	require.EqualValues(t, 1, a.Verified(damaged[0].Backup).Damaged)
 	require.Equal(t, int64(1), a.made().Repaired)
+	all := graphtest.Got(a.List())(t)
+	last := all[len(all)-1].Name
+	require.Nil(t, a.Verified(last))
 	damaged, err = a.Verify(t.Context(), "")
 	require.NoError(t, err)
 	require.Empty(t, damaged)
+	require.Zero(t, a.Verified(last).Damaged)
+	require.False(t, a.Verified(last).At.Before(all[len(all)-1].MadeAt))
 	require.Zero(t, a.made().Repaired)
 }
 

@@ -25,6 +25,9 @@ var shortNames = []struct {
 	{"feedback list", "list feedback", nil}, {"feedback answer", "answer-feedback", nil}, {"reports list", "list reports", nil},
 	{"documents list", "list documents", nil}, {"documents publish", "publish-document", []string{"key", "text"}},
 	{"documents withdraw", "withdraw-document", nil},
+	{"cases list", "list cases", nil}, {"presets list", "list presets", nil}, {"presets write", "write-preset", nil},
+	{"presets delete", "delete-preset", nil}, {"shift", "show shift", nil},
+	{"invite", "invite-operator", nil}, {"operators list", "list operators", nil}, {"operators revoke", "revoke-operator", nil},
 	{"mails list", "list mails", nil}, {"retention", "show retention", nil}, {"audit", "list audit", nil},
 	{"maintenance", "run-maintenance", nil},
 }
@@ -32,7 +35,7 @@ var shortNames = []struct {
 // defaults are the commands that the first word of their path means alone.
 var defaults = []string{
 	"settings show", "invitations list", "bots list", "orders list", "posts list", "tasks list", "services list", "ratings list",
-	"attachments list", "feedback list", "reports list", "documents list", "mails list",
+	"attachments list", "feedback list", "reports list", "documents list", "mails list", "cases list", "presets list", "operators list",
 }
 
 // flagNames are the flags whose names are not made of the words of the schema.

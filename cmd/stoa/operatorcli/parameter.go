@@ -165,7 +165,7 @@ func (p parameter) parse(d *deps, text string) (any, error) {
 	switch of := p.of.Name(); {
 	case p.choices != nil:
 		return p.word(text), nil
-	case of == "Time" && p.where != nil:
+	case of == "Time" && (p.where != nil || p.field == "since"):
 		return parseTime(text, time.Now())
 	case of == "Time":
 		return parseFuture(text, time.Now())

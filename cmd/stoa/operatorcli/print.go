@@ -22,7 +22,9 @@ func (d *deps) result(of *ast.Definition, value any) error {
 	case []any:
 		var columns []string
 		for _, f := range of.Fields {
-			columns = append(columns, f.Name)
+			if f.Type.Elem == nil || schema.Types[f.Type.Name()].IsLeafType() {
+				columns = append(columns, f.Name)
+			}
 		}
 		rows := []map[string]any{}
 		for _, one := range value {
@@ -178,6 +180,9 @@ func cell(f *ast.FieldDefinition, value any, brief bool) string {
 		}
 		return value
 	case map[string]any:
+		if handle, ok := value["handle"].(string); ok && brief {
+			return handle
+		}
 		if id, ok := value["id"].(string); ok {
 			for key, text := range value {
 				if brief && key != "id" {

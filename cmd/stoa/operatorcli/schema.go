@@ -203,11 +203,24 @@ func shows() (all []command) {
 			return d.detail(node, fields)
 		}})
 	}
-	for _, name := range []string{"settings", "retention", "switches", "overview", "now", "books"} {
+	for _, path := range []string{
+		"show settings", "show retention", "show switches", "show overview", "show now", "show shift", "show books", "list cases", "list presets", "list operators",
+	} {
+		_, name, _ := strings.Cut(path, " ")
 		field := schema.Query.Fields.ForName(name)
-		of := schema.Types[field.Type.Name()]
-		all = append(all, command{"show " + name, groupRecords, field.Description, nil, func(d *deps, _ map[string]any) error {
-			found, err := d.ask("{ "+name+" "+selection(of, 2)+" }", nil)
+		of, depth := schema.Types[field.Type.Name()], 2
+		if field.Type.Elem != nil {
+			depth = 1
+		}
+		var parameters []parameter
+		declared, passed := "", ""
+		for _, a := range field.Arguments { // of shift
+			parameters = append(parameters, newParameter(a.Name, a.Description, a.Type, true, ""))
+			declared, passed = "query ($"+a.Name+": "+a.Type.String()+")", "("+a.Name+": $"+a.Name+")"
+		}
+		document := declared + " { " + name + passed + " " + selection(of, depth) + " }"
+		all = append(all, command{path, groupRecords, field.Description, parameters, func(d *deps, given map[string]any) error {
+			found, err := d.ask(document, given)
 			if err != nil {
 				return err
 			}

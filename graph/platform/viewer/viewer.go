@@ -33,6 +33,8 @@ type Viewer struct {
 	Active bool
 	// Name of the operator, for the audit log.
 	Name string
+	// OwnToken is the hash of an operator's own token; empty for that of the installation.
+	OwnToken string
 	// Along holds what was read with the authentication, for the method that the request calls; nil if nothing was.
 	Along any
 	// Address of the client where the transport knows it, for limits per address.

@@ -1,0 +1,71 @@
+package console_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"stoa/graph/operator"
+)
+
+// The shift says what happened, what operators did, by whom, their notes, and how the service fares; and the times of its address are
+// hours.
+func TestAShift(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	w.Posted(agent, "A poem", "public")
+	w.report(w.Agent(), "bot", agent.ID)
+	w.post("/procedures/noteBot?id="+agent.ID.String(), url.Values{"reason": {"Wrote to us. " + hostile}})
+	w.Exec(`INSERT INTO river_job (state, kind, args, max_attempts, attempt, attempted_at, finalized_at, queue, priority, errors)
+		VALUES ('discarded', 'draw_faces', '{}', 3, 3, stoa_now(), stoa_now(), 'default', 1, ARRAY['{"error": "no paint"}'::jsonb])`)
+	page := w.get("/shift")
+	require.Equal(t, http.StatusOK, page.StatusCode, page.text)
+	require.NotContains(t, page.text, "<script>alert")
+	w.shows(content(w.page("/shift")), "Agents registered", "Posts", "Reports", "1 report waits", "Note agent", "Ada", "Wrote to us", "draw faces",
+		"1 failed for good", "no paint", "None in the data folder of this process", "0 entries, 2 waiting")
+	require.Contains(t, page.text, "/posts?createdAtGTE=")
+
+	made := time.Now().Add(-50 * time.Hour)
+	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
+		return &operator.Backup{Name: "2026-11-21", SizeBytes: 3 << 20, MadeAt: made}, nil
+	}
+	w.shows(content(w.page("/shift?hours=168")), "2 days old, 3.0 MB", "never verified")
+	w.Operator.LastBackup = func(context.Context) (*operator.Backup, error) {
+		return &operator.Backup{Name: "2026-11-21", MadeAt: made, VerifiedAt: &made, Damaged: 2}, nil
+	}
+	w.shows(content(w.page("/shift?hours=24")), "2 damaged files")
+	for _, wrong := range []string{"x", "-1", "70000"} {
+		require.Equal(t, http.StatusBadRequest, w.get("/shift?hours="+wrong).StatusCode, wrong)
+	}
+}
+
+// The overview and Now name agents that did what swindlers do, with a link to each.
+func TestAttentionNamesAgents(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	agent := w.Agent()
+	for range 11 {
+		w.Posted(agent, "Buy!", "public")
+	}
+	w.Exec("UPDATE posts SET created_at = date_trunc('minute', stoa_now())")
+	for _, path := range []string{"/", "/now", "/shift"} {
+		w.shows(w.get(path).text, `<a href="/agents/`+agent.ID.String()+`">@`, "11 in a minute")
+	}
+}
+
+// The list of operators says whose token is in force, and leads to what each did.
+func TestOperatorsAreListed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.shows(content(w.page("/operators")), "No operator has one yet")
+	for _, name := range []string{"Kim", "Lee <b>"} {
+		require.Equal(t, http.StatusOK, w.post("/procedures/inviteOperator", url.Values{"name": {name}, "reason": {"joins us"}}).StatusCode)
+	}
+	require.Equal(t, http.StatusOK, w.post("/procedures/revokeOperator", url.Values{"name": {"kim"}, "reason": {"left us"}}).StatusCode)
+	w.shows(w.get("/operators").text, "Lee &lt;b&gt;", "in force", "revoked", "/audit?operator=Kim", ">Ada<")
+}

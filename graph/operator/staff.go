@@ -1,0 +1,104 @@
+package operator
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"strings"
+
+	"stoa/graph/auth"
+	"stoa/graph/platform/db"
+	"stoa/graph/platform/fault"
+	"stoa/graph/platform/text"
+	"stoa/graph/platform/viewer"
+)
+
+const (
+	// NameHeader may name the person behind the token of the installation, for the audit log. It is not proven.
+	NameHeader = "X-Stoa-Operator"
+	// DefaultName is the name of an operator with the installation's token who gives none.
+	DefaultName = "operator"
+	// MaxName is the length of an operator's name in characters, operatorsMost how many operators are listed.
+	MaxName, operatorsMost = 80, 100
+	// An own token is ownTokenPrefix and the 26 characters of 130 random bits.
+	ownTokenPrefix = "stoa_operator_"
+	ownTokenLength = len(ownTokenPrefix) + 26
+)
+
+var (
+	errTaken    = errors.New("is the name of an operator with a token: revoke that first")
+	errReserved = errors.New("must not be operator, which the token of the installation stands for")
+)
+
+// Operators lists those who have or had a token of their own, by name. Faults: unauthorized.
+func (a *API) Operators(ctx context.Context) ([]*Operator, error) {
+	return read[Operator](ctx, a, named("list_operators"), operatorsMost)
+}
+
+// InviteOperator makes a token of an operator's own and shows it once. Faults: invalid_input, also for a name that has one.
+func (a *API) InviteOperator(ctx context.Context, name, reason string) (*NewOperator, error) {
+	wrong := fault.Fields{}
+	name, err := text.Line(name, 1, MaxName)
+	if err == nil && strings.EqualFold(name, DefaultName) {
+		err = errReserved
+	}
+	wrong.Add("name", err)
+	e := entry{inviteOperator, "", reason, map[string]any{"name": name}, wrong, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*NewOperator, error) {
+		token := ownTokenPrefix + rand.Text()
+		made, err := db.All[Operator](ctx, tx.SQL, named("invite_operator"), name, auth.HashToken(token), viewer.From(ctx).Name)
+		if err != nil {
+			return nil, err
+		}
+		if len(made) == 0 {
+			return nil, fault.Field(fault.InvalidInput, "name", errTaken.Error())
+		}
+		return &NewOperator{Operator: made[0], Token: token}, nil
+	})
+}
+
+// RevokeOperator ends the token of an operator, and with it the operator's sessions. A repeat keeps the first time. Faults: not_found.
+func (a *API) RevokeOperator(ctx context.Context, name, reason string) (*Operator, error) {
+	e := entry{revokeOperator, "", reason, map[string]any{"name": name}, nil, nil}
+	return audited(ctx, a, e, func(ctx context.Context, tx *db.Tx) (*Operator, error) {
+		return db.One[Operator](ctx, tx.SQL, named("revoke_operator"), strings.ToValidUTF8(name, "�"))
+	})
+}
+
+// OwnToken returns the hash of a text that has the form of an operator's own token; empty for any other.
+func OwnToken(sent string) string {
+	if len(sent) != ownTokenLength || !strings.HasPrefix(sent, ownTokenPrefix) {
+		return ""
+	}
+	return string(auth.HashToken(sent))
+}
+
+// Recognize returns the operator with an own token, by its hash. Anyone may call it. Faults: unauthorized.
+func (a *API) Recognize(ctx context.Context, ownToken string) (viewer.Viewer, error) {
+	names, err := db.Column[string](ctx, a.DB.SQL, named("recognize_operator"), []byte(ownToken))
+	if err == nil && len(names) == 0 {
+		err = fault.New(fault.Unauthorized)
+	}
+	if err != nil {
+		return viewer.Viewer{}, err
+	}
+	return viewer.Viewer{Kind: viewer.Operator, Name: names[0], OwnToken: ownToken}, nil
+}
+
+// Named returns the operator with the installation's token under a name that nobody proves. Anyone may call it. Faults: invalid_input for a
+// name that is no line of up to MaxName characters, forbidden for the name of an operator with a token.
+func (a *API) Named(ctx context.Context, name string) (viewer.Viewer, error) {
+	v := viewer.Viewer{Kind: viewer.Operator, Name: DefaultName}
+	if name == "" {
+		return v, nil
+	}
+	var err error
+	if v.Name, err = text.Line(name, 1, MaxName); err != nil {
+		return v, fault.Field(fault.InvalidInput, NameHeader, err.Error())
+	}
+	held, err := db.Column[bool](ctx, a.DB.SQL, named("is_operator"), v.Name)
+	if err == nil && held[0] {
+		err = fault.New(fault.Forbidden).Say("An operator of this name has a token: sign in with that, or give another name.")
+	}
+	return v, err
+}
