@@ -155,7 +155,7 @@ func (c *selfTestCommand) prove(ctx context.Context, b built) selftest.Result {
 	if failed != nil && r.bed != nil {
 		failed = errors.Join(failed, r.bed.Remove())
 	}
-	switch missed := missedOf(r.scene); {
+	switch missed := r.scene.Missed(); {
 	case result.By != "":
 	case r.failed != nil:
 		result.By, result.After = "a fault that the service did not outlive", r.recorder.Now()-r.outcome.begun

@@ -12,7 +12,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"stoa/cmd/prove/faults"
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/judge"
 	"stoa/cmd/prove/report"
@@ -33,7 +32,7 @@ func (r *run) conclude(ctx context.Context) error {
 		}
 	}
 	for _, missed := range r.scene.Missed() {
-		r.logf("%s was not injected: %v", missed.Name, missed.Why)
+		r.logf("not injected: %s", missed)
 	}
 	if r.Out != "" && !o.early {
 		made, err := r.result(ctx)
@@ -64,7 +63,7 @@ func (r *run) result(ctx context.Context) (*report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	made.Fill(r.outcome.history, r.outcome.findings, missedOf(r.scene))
+	made.Fill(r.outcome.history, r.outcome.findings, r.scene.Missed())
 	return made, nil
 }
 
@@ -86,15 +85,6 @@ func version(ctx context.Context, program string) ([]string, error) {
 		err = fmt.Errorf("%s does not say its version", program)
 	}
 	return words, err
-}
-
-// missedOf says which faults were not injected, and why.
-func missedOf(scene *faults.Scene) []string {
-	var missed []string
-	for _, m := range scene.Missed() {
-		missed = append(missed, fmt.Sprintf("%s: %v", m.Name, m.Why))
-	}
-	return missed
 }
 
 // text is the command that repeats the run.

@@ -72,15 +72,9 @@ type Scene struct {
 	mu sync.Mutex
 	// pending are the faults of the round, from before they strike until they are recorded.
 	pending []history.Fault
-	missed  []Missed
+	missed  []string
 	// loss is the backup that is to be restored.
 	loss history.Loss
-}
-
-// Missed is a fault that could not be injected.
-type Missed struct {
-	Name string
-	Why  error
 }
 
 // Pending returns the faults in force that are not recorded yet.
@@ -100,8 +94,8 @@ func (s *Scene) InForce() string {
 	return strings.Join(names, " + ")
 }
 
-// Missed returns the faults that were tried and not injected.
-func (s *Scene) Missed() []Missed {
+// Missed returns the faults that were tried and not injected, each with the reason.
+func (s *Scene) Missed() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.missed)
@@ -317,7 +311,7 @@ var errNoEffect = notInjectedError{errors.New("it met nothing")}
 func (s *Scene) miss(name string, why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.missed = append(s.missed, Missed{name, why})
+	s.missed = append(s.missed, fmt.Sprintf("%s: %v", name, why))
 }
 
 // awaitReady waits until every server is ready and the load balancer has found out.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-
-	"stoa/cmd/prove/nightly"
 )
 
 // Transactions that have written certain events wait at their commit, and no longer once that is over.
 func TestLateCommits(t *testing.T) {
-	nightly.Skip(t)
+	if testing.Short() {
+		t.Skip("it runs every night")
+	}
 	t.Parallel()
 	address := os.Getenv("STOA_TEST_DATABASE_URL")
 	require.NotEmpty(t, address, "STOA_TEST_DATABASE_URL is not set: run the tests through `make test`")

@@ -47,25 +47,15 @@ func pairOf(one, other string) string {
 	return strings.Join(names, " and ")
 }
 
-// sees is a call that reads the state of a contact.
-func sees(a *history.Attempt, text string, fits func(state string) bool) call[relation] {
-	return call[relation]{start: a.Start, end: a.End, reads: true, text: text, step: func(now relation, _ bool) (bool, relation) {
-		return fits(now.state), now
-	}}
-}
-
 // checkContacts looks for a sequence of the requests to each contact that explains all answers.
 func checkContacts(r *run, f *Finding) {
-	calls, ids := make(map[string][]call[relation]), make(map[string]string)
+	requests, ids := make(map[string][]*request), make(map[string]string)
 	for _, a := range r.of(history.ContactRequest, history.ContactAccept, history.ContactBlock) {
 		if !settled(a) && !unknown(a) {
 			continue
 		}
-		f.Looked++
-		b := got(a)
 		pair := pairOf(a.Agent, a.Subject)
-		if a.Succeeded() {
-			var ok bool
+		if b, ok := got(a), true; a.Succeeded() {
 			if b, ok = read(f, a); !ok {
 				continue
 			}
@@ -74,24 +64,28 @@ func checkContacts(r *run, f *Finding) {
 			}
 			ids[pair] = b.Contact.ID
 		}
-		calls[pair] = append(calls[pair], contactCall(a, b.Contact))
+		requests[pair] = append(requests[pair], alone(a))
 	}
 	for _, a := range r.by[history.MessageSend] { // only friends may write to each other (§2.4)
-		accepted, refused := a.Status == http.StatusCreated, a.Code == "contact_not_accepted"
-		if pair := pairOf(a.Agent, a.Subject); len(calls[pair]) > 0 && a.ID != "" && a.Changed == "" && (accepted || refused) {
-			f.Looked++
-			calls[pair] = append(calls[pair], sees(a, Describe(a), func(state string) bool { return (state == befriended) == accepted }))
+		pair := pairOf(a.Agent, a.Subject)
+		if len(requests[pair]) > 0 && a.ID != "" && a.Changed == "" && (a.Status == http.StatusCreated || a.Code == "contact_not_accepted") {
+			requests[pair] = append(requests[pair], alone(a))
 		}
 	}
-	for _, pair := range sorted(calls) {
-		linearize(f, "contact of "+pair, relation{}, func(a, b relation) bool { return a == b }, calls[pair])
+	for _, pair := range sorted(requests) {
+		f.Looked += len(requests[pair])
+		linearize(f, "contact of "+pair, relation{}, func(a, b relation) bool { return a == b }, callsOf(requests[pair], contactCall))
 	}
 }
 
-// contactCall is an attempt at an operation on a contact.
-func contactCall(a *history.Attempt, answer contactCard) call[relation] {
-	c := call[relation]{start: a.Start, end: a.End, pending: unknown(a), text: strings.TrimSuffix(Describe(a)+" with "+answer.State, " with ")}
+// contactCall is an attempt at an operation on a contact, or to send a message.
+func contactCall(a *history.Attempt) call[relation] {
+	answer := got(a).Contact
+	c := call[relation]{text: strings.TrimSuffix(Describe(a)+" with "+answer.State, " with "), reads: a.Operation == history.MessageSend}
 	c.step = func(before relation, pending bool) (bool, relation) {
+		if c.reads {
+			return (before.state == befriended) == a.Succeeded(), before
+		}
 		after, status, refusal := before.act(a.Operation, a.Agent)
 		switch {
 		case pending:

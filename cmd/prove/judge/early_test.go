@@ -9,7 +9,6 @@ import (
 
 	"stoa/cmd/prove/history"
 	"stoa/cmd/prove/judge"
-	"stoa/cmd/prove/nightly"
 )
 
 // moments are times at which a request is under way or has just ended, by turns; with -short every 16th of them.
@@ -92,7 +91,9 @@ func TestEarlyFindsNothingInARightHistory(t *testing.T) {
 // What is found early is found at the end, too, and every check that may be early finds something early.
 func TestEarlyFindingsStand(t *testing.T) {
 	t.Parallel()
-	nightly.Skip(t)
+	if testing.Short() {
+		t.Skip("it runs every night")
+	}
 	useful := make(map[string]bool)
 	for _, d := range append(everyDefect, defect{"no mail", "mails", "", func(s *story) { s.Mails = nil }}) {
 		s := right()

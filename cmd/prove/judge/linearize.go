@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"stoa/cmd/prove/history"
 )
 
 // linearizeTimeout bounds the search for one order or wallet.
@@ -26,6 +28,35 @@ type call[S any] struct {
 	// state that only its answer could exclude.
 	step func(state S, pending bool) (bool, S)
 }
+
+// callsOf are the calls of some requests, as of makes them of their attempts. The attempts of one request that succeeded are one call: it took
+// effect once, between the first attempt and the first answer, and what else was asked before or after that changed nothing. Refusals are
+// separate calls, since each is an answer about that moment. If no attempt succeeded, those of unknown effect are one pending call.
+func callsOf[S any](requests []*request, of func(a *history.Attempt) call[S]) (calls []call[S]) {
+	for _, q := range requests {
+		var effective *call[S]
+		for _, a := range q.attempts {
+			c := of(a)
+			c.start, c.end = a.Start, a.End
+			switch {
+			case settled(a) && !a.Succeeded():
+				c.reads = true
+				calls = append(calls, c)
+			case unknown(a) && effective == nil:
+				c.pending, effective = true, &c
+			case a == q.succeeded():
+				c.start, effective = q.begun(), &c
+			}
+		}
+		if effective != nil {
+			calls = append(calls, *effective)
+		}
+	}
+	return calls
+}
+
+// alone is a request of one attempt.
+func alone(a *history.Attempt) *request { return &request{a.Agent, a.ID, []*history.Attempt{a}} }
 
 // linearize looks for a sequence of calls that fits the specification, each within its time. If it finds none for an object, it
 // reports the object with the first answer that the calls so far cannot explain.

@@ -29,21 +29,20 @@ func (r *run) orderOf(q *request) string {
 // checkOrders looks for a sequence of states of each order that explains all answers. Before the end only orders whose offer was
 // answered are judged.
 func checkOrders(r *run, f *Finding) {
-	reads := make(map[string][]*history.Attempt)
-	subjects := make(map[string]bool)
+	requests := make(map[string][]*request)
+	for id, all := range r.ofOrders {
+		requests[id] = slices.Clone(all)
+	}
 	for _, a := range r.by[history.OrderGet] {
 		if settled(a) {
-			reads[a.Subject], subjects[a.Subject] = append(reads[a.Subject], a), true
+			requests[a.Subject] = append(requests[a.Subject], alone(a))
 		}
-	}
-	for id := range r.ofOrders {
-		subjects[id] = true
 	}
 	made := make(map[string]bool)
 	for _, a := range r.by[history.OrderCreate] {
 		made[got(a).Order.ID] = true
 	}
-	for _, id := range sorted(subjects) {
+	for _, id := range sorted(requests) {
 		o := r.orders[id]
 		switch {
 		case r.Final.Orders == nil && !made[id], o == nil && r.lost.gone[id]:
@@ -53,103 +52,60 @@ func checkOrders(r *run, f *Finding) {
 			continue
 		}
 		p := parties{r.handles[o.Order.AuthorID], r.handles[o.Order.CustomerID], r.handles[o.Order.ContractorID]}
-		calls := r.orderCalls(r.ofOrders[id], p, f)
-		for _, a := range reads[id] {
-			b, ok := got(a), true
-			if a.Succeeded() {
-				b, ok = read(f, a)
-			}
-			if ok {
-				calls = append(calls, r.readCall(p, a, b))
-			}
-		}
-		f.Looked += len(calls)
+		all := requests[id]
 		if r.Final.Orders != nil {
-			calls = append(calls, r.readCall(p, &history.Attempt{
-				Agent: p.customer, Operation: history.OrderGet, Subject: id, Start: r.end(), End: r.end(), Status: http.StatusOK,
-			}, o))
+			all = append(all, alone(&history.Attempt{
+				Agent: p.customer, Operation: history.OrderGet, Subject: id, Start: r.end(), End: r.end(), Status: http.StatusOK, Body: r.Final.Orders[id],
+			}))
 		}
+		calls := callsOf(all, func(a *history.Attempt) call[*order] { return r.orderCall(p, a) })
+		f.Looked += len(calls)
 		linearize(f, "order "+id, new(order), sameOrder, calls)
 	}
 }
 
-// orderCalls are the requests to an order. The attempts of one request that succeeded are one call: it took effect once, between the
-// first attempt and the first answer, and what else was asked before or after that changed nothing. Refusals are separate calls,
-// since each is an answer about that moment. If no attempt succeeded, those of unknown effect are one pending call.
-func (r *run) orderCalls(requests []*request, p parties, f *Finding) []call[*order] {
-	var calls []call[*order]
-	for _, q := range requests {
-		var effective *call[*order]
-		for _, a := range q.attempts {
-			switch {
-			case settled(a) && !a.Succeeded() && !(a.Code == "not_found" && r.isGone(a)):
-				refusal := actCall(p, a, nil)
-				refusal.reads = true
-				calls = append(calls, refusal)
-			case unknown(a) && effective == nil:
-				c := actCall(p, a, nil)
-				c.pending, effective = true, &c
-			}
-		}
-		if a := q.succeeded(); a != nil {
-			b, ok := read(f, a)
-			if !ok {
-				continue
-			}
-			if made := *a; a.Operation == history.DraftSend {
-				made.Of = b.Draft.ID
-				a = &made
-			}
-			c := actCall(p, a, &b.Order)
-			c.start, effective = q.begun(), &c
-		}
-		if effective != nil {
-			calls = append(calls, *effective)
-		}
+// orderCall is an attempt at an operation on an order, or a reading of it.
+func (r *run) orderCall(p parties, a *history.Attempt) call[*order] {
+	b, act := got(a), *a
+	c := call[*order]{text: Describe(a), reads: a.Operation == history.OrderGet}
+	if b.Order.Version > 0 {
+		c.text += fmt.Sprintf(" with version %d %s", b.Order.Version, b.Order.State)
 	}
-	return calls
-}
-
-// actCall is an attempt at an operation: one with an answer, a refusal, or, if it is made pending, one of unknown effect.
-func actCall(p parties, a *history.Attempt, got *orderCard) call[*order] {
-	c := call[*order]{start: a.Start, end: a.End, text: Describe(a)}
-	if got != nil && !besides(a) {
-		c.text += fmt.Sprintf(" with version %d %s", got.Version, got.State)
+	if a.Operation == history.DraftSend {
+		act.Of = b.Draft.ID
 	}
+	isGone := a.Code == "not_found" && r.isGone(a) // a restore may have undone what it is about
 	c.step = func(before *order, pending bool) (bool, *order) {
-		version, after, refusals := before.act(p, a)
+		if c.reads {
+			return r.shows(p, &act, b, before), before
+		}
+		version, after, refusals := before.act(p, &act)
 		switch {
 		case pending:
 			return true, after
-		case got == nil:
-			return slices.Contains(refusals, a.Code), before
-		case version == 0 || besides(a):
+		case !act.Succeeded():
+			return isGone || slices.Contains(refusals, act.Code), before
+		case version == 0 || besides(&act):
 			return version > 0, after
 		}
 		made := after.versions[version-1]
-		fits := got.Version == int64(version) && got.State == made.state && got.Outcome == made.outcome
-		return fits && (a.Subject == "" || got.ID == a.Subject), after
+		fits := b.Order.Version == int64(version) && b.Order.State == made.state && b.Order.Outcome == made.outcome
+		return fits && (act.Subject == "" || b.Order.ID == act.Subject), after
 	}
 	return c
 }
 
-// readCall is an answered order.get.
-func (r *run) readCall(p parties, a *history.Attempt, got *answer) call[*order] {
-	text := Describe(a)
-	if a.Succeeded() {
-		text += fmt.Sprintf(" with version %d %s", got.Order.Version, got.Order.State)
+// shows reports whether a reading shows an order.
+func (r *run) shows(p parties, a *history.Attempt, got *answer, o *order) bool {
+	if len(o.versions) == 0 || a.Agent != p.customer && a.Agent != p.contractor {
+		return a.Code == "not_found"
 	}
-	return call[*order]{start: a.Start, end: a.End, reads: true, text: text, step: func(o *order, _ bool) (bool, *order) {
-		if len(o.versions) == 0 || a.Agent != p.customer && a.Agent != p.contractor {
-			return a.Code == "not_found", o
-		}
-		fits := a.Succeeded() && got.Order.Version == int64(len(o.versions)) && got.Order.State == o.state() &&
-			got.Order.Outcome == o.versions[len(o.versions)-1].outcome && len(got.Events) == len(o.versions)
-		for i := 0; fits && i < len(o.versions); i++ {
-			e, v := got.Events[i], o.versions[i]
-			told := version{"order." + e.Action, r.handles[e.ParticipantID], v.id, e.State, v.outcome}
-			fits = told == v && e.Version == int64(i+1)
-		}
-		return fits, o
-	}}
+	fits := a.Succeeded() && got.Order.Version == int64(len(o.versions)) && got.Order.State == o.state() &&
+		got.Order.Outcome == o.versions[len(o.versions)-1].outcome && len(got.Events) == len(o.versions)
+	for i := 0; fits && i < len(o.versions); i++ {
+		e, v := got.Events[i], o.versions[i]
+		told := version{"order." + e.Action, r.handles[e.ParticipantID], v.id, e.State, v.outcome}
+		fits = told == v && e.Version == int64(i+1)
+	}
+	return fits
 }

@@ -168,12 +168,7 @@ func (a *Agent) block(other *Agent, contact string) request {
 // contactWith finds the contact with another agent, and whether this one asked for it; id is empty if there is none, or the contacts
 // cannot be read.
 func (a *Agent) contactWith(ctx context.Context, other *Agent) (id string, mine bool) {
-	type card struct {
-		ID            string
-		RequestedByMe bool `json:"requested_by_me"`
-		Bot           struct{ ID string }
-	}
-	all, _ := pages[card](ctx, a, request{operation: history.ContactList, subject: a.Handle}, "contacts", 0)
+	all, _ := pages[client.Contact](ctx, a, request{operation: history.ContactList, subject: a.Handle}, "contacts", 0)
 	for _, c := range all {
 		if c.Bot.ID == other.ID {
 			return c.ID, c.RequestedByMe

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"stoa/cmd/prove/history"
+	"stoa/rest/client"
 )
 
 // order is an order as its participants last saw it.
@@ -28,22 +29,13 @@ func (o *order) seen() (state string, version int64) {
 
 // note remembers the newest version of the order of an answer, and returns the order; nil if the answer has none.
 func (w *Workload) note(got answer) *order {
-	var made struct {
-		Order struct {
-			ID, State    string
-			Version      int64
-			CustomerID   string `json:"customer_id"`
-			ContractorID string `json:"contractor_id"`
-			AuthorID     string `json:"author_id"`
-			TotalMinor   int64  `json:"total_minor"`
-		}
-	}
+	var made struct{ Order client.Order }
 	if got.into(&made) != nil || made.Order.ID == "" {
 		return nil
 	}
 	c := made.Order
 	o := w.orders.findOrAdd(func(o *order) bool { return o.id == c.ID },
-		&order{id: c.ID, customer: c.CustomerID, contractor: c.ContractorID, author: c.AuthorID, totalMinor: c.TotalMinor})
+		&order{id: c.ID, customer: c.CustomerID, contractor: c.ContractorID, author: c.AuthorID, totalMinor: c.Total})
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if c.Version > o.version {

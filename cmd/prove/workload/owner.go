@@ -14,8 +14,7 @@ import (
 )
 
 const (
-	// ownerPace is the mean time between the challenges of an agent; slowPace is that of the undecided, in which mails may come again,
-	// and of those that have an owner.
+	// ownerPace is the mean time between the challenges of an agent; slowPace is that of those that have an owner.
 	ownerPace = 3 * time.Second
 	slowPace  = 10 * time.Second
 	// familyBeat is when the agents of a family enter their codes, all at the same moment.
@@ -32,11 +31,10 @@ const (
 )
 
 // Of eight agents the first four are a family: they name one address, which may hold three (§4.1). The others, and agents that
-// found the address full, name new addresses and mostly enter no code; the last three, who are undecided, never do.
+// found the address full, name new addresses and mostly enter no code.
 const (
 	generation = 8
 	family     = 4
-	undecided  = 3
 	// entersOneOf is of how many codes the others enter one.
 	entersOneOf = 24
 )
@@ -107,11 +105,9 @@ func newOwner(w *Workload, number int) owner {
 	return o
 }
 
-func (o *owner) undecided() bool { return o.number%generation >= generation-undecided }
-
 func (o *owner) pause() time.Duration {
 	mean := ownerPace
-	if o.undecided() || o.linked {
+	if o.linked {
 		mean = slowPace
 	}
 	return time.Duration(o.random.ExpFloat64() * float64(mean))
@@ -138,7 +134,7 @@ func (a *Agent) seekOwner(ctx context.Context) {
 		case o.address == o.family:
 			a.followMail(ctx, true)
 		case o.random.IntN(4) > 0: // else it changes its mind
-			a.followMail(ctx, !o.undecided() && o.random.IntN(entersOneOf) == 0)
+			a.followMail(ctx, o.random.IntN(entersOneOf) == 0)
 		}
 	}
 }
