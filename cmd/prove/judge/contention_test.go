@@ -29,7 +29,6 @@ var contentionDefects = []defect{
 var contentionAllowed = []innocent{
 	{"a machine on which all events take long", "wake-ups", func(s *story) { s.wakeUps(time.Second, 2*time.Second) }},
 	{"an event that becomes visible during a fault and comes on a socket that is open", "open sockets", (*story).delay},
-	{"one reward", "rewards", func(s *story) { s.rewards("dan", 1) }},
 }
 
 // delay has a fault met a message, and cat's socket stay open long enough after it.
@@ -37,15 +36,6 @@ func (s *story) delay() {
 	sent := s.find("later", 0)
 	s.Faults = append(s.Faults, history.Fault{Name: "late", Start: sent.Start, Lifted: sent.End, End: sent.End})
 	s.first(history.EventSocket).End += time.Second
-}
-
-// rewards reads an agent's wallet with some rewards.
-func (s *story) rewards(agent string, n int) {
-	var entries []history.Entry
-	for range n {
-		entries = append(entries, history.Entry{Kind: "reward", AccountKind: "available", DeltaMinor: 200_000})
-	}
-	s.ask(agent, history.WalletHistory, "", "/wallet/history", 200, object{"entries": entries, "next_before": nil})
 }
 
 // wakeUps has ann write to an open socket of bob's, by turns through the socket's server and another one, with the delays of both.

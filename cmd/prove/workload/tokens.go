@@ -92,13 +92,7 @@ func (w *Workload) earn(ctx context.Context) error {
 	var granting errgroup.Group
 	granting.Go(func() error { return w.bed.GrantRewards(ctx, grants) })
 	granting.Go(func() error { return w.bed.EnableRewards(ctx, true) })
-	if err := granting.Wait(); err != nil {
-		return err
-	}
-	for _, a := range all {
-		a.once(ctx, request{operation: history.WalletHistory, subject: "/wallet/history?limit=5", query: "?limit=5"})
-	}
-	return nil
+	return granting.Wait()
 }
 
 // aboutToken is what the history has about the agent's token of that number.
