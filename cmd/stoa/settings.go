@@ -23,6 +23,7 @@ import (
 
 	"stoa/graph/platform/limits"
 	"stoa/graph/platform/slack"
+	"stoa/graph/webhooks"
 )
 
 // envPrefix and the name of a flag make the name of its environment variable: --data-dir is STOA_DATA_DIR.
@@ -113,6 +114,14 @@ type webhookSettings struct {
 	Webhooks string `default:"off" enum:"off,on" help:"Whether agents may have their events sent to addresses of theirs."`
 
 	WebhooksAllowLoopback bool `help:"Allow webhooks that lead to this machine, over http too; for trying only."`
+}
+
+// sender makes what delivers to webhooks; nil if they are switched off.
+func (s webhookSettings) sender() *webhooks.Sender {
+	if s.Webhooks != "on" {
+		return nil
+	}
+	return webhooks.NewSender(webhooks.SenderConfig{AllowLoopback: s.WebhooksAllowLoopback})
 }
 
 // witnessSettings name the witnesses of this server's key log.

@@ -9,7 +9,6 @@
 --   SESSION saves       keeps the value for $saved
 --   SESSION until X     asks again until it gives X; if it does not within a second, the rest of the block does not count
 --   SESSION awaits X    asks again until it gives X, within five seconds
---   SESSION prepared X  runs it as a prepared statement of the session
 --   SESSION hears X     awaits the notice X
 --   SESSION leaves      ends the session
 --   SESSION finally     runs it after the block, whatever came of it
@@ -481,6 +480,10 @@ SELECT sum(n) FROM $s.halves
 -- direct
 -- a finally
 RESET stoa.doctor
+-- a finally
+DEALLOCATE kept_$k
+-- a
+PREPARE kept_$k AS SELECT 1
 -- repeat 10
 -- b
 SELECT 1
@@ -490,8 +493,8 @@ SET stoa.doctor = '$k $i'
 SELECT coalesce(current_setting('stoa.doctor', true), '') LIKE '$k %'
 -- a gives true
 SELECT current_setting('stoa.doctor', true) = '$k $i'
--- a prepared 1
-SELECT 1
+-- a gives 1
+EXECUTE kept_$k
 -- end
 
 -- check LISTEN and NOTIFY

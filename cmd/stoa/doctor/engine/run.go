@@ -101,8 +101,7 @@ type trial struct {
 type session struct {
 	conn     *sql.Conn
 	underWay chan outcome // of a statement that was only started
-	prepared *sql.Stmt
-	heard    string // the last notice
+	heard    string       // the last notice
 }
 
 // outcome of a statement: its first row, as text.
@@ -251,8 +250,6 @@ func (t *trial) step(wanted step) error {
 			}
 			return fmt.Errorf("no notice came within %v", noticeWait)
 		})
-	case "prepared":
-		return t.prepared(s, wanted, text)
 	case "leaves": // a pool would keep the connection
 		delete(t.sessions, wanted.session)
 		_ = s.conn.Raw(func(any) error { return driver.ErrBadConn })
@@ -275,18 +272,6 @@ func again(wait, pause time.Duration, try func() error) error {
 			return err
 		}
 	}
-}
-
-// prepared runs a statement that the session keeps.
-func (t *trial) prepared(s *session, wanted step, text string) (err error) {
-	if s.prepared == nil {
-		if s.prepared, err = s.conn.PrepareContext(t.ctx, text); err != nil {
-			return err
-		}
-	}
-	var got outcome
-	got.err = s.prepared.QueryRowContext(t.ctx).Scan(&got.value)
-	return t.compare(wanted, got)
 }
 
 var makesTable = regexp.MustCompile(`^CREATE TABLE (\S+) `)
