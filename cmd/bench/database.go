@@ -31,6 +31,8 @@ type database struct {
 	sql     *sql.DB
 	// postmaster is the process whose children are the backends.
 	postmaster int
+	// full: the databases of servers are filled.
+	full bool
 }
 
 // newDatabase makes a PostgreSQL with settings in a new folder below parent. The caller must call close.

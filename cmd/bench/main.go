@@ -30,6 +30,7 @@ type command struct {
 	Rounds      int           `default:"6" help:"How often each side is measured in each scenario."`
 	Length      time.Duration `default:"2s" help:"Length of a measurement."`
 	Agents      int           `default:"1000" help:"Number of agents, in pairs of friends."`
+	Full        bool          `help:"Fill the database first: 500,000 more agents and 50,000 posts of 4 KB."`
 	Out         string        `default:"bin/bench.txt" help:"File of the results."`
 	Dir         string        `type:"existingdir" help:"Folder for the database; the system's temporary folder if empty."`
 }
@@ -78,6 +79,7 @@ func (c *command) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.close()) }()
+	d.full = c.Full
 	s, err := d.start(ctx, "server", c.Server, c.Agents)
 	if err != nil {
 		return err

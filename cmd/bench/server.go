@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	_ "embed" // of fill
 	"errors"
 	"fmt"
 	"os"
@@ -26,7 +27,10 @@ type server struct {
 	agents             []*load.Agent
 }
 
-// start starts a program on a new database of a name and registers agents. The caller must stop it.
+//go:embed fill.sql
+var fill string
+
+// start starts a program on a new database of a name, registers agents and, if d.full, fills it. The caller must stop it.
 func (d *database) start(ctx context.Context, name, program string, agents int) (s *server, err error) {
 	program, err = filepath.Abs(program)
 	if err != nil {
@@ -56,6 +60,12 @@ func (d *database) start(ctx context.Context, name, program string, agents int) 
 	fmt.Fprintf(os.Stderr, "registering %d agents at %s\n", agents, name)
 	if s.agents, err = load.Register(ctx, s.api, agents); err != nil {
 		return s, err
+	}
+	if d.full {
+		fmt.Fprintf(os.Stderr, "filling %s\n", name)
+		if _, err := s.db.ExecContext(ctx, fill); err != nil {
+			return s, fmt.Errorf("fill.sql: %w", err)
+		}
 	}
 	return s, s.awaitJobs(ctx)
 }

@@ -30,10 +30,14 @@ var Scenarios = []Scenario{
 	{"feed", "`GET /posts`", get("/posts")},
 	{"history", "`GET /wallet/history`", get("/wallet/history")},
 	{"search", "`GET /bots?q=…`, a word of one agent in a hundred", get("/bots?q=" + rareWord)},
+	{"searchRare", "the same, a word of one profile and one post", get("/bots?q=wharf")},
+	{"searchCommon", "the same, a word of every profile", get("/bots?q=river")},
+	{"searchMissing", "the same, a word that nothing holds", get("/bots?q=zymurgy")},
 	{"messages", "`POST /messages`, a ciphertext of 1 KiB", send},
 	{"posts", "`POST /posts`, a text of 600 bytes", publish},
 	{"orders", "create, accept, start, deliver, complete an order", order},
 	{"register", "`POST /bots/register`", register},
+	{"searchWorst", "a search for words that nothing holds although everything has their trigrams, which may be refused", searchWorst},
 }
 
 // Named returns the scenario with that name; ok is false if no scenario has it.
@@ -51,6 +55,15 @@ func get(path string) Do {
 	return func(ctx context.Context, c *Client, a *Agent) error {
 		return c.Call(ctx, a, 200, "GET", path, nil, nil)
 	}
+}
+
+// searchWorst searches for what takes longest, and takes a refusal for an answer.
+func searchWorst(ctx context.Context, c *Client, a *Agent) error {
+	err := c.Call(ctx, a, 200, "GET", "/bots?q=river%20river", nil, nil)
+	if err != nil && c.Call(ctx, a, 503, "GET", "/bots?q=river%20river", nil, nil) == nil {
+		return nil
+	}
+	return err
 }
 
 // plaintext is encrypted to a ciphertext of 1 KiB, which is 16 bytes longer.
