@@ -2,8 +2,8 @@
 //
 // They share their own few connections and a queue in which callers take turns (an agent, or the address of a client without a token).
 // So everything else never waits for a search, and one caller's searches do not hold up another's. What is not done soon begins again on
-// a connection for what takes long, one at a time, and is cut off after a second: however many search for what is hard to find, others
-// find the rest. Searches are counted against a limit per caller, on the same connections.
+// a connection for what takes long, one search and one other read at a time, and is cut off after a second: however many search for what
+// is hard to find, others find the rest, and no page waits for them. Searches are counted against a limit per caller, on the same connections.
 package readpool
 
 import (
@@ -26,7 +26,7 @@ import (
 
 const (
 	// Connections is the size of the pool of each process, LongConnections that of the pool for what takes long.
-	Connections, LongConnections = 2, 1
+	Connections, LongConnections = 2, 2
 	// perCaller and total bound the requests that wait for a connection, longestWait the time.
 	perCaller, total = bounds.WaitingSearches, 512
 	// retry is the Retry-After for a caller that finds the queue full.
@@ -57,8 +57,9 @@ type Config struct {
 // Pool runs searches and anonymous reads. It is safe for concurrent use.
 type Pool struct {
 	Config
-	// slots are the connections, long the ones of Long. Those who wait for one get it in the order of their arrival.
-	slots, long *semaphore.Weighted
+	// slots are the connections, and of those of Long one is for searches and one for other reads. Those who wait for one get it in the
+	// order of their arrival.
+	slots, longSearch, longRead *semaphore.Weighted
 
 	mu      sync.Mutex
 	callers map[string]*caller
@@ -81,7 +82,8 @@ func New(c Config) *Pool {
 		c.Metrics = new(metrics.Metrics)
 	}
 	p := &Pool{
-		Config: c, slots: semaphore.NewWeighted(Connections), long: semaphore.NewWeighted(LongConnections), callers: make(map[string]*caller),
+		Config: c, slots: semaphore.NewWeighted(Connections), longSearch: semaphore.NewWeighted(1), longRead: semaphore.NewWeighted(1),
+		callers: make(map[string]*caller),
 	}
 	c.Metrics.Show(func() []metrics.Value {
 		p.mu.Lock()
@@ -158,7 +160,7 @@ func (p *Pool) run(
 	}
 	err = read(ctx, p.Reads.SQL)
 	if p.Long != nil && timedOut(err) && ctx.Err() == nil {
-		if err = here.lengthen(ctx); err == nil {
+		if err = here.lengthen(ctx, searching); err == nil {
 			err = read(ctx, p.Long.SQL)
 		}
 	}
@@ -205,16 +207,20 @@ func (p *Pool) enter(ctx context.Context, name string) (*place, error) {
 	return here, nil
 }
 
-// lengthen gives the slot back and waits for one of those for what takes long. It stays one of its caller's turns.
-func (h *place) lengthen(ctx context.Context) error {
+// lengthen gives the slot back and waits for the one for searches, or for other reads, that take long. It stays one of its caller's turns.
+func (h *place) lengthen(ctx context.Context, searching bool) error {
 	h.held.Release(1)
 	h.held = nil
+	long := h.pool.longRead
+	if searching {
+		long = h.pool.longSearch
+	}
 	waiting, cancel := context.WithTimeout(ctx, longestWait)
 	defer cancel()
-	if err := h.pool.long.Acquire(waiting, 1); err != nil {
+	if err := long.Acquire(waiting, 1); err != nil {
 		return h.pool.late(ctx, err)
 	}
-	h.held = h.pool.long
+	h.held = long
 	return nil
 }
 

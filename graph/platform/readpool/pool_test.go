@@ -112,8 +112,9 @@ func TestWaitsThatEnd(t *testing.T) {
 	})
 }
 
-// However many reads take long, they hold no slot: another is served at once. They go one at a time, and none waits for ever.
-func TestLongReadsHoldUpNoOther(t *testing.T) {
+// However many searches take long, they hold no slot: another is served at once, and a page that takes long as well does not wait for
+// them. They go one at a time, and none waits for ever.
+func TestLongSearchesHoldUpNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p := New(Config{})
@@ -126,7 +127,7 @@ func TestLongReadsHoldUpNoOther(t *testing.T) {
 				}
 				defer here.leave()
 				time.Sleep(soon)
-				if err := here.lengthen(context.Background()); err != nil {
+				if err := here.lengthen(context.Background(), true); err != nil {
 					late.Add(1)
 					return
 				}
@@ -138,12 +139,18 @@ func TestLongReadsHoldUpNoOther(t *testing.T) {
 		began := time.Now()
 		require.NoError(t, stay(p, "quick", make(chan string, 1)))
 		require.Equal(t, time.Second, time.Since(began))
+		page, err := p.enter(context.Background(), "page")
+		require.NoError(t, err)
+		began = time.Now()
+		require.NoError(t, page.lengthen(context.Background(), false))
+		require.Zero(t, time.Since(began))
+		page.leave()
 		time.Sleep(longestWait + 10*time.Second)
 		require.EqualValues(t, 8, done.Load()+late.Load())
 		require.Positive(t, late.Load())
 		require.GreaterOrEqual(t, done.Load(), int64(3))
 		require.Empty(t, p.callers)
 		require.True(t, p.slots.TryAcquire(Connections), "no slot is lost")
-		require.True(t, p.long.TryAcquire(LongConnections))
+		require.True(t, p.longSearch.TryAcquire(1) && p.longRead.TryAcquire(1))
 	})
 }
