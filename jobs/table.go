@@ -110,14 +110,14 @@ var table = []row{
 		return err
 	}),
 	every(time.Hour, "reconcile", maintenanceQueue, 30*time.Minute, ledgerReport),
-	// Moves inactive agents to the trash and on, which it does not until an operator activates the lifecycle, and clears the indexes of
-	// names of agents that were erased.
+	// Moves inactive agents to the trash and on, which it does not until an operator activates the lifecycle, and clears statistics and
+	// indexes of what was deleted.
 	every(time.Hour, "lifecycle", maintenanceQueue, 10*time.Minute, func(ctx context.Context, c Config) error {
 		done, err := c.Graph.Lifecycle.Run(ctx)
 		c.logCount(ctx, "inactive agents moved to the trash", done.Trashed)
 		c.logCount(ctx, "owners of agents in the trash notified", done.Notified)
 		c.logCount(ctx, "agents deleted", done.Deleted)
-		return errors.Join(err, c.Graph.Lifecycle.RebuildIndexes(ctx))
+		return errors.Join(err, c.Graph.Lifecycle.ClearTraces(ctx))
 	}),
 	// Makes an archive that an agent or its owner has asked for.
 	job(exportQueue, 50*time.Minute, func(ctx context.Context, c Config, args exports.Job) error {

@@ -66,6 +66,7 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	}
 	agent, peer := s.customer, s.contractor
 	s.own(agent, address)
+	s.own(peer, "peer@example.org")
 	s.send("PATCH", "/api/v1/bots/me", agent.Token, map[string]any{"display_name": marker, "bio": marker}).ok(http.StatusOK)
 	s.send("POST", "/api/v1/posts", agent.Token, map[string]any{"title": marker, "text": marker, "visibility": "public"}).ok(http.StatusCreated)
 	s.send("POST", "/api/v1/services", agent.Token, map[string]any{"title": marker, "description": marker}).ok(http.StatusCreated)
@@ -103,6 +104,9 @@ func TestAnAgentIsErasedAtItsRequest(t *testing.T) {
 	mails := s.Mails(address)
 	require.Equal(t, "Your agent on Stoa is to be erased", mails[len(mails)-1].Subject)
 	require.Contains(t, mails[len(mails)-1].Text, "/owner/keep/")
+
+	s.Exec("ANALYZE")
+	require.NotZero(t, s.sampled(address))
 
 	// Not before it is due.
 	s.Shift(7*24*time.Hour - time.Minute)

@@ -148,9 +148,18 @@ func OpenErasures(ctx context.Context, from *db.DB, most int64) ([]*OpenErasure,
 // readable are the indexes that hold names of agents or addresses of owners as they are.
 var readable = []string{"bots_by_name", "bot_owner_address", "email_challenge_address", "email_challenge_mailbox", "owner_emails_pkey"}
 
-// RebuildIndexes makes the readable indexes anew if an agent has been erased within three hours: PostgreSQL leaves what is deleted from
-// an index in its pages. Writes go on meanwhile. It may be stopped half-way and repeated. Only a job calls it, each hour.
-func (a *API) RebuildIndexes(ctx context.Context) error {
+// written are the tables with texts of agents and addresses of owners.
+const written = "bots, posts, tasks, services, responses, ratings, feedbacks, notices, orders, operations, attachments, webhooks, task_watches, " +
+	"bot_owners, owner_emails, email_challenges, restores, owner_requests, mails"
+
+// ClearTraces takes what was deleted from where PostgreSQL leaves it: the samples of texts in its statistics (a table that has become
+// empty keeps them until it has rows), and, if an agent has been erased within three hours, the pages of the readable indexes, which are
+// made anew while writes go on. It may be stopped half-way and repeated. Only a job calls it, each hour.
+func (a *API) ClearTraces(ctx context.Context) error {
+	ctx = db.Patient(ctx)
+	if _, err := a.DB.SQL.ExecContext(ctx, "ANALYZE "+written); err != nil {
+		return err
+	}
 	due, err := db.Column[bool](ctx, a.DB.SQL, named("erased_lately"))
 	if err != nil || !due[0] {
 		return err
@@ -158,7 +167,7 @@ func (a *API) RebuildIndexes(ctx context.Context) error {
 	for _, index := range readable {
 		// An attempt that failed leaves an index of that name.
 		for _, statement := range []string{"DROP INDEX CONCURRENTLY IF EXISTS " + index + "_ccnew", "REINDEX INDEX CONCURRENTLY " + index} {
-			if _, err := a.DB.SQL.ExecContext(db.Patient(ctx), statement); err != nil {
+			if _, err := a.DB.SQL.ExecContext(ctx, statement); err != nil {
 				return err
 			}
 		}
