@@ -47,7 +47,7 @@ var forbidden = []struct{ folder, imported, reason string }{
 	{"rest", "ent", "rest knows the domains' cards, not the tables"},
 	{"rest", "jobs", "transports do not know jobs"},
 	{"jobs", "rest", "jobs do not know transports"},
-	{"graph", "rest", "what must hold for REST is in the method"},
+	{"graph", "rest", "what must hold for REST is in the method"}, // but for the formats that a client reads (rest/client)
 	{"cmd/stoa/sample", "graph", "its agents know the server from outside only"},
 	{"cmd/stoa/agentcli", "graph", "an agent knows the server from outside only"},
 	{"cmd/stoa/doctor", "graph", "the doctor knows the server from outside only"},
@@ -114,7 +114,7 @@ func TestArrows(t *testing.T) {
 				t.Errorf("%s imports %s, which is for tests", from, to)
 			}
 			for _, rule := range forbidden {
-				if inside(from, rule.folder) && inside(to, rule.imported) {
+				if inside(from, rule.folder) && inside(to, rule.imported) && !(rule.folder == "graph" && inside(to, "rest/client")) {
 					t.Errorf("%s imports %s: %s", from, to, rule.reason)
 				}
 			}

@@ -224,7 +224,7 @@ func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 		Webhooks:     p.settings.sender(),
 	}
 	if targets := p.settings.targets(); len(targets) > 0 {
-		config.Witnesses = logWitnesses{witness.NewSubmitter(targets)}
+		config.Witnesses = witness.NewSubmitter(targets)
 	}
 	if p.mail != nil {
 		config.Mail, config.MailFrom = p.mail.mailer, p.mail.from

@@ -9,13 +9,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"golang.org/x/mod/sumdb/note"
-	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sys/unix"
 
-	"stoa/graph/keylog"
 	"stoa/graph/platform/httpserver"
-	clientlog "stoa/rest/client/keylog"
 	"stoa/rest/client/keylog/witness"
 )
 
@@ -115,37 +111,4 @@ func (s witnessSettings) Validate() error {
 func (s witnessSettings) targets() []witness.Target {
 	targets, _ := witness.ParseTargets(s.Witnesses) // Validate has read them
 	return targets
-}
-
-// logWitnesses are the witnesses as the key log has them.
-type logWitnesses struct{ *witness.Submitter }
-
-func (w logWitnesses) Submit(
-	ctx context.Context, to []string, signed []byte, prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error),
-) []keylog.Cosigned {
-	answers := w.Submitter.Submit(ctx, signed, prove, to...)
-	made := make([]keylog.Cosigned, len(answers))
-	for i, answer := range answers {
-		differs := errors.Is(answer.Err, witness.ErrAhead) || errors.Is(answer.Err, witness.ErrForked)
-		made[i] = keylog.Cosigned{Witness: answer.Witness, Line: answer.Line, Err: answer.Err, Differs: differs}
-	}
-	return made
-}
-
-func (w logWitnesses) Heads(ctx context.Context, log []string) []keylog.Shown {
-	keys := make([]note.Verifier, 0, len(log))
-	for _, vkey := range log {
-		if key, err := clientlog.ParseLogKey(vkey); err == nil { // the log has made them
-			keys = append(keys, key)
-		}
-	}
-	heads := w.Submitter.Heads(ctx, keys...)
-	shown := make([]keylog.Shown, len(heads))
-	for i, kept := range heads {
-		shown[i] = keylog.Shown{Witness: kept.Witness, Err: kept.Err}
-		if kept.Head != nil {
-			shown[i].Note = kept.Head.Note
-		}
-	}
-	return shown
 }

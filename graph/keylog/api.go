@@ -11,7 +11,7 @@
 // Ed25519 is deterministic, so every process signs alike. No process signs a head that does not continue the greatest one that
 // was signed, which is kept in memory and in a file that is in no backup (keeper.go), nor one that a witness has signed and shows
 // (witnesses.go): after a restore or a failover that lost entries nothing is signed or appended until an operator begins a new epoch
-// (epoch.go).
+// (sequence.go).
 package keylog
 
 import (
@@ -19,13 +19,16 @@ import (
 	"database/sql"
 	"embed"
 	"errors"
+	"fmt"
 	"sync"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
 	"stoa/graph/platform/metrics"
+	"stoa/graph/platform/page"
 	"stoa/graph/platform/readpool"
 )
 
@@ -99,4 +102,55 @@ func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 		return nil, err
 	}
 	return []metrics.Value{behind, forked, size, waiting}, nil
+}
+
+// Published describes the log in /.well-known/stoa-keys.json (§12.2).
+type Published struct {
+	Origin    string   `json:"origin"`
+	URL       string   `json:"url"`
+	Vkeys     []string `json:"vkeys"`
+	Witnesses []string `json:"witnesses"`
+	Epochs    []Ended  `json:"epochs"`
+}
+
+// Ended is an epoch that has ended: what was left of it then, and why it ended.
+type Ended struct {
+	Origin  string    `json:"origin" db:"origin"`
+	Size    int64     `json:"size" db:"size"`
+	Root    []byte    `json:"root" db:"root"`
+	EndedAt time.Time `json:"ended_at" db:"ended_at"`
+	Reason  string    `json:"reason" db:"reason"`
+	Epoch   int       `json:"-" db:"epoch"`
+}
+
+// Published returns what anyone may know of the log: its name, address and keys, the present one first, and the epochs that
+// have ended. It is nil before the log has begun. Faults: rate_limited.
+func (a *API) Published(ctx context.Context) (*Published, error) {
+	return readpool.Read(ctx, a.Reads.Run, false, a.published)
+}
+
+func (a *API) published(ctx context.Context, q db.Querier) (*Published, error) {
+	head, err := present(ctx, q)
+	if errors.Is(err, errNotBegun) {
+		return nil, nil //nolint:nilnil // the caller publishes null
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, vkeys, err := a.signers(ctx, q, head.Origin)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := db.All[Ended](ctx, q, named("ended_heads"))
+	if err != nil {
+		return nil, err
+	}
+	p := &Published{
+		Origin: head.Origin, URL: fmt.Sprintf("%s/log/%d", a.Origin, head.Epoch), Vkeys: vkeys,
+		Witnesses: []string{}, Epochs: page.Map(ended, func(e *Ended) Ended { return *e }),
+	}
+	if a.Witnesses != nil {
+		p.Witnesses = append(p.Witnesses, a.Witnesses.Keys()...)
+	}
+	return p, nil
 }

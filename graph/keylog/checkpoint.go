@@ -2,15 +2,18 @@ package keylog
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
 	"fmt"
 
+	"github.com/lib/pq"
 	"golang.org/x/mod/sumdb/note"
 	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	format "stoa/rest/client/keylog"
 )
 
 // Checkpoint returns the signed head of the present epoch, with the lines of the witnesses that have signed it (§12.2). Anyone
@@ -61,7 +64,7 @@ func (a *API) signedNote(ctx context.Context, q db.Querier, head Head) ([]byte, 
 	if err != nil {
 		return nil, err
 	}
-	signed, err := note.Sign(&note.Note{Text: head.text()}, signers...)
+	signed, err := note.Sign(&note.Note{Text: head.checkpoint().Text()}, signers...)
 	if err != nil {
 		return nil, fmt.Errorf("keylog: %w", err)
 	}
@@ -143,3 +146,169 @@ func broken(err error) error {
 }
 
 func encoded(hash tlog.Hash) string { return base64.StdEncoding.EncodeToString(hash[:]) }
+
+// proven makes proofs of entries. A proof is by the head with the most lines of witnesses that has the entry, since the present head
+// has none for a moment after each growth, and an agent that demands a quorum believes a proof with them at once. That an earlier
+// head proves an entry is as good: the present one continues it (consistency).
+type proven struct {
+	api      *API
+	ctx      context.Context //nolint:containedctx // it lives for one call
+	on       db.Querier
+	tree     reader // of the present head
+	present  Head
+	signed   []byte       // the present head
+	cosigned []*cosigned  // in the order in which they are to be used
+	notes    []signedHead // of those that were used
+}
+
+// cosigned is a head with the lines of witnesses.
+type cosigned struct {
+	Size  int64          `db:"size"`
+	Lines pq.StringArray `db:"lines"`
+}
+
+// signedHead is a head with all its signatures.
+type signedHead struct {
+	Head
+
+	signed []byte
+}
+
+// provenBy returns what proves entries of the present head. Faults as Prove.
+func (a *API) provenBy(ctx context.Context, on db.Querier, present Head) (*proven, error) {
+	signed, err := a.sign(ctx, on, present)
+	if err != nil {
+		return nil, err
+	}
+	cosigned, err := db.All[cosigned](ctx, on, named("most_cosigned"), present.Epoch, present.Size)
+	return &proven{api: a, ctx: ctx, on: on, tree: hashesOf(ctx, on, present), present: present, signed: signed, cosigned: cosigned}, err
+}
+
+// head returns the head by which an entry is proven.
+func (p *proven) head(index int64) (signedHead, error) {
+	for _, found := range p.cosigned {
+		if found.Size <= index {
+			continue
+		}
+		if found.Size == p.present.Size {
+			break
+		}
+		for _, made := range p.notes {
+			if made.Size == found.Size {
+				return made, nil
+			}
+		}
+		root, err := tlog.TreeHash(found.Size, p.tree)
+		if err != nil {
+			return signedHead{}, broken(err)
+		}
+		head := Head{Epoch: p.present.Epoch, Origin: p.present.Origin, Size: found.Size, Root: root[:]}
+		signed, err := p.api.signedNote(p.ctx, p.on, head)
+		made := signedHead{head, withLines(signed, found.Lines)}
+		p.notes = append(p.notes, made)
+		return made, err
+	}
+	return signedHead{p.present, p.signed}, nil
+}
+
+// include returns the proof of an entry, as a file of C2SP's tlog-proof.
+func (p *proven) include(index int64) ([]byte, error) {
+	head, err := p.head(index)
+	if err != nil {
+		return nil, err
+	}
+	hashes, err := tlog.ProveRecord(head.Size, index, p.tree)
+	if err != nil {
+		return nil, broken(err)
+	}
+	return []byte(format.Proof{Index: index, Hashes: hashes, Checkpoint: head.signed}.Text()), nil
+}
+
+// Name names the present log: its origin, and the hash of its present key in hex, as the log's vkey has both. A log that has not begun
+// has the name with which it will begin.
+func (a *API) Name(ctx context.Context, q db.Querier) (name, keyHash string, err error) {
+	head, err := present(ctx, q)
+	switch {
+	case errors.Is(err, errNotBegun):
+		head.Origin = format.Origin(hostname(a.Origin), 1)
+	case err != nil:
+		return "", "", err
+	}
+	key, err := a.SigningKey(ctx, q, PurposeLog)
+	if err != nil {
+		return "", "", err
+	}
+	s, err := format.NewLogSigner(head.Origin, key)
+	if err != nil {
+		return "", "", err
+	}
+	return head.Origin, fmt.Sprintf("%08x", s.KeyHash()), nil
+}
+
+// SigningKey returns the present key of a purpose.
+func (a *API) SigningKey(ctx context.Context, q db.Querier, purpose string) (ed25519.PrivateKey, error) {
+	numbers, err := db.Column[int](ctx, q, named("present_key"), purpose)
+	if err != nil {
+		return nil, err
+	}
+	if len(numbers) != 1 {
+		return nil, fmt.Errorf("keylog: %d present keys for %q", len(numbers), purpose)
+	}
+	return a.PrivateKey(purpose, numbers[0]), nil
+}
+
+// Proofs returns the proofs that entries are in the present log, as files of C2SP's tlog-proof. It returns none while the log's head is
+// not signed (ErrBehind, ErrForked), and none above the head.
+func (a *API) Proofs(ctx context.Context, indexes []int64) (proofs map[int64]string, err error) {
+	proofs = make(map[int64]string)
+	if len(indexes) == 0 {
+		return proofs, nil
+	}
+	err = atHead(ctx, a.DB.SQL, func(head Head) error {
+		made, err := a.provenBy(ctx, a.DB.SQL, head)
+		if err != nil {
+			return err
+		}
+		for _, index := range indexes {
+			if index >= head.Size {
+				continue
+			}
+			proof, err := made.include(index)
+			if err != nil {
+				return err
+			}
+			proofs[index] = string(proof)
+		}
+		return nil
+	})
+	if unsigned(err) {
+		return make(map[int64]string), nil
+	}
+	return proofs, err
+}
+
+// KeyIndex returns the index of a key's entry in the present log, nil until the log has it.
+func (a *API) KeyIndex(ctx context.Context, purpose string, number int) (*int64, error) {
+	found, err := db.Column[int64](ctx, a.DB.SQL, named("index_of"), subjectOf(a.keyEntry(purpose, number)))
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
+}
+
+// PresentCheckpoint returns the signed head of the present log, nil while it is not signed.
+func (a *API) PresentCheckpoint(ctx context.Context) (signed []byte, err error) {
+	err = atHead(ctx, a.DB.SQL, func(head Head) (err error) {
+		signed, err = a.sign(ctx, a.DB.SQL, head)
+		return err
+	})
+	if unsigned(err) {
+		return nil, nil
+	}
+	return signed, err
+}
+
+// unsigned reports whether an error says that the present head is not signed. The metrics say why.
+func unsigned(err error) bool {
+	return errors.Is(err, ErrBehind) || errors.Is(err, ErrForked) || errors.Is(err, errNotBegun)
+}

@@ -3,21 +3,19 @@ package keylog
 import (
 	"bytes"
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	"golang.org/x/mod/sumdb/tlog"
 	"golang.org/x/sys/unix"
 
 	"stoa/graph/platform/db"
+	"stoa/rest/client/durable"
+	format "stoa/rest/client/keylog"
 )
 
 // Why a head is not signed.
@@ -129,7 +127,7 @@ func (k *Keeper) locked(change func(kept *Head) error) error {
 
 func (k *Keeper) replace(head Head, note []byte) error {
 	if k.path != "" {
-		if err := replaceFile(k.path, note); err != nil {
+		if err := durable.WriteFile(k.path, note); err != nil {
 			return err
 		}
 	}
@@ -160,54 +158,18 @@ func lockFile(path string) (unlock func(), err error) {
 	}, nil
 }
 
-// replaceFile puts a text in place of a file's. After a crash the file holds one of the two.
-func replaceFile(path string, text []byte) error {
-	folder := filepath.Dir(path)
-	draft, err := os.CreateTemp(folder, filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(draft.Name()) // it has another name if all went well
-	_, err = draft.Write(text)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(draft.Name(), path); err != nil {
-		return err
-	}
-	in, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	return errors.Join(in.Sync(), in.Close())
+// checkpoint is the head as the format of the log has it, parseHead the head of a checkpoint, from the beginning of a note.
+func (h Head) checkpoint() format.Checkpoint {
+	return format.Checkpoint{Origin: h.Origin, Size: h.Size, Root: tlog.Hash(h.Root)}
 }
 
-// text is the head as a checkpoint has it.
-func (h Head) text() string {
-	return fmt.Sprintf("%s\n%d\n%s\n", h.Origin, h.Size, base64.StdEncoding.EncodeToString(h.Root))
-}
-
-var errNoHead = errors.New("no head of a key log")
-
-// parseHead reads what text wrote, from the beginning of a note.
 func parseHead(note []byte) (Head, error) {
-	lines := bytes.SplitN(note, []byte("\n"), 4)
-	if len(lines) < 4 {
-		return Head{}, errNoHead
-	}
-	size, err := strconv.ParseInt(string(lines[1]), 10, 64)
+	c, err := format.ParseCheckpoint(string(note))
 	if err != nil {
-		return Head{}, errNoHead
+		return Head{}, err
 	}
-	root, err := base64.StdEncoding.DecodeString(string(lines[2]))
-	if err != nil || len(root) != tlog.HashSize {
-		return Head{}, errNoHead
-	}
-	h := Head{Origin: string(lines[0]), Size: size, Root: root}
-	if _, h.Epoch = hostOf(h.Origin); h.Epoch == 0 || !strings.HasPrefix(string(note), h.text()) {
-		return Head{}, errNoHead
-	}
-	return h, nil
+	_, epoch, err := format.HostOf(c.Origin)
+	return Head{epoch, c.Origin, c.Size, c.Root[:]}, err
 }
 
 // continues returns ErrBehind or ErrForked unless a head of the database continues all that are kept as signed.

@@ -2,15 +2,21 @@ package keylog
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/lib/pq"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/graph/platform/db"
+	format "stoa/rest/client/keylog"
 )
 
 // batch is how many rows of the queue one run appends at most.
@@ -19,7 +25,7 @@ const batch = 4096
 // queued is a row of the queue.
 type queued struct {
 	ID         int64         `db:"id"`
-	Type       int           `db:"type"`
+	Type       format.Type   `db:"type"`
 	Label      []byte        `db:"label"`
 	Commitment []byte        `db:"commitment"`
 	SubjectID  uuid.NullUUID `db:"subject_id"`
@@ -61,7 +67,7 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 	taken, subjects := make([]int64, len(rows)), make([]uuid.UUID, 0, len(rows))
 	for i, r := range rows {
 		taken[i] = r.ID
-		if r.Type == int(typeAgent) {
+		if r.Type == format.TypeAgent {
 			subjects = append(subjects, r.SubjectID.UUID)
 		}
 	}
@@ -75,14 +81,17 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 	for _, found := range agents {
 		byID[found.ID] = found
 	}
-	host, _ := hostOf(head.Origin)
+	host, _, err := format.HostOf(head.Origin)
+	if err != nil {
+		return 0, err
+	}
 	var (
 		entries [][]byte
 		opened  openings
 	)
 	for _, r := range rows {
-		raw, salt := entry(byte(r.Type), r.Label, r.Commitment), r.Salt
-		if r.Type == int(typeAgent) {
+		raw, salt := slices.Concat([]byte{byte(r.Type)}, r.Label, r.Commitment), r.Salt
+		if r.Type == format.TypeAgent {
 			waiting := byID[r.SubjectID.UUID]
 			if waiting == nil {
 				continue // it is in the log already, where no label may occur twice
@@ -90,7 +99,7 @@ func appendQueued(ctx context.Context, q db.Querier, head Head, rows []*queued) 
 			delete(byID, r.SubjectID.UUID)
 			raw, salt = waiting.entry(host)
 		}
-		if r.Type == int(typeKey) {
+		if r.Type == format.TypeKey {
 			r.SubjectID = uuid.NullUUID{UUID: subjectOf(raw), Valid: true}
 		}
 		if r.SubjectID.Valid {
@@ -135,7 +144,7 @@ func (o *openings) write(ctx context.Context, q db.Querier) error {
 
 // begin begins the log, unless it has begun: its first entries are the keys of the server.
 func (a *API) begin(ctx context.Context, tx *db.Tx) error {
-	head := Head{Epoch: 1, Origin: origin(hostname(a.Origin), 1)}
+	head := Head{Epoch: 1, Origin: format.Origin(hostname(a.Origin), 1)}
 	added, err := tx.SQL.ExecContext(ctx, named("add_head").Text, head.Epoch, head.Origin)
 	if err != nil {
 		return err
@@ -164,4 +173,102 @@ func hostname(origin string) string {
 		return u.Host
 	}
 	return "localhost"
+}
+
+// subjectOf is the subject of a key's entry in log_openings: the beginning of the entry's hash.
+func subjectOf(entry []byte) uuid.UUID {
+	sum := sha256.Sum256(entry)
+	return uuid.UUID(sum[:16])
+}
+
+// agent holds the fields that the entry of an agent is made of. Its key is empty if the agent is deleted.
+type agent struct {
+	ID        uuid.UUID `db:"id"`
+	Handle    string    `db:"handle"`
+	Key       string    `db:"key"`
+	CreatedAt time.Time `db:"created_at"`
+}
+
+// entry returns the agent's entry in the log of a host, and the salt that opens it. The commitment of a deleted agent says
+// nothing, and the salt is nil.
+func (a *agent) entry(host string) (raw, salt []byte) {
+	if a.Key == "" {
+		entry := format.Entry{Type: format.TypeAgent, Label: format.AgentLabel(host, a.Handle)}
+		_, _ = rand.Read(entry.Commitment[:]) // it never fails
+		return entry.Bytes(), nil
+	}
+	salt = make([]byte, format.SaltSize)
+	_, _ = rand.Read(salt)
+	at := a.CreatedAt.UTC().Format("2006-01-02T15:04:05.000000Z") // as the card has it
+	return format.Agent{ID: a.ID.String(), Handle: a.Handle, Key: a.Key, CreatedAt: at}.Entry(host, salt).Bytes(), salt
+}
+
+// copied is how many entries NewEpoch copies at a time.
+const copied = 16 * tileWidth
+
+// NewEpoch ends the present epoch and begins the next one, whose first entry names the former origin and root; the former
+// entries follow in their order, and then what waits in the queue. signed is the greatest head that was signed, nil if that is
+// unknown: the new epoch follows its, too, and the reason names the loss. It returns the new head, or nil if the log has not
+// begun. Only operators' commands call it, on a pool whose statements may take long.
+func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*Head, error) {
+	present, err := db.All[Head](ctx, q, named("wait_for_head"))
+	if err != nil || len(present) == 0 {
+		return nil, err
+	}
+	former := *present[0]
+	host, _, err := format.HostOf(former.Origin)
+	if err != nil {
+		return nil, err
+	}
+	next := Head{Epoch: former.Epoch + 1}
+	if signed != nil {
+		next.Epoch = max(next.Epoch, signed.Epoch+1)
+		if signed.exceeds(former) {
+			reason += fmt.Sprintf(" (%s was signed with %d entries, and %d are left)", signed.Origin, signed.Size, former.Size)
+		}
+	}
+	next.Origin = format.Origin(host, next.Epoch)
+	if _, err := q.ExecContext(ctx, named("end_head").Text, former.Epoch, reason); err != nil {
+		return nil, err
+	}
+	added, err := q.ExecContext(ctx, named("add_head").Text, next.Epoch, next.Origin)
+	if err != nil {
+		return nil, err
+	}
+	if n, err := added.RowsAffected(); err != nil || n != 1 {
+		return nil, errors.Join(err, fmt.Errorf("keylog: there is an epoch %d already", next.Epoch))
+	}
+	tree, check := new(edge), new(edge)
+	first := [][]byte{format.EpochEntry(former.Origin, tlog.Hash(former.Root)).Bytes()}
+	for done := int64(-1); done < former.Size; {
+		entries, at := first, int64(0)
+		if done >= 0 {
+			if entries, err = db.Column[[]byte](ctx, q, named("list_entries"), former.Epoch, done, min(done+copied, former.Size)); err != nil {
+				return nil, err
+			}
+			if len(entries) == 0 {
+				break
+			}
+			at = done + 1
+			for _, raw := range entries {
+				check.append(raw)
+			}
+		}
+		for _, raw := range entries {
+			tree.append(raw)
+		}
+		if err := tree.write(ctx, q, next.Epoch, at, entries); err != nil {
+			return nil, err
+		}
+		done += int64(len(entries))
+	}
+	if check.size != former.Size || former.Size > 0 && check.root() != tlog.Hash(former.Root) {
+		return nil, fmt.Errorf("keylog: %w: %s", errDiffers, former.Origin)
+	}
+	if _, err := q.ExecContext(ctx, named("move_openings").Text); err != nil {
+		return nil, err
+	}
+	root := tree.root()
+	next.Size, next.Root = tree.size, root[:]
+	return &next, nil
 }

@@ -5,19 +5,19 @@ import (
 	"crypto/ed25519"
 	"crypto/hkdf"
 	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"strconv"
 
 	"golang.org/x/mod/sumdb/note"
 
 	"stoa/graph/platform/db"
+	format "stoa/rest/client/keylog"
 )
 
 // The purposes of the server's keys.
 const (
-	PurposeLog      = "log"
-	PurposeReceipts = "receipts"
+	PurposeLog      = format.PurposeLog
+	PurposeReceipts = format.PurposeReceipts
 )
 
 // PrivateKey derives a key of the server: each process of an installation derives the same. It panics without the
@@ -35,27 +35,8 @@ func (a *API) PrivateKey(purpose string, number int) ed25519.PrivateKey {
 
 // keyEntry is the entry of a key of the server.
 func (a *API) keyEntry(purpose string, number int) []byte {
-	return entry(typeKey, digest(purpose), a.PrivateKey(purpose, number)[ed25519.SeedSize:])
-}
-
-// signer signs as a log. vkey is its public key as verifiers of signed notes take it.
-type signer struct {
-	note.Signer
-
-	vkey string
-}
-
-// newSigner makes the library's signer, which takes its key as a text.
-func newSigner(origin string, key ed25519.PrivateKey) (signer, error) {
-	vkey, err := note.NewEd25519VerifierKey(origin, ed25519.PublicKey(key[ed25519.SeedSize:]))
-	if err != nil {
-		return signer{}, err
-	}
-	const ed25519Key, hashSize = 1, 8
-	hash := vkey[len(origin)+1:][:hashSize]
-	private := base64.StdEncoding.EncodeToString(append([]byte{ed25519Key}, key.Seed()...))
-	made, err := note.NewSigner("PRIVATE+KEY+" + origin + "+" + hash + "+" + private)
-	return signer{made, vkey}, err
+	entry, _ := format.KeyEntry(purpose, a.PrivateKey(purpose, number)[ed25519.SeedSize:]) // it has the size of a key
+	return entry.Bytes()
 }
 
 // signers returns those whose signatures a checkpoint carries, and their public keys: the present key, and those that retired less
@@ -66,11 +47,12 @@ func (a *API) signers(ctx context.Context, q db.Querier, origin string) (all []n
 		return nil, nil, err
 	}
 	for _, number := range numbers {
-		s, err := newSigner(origin, a.PrivateKey(PurposeLog, number))
+		private := a.PrivateKey(PurposeLog, number)
+		signer, err := format.NewLogSigner(origin, private)
 		if err != nil {
 			return nil, nil, fmt.Errorf("keylog: %w", err)
 		}
-		all, vkeys = append(all, s), append(vkeys, s.vkey)
+		all, vkeys = append(all, signer), append(vkeys, format.LogKey(origin, ed25519.PublicKey(private[ed25519.SeedSize:])))
 	}
 	return all, vkeys, nil
 }
@@ -93,6 +75,6 @@ func (a *API) RotateKey(ctx context.Context, tx *db.Tx, purpose string) (int, er
 		return 0, err
 	}
 	raw := a.keyEntry(purpose, number)
-	_, err = tx.SQL.ExecContext(ctx, named("add_queue").Text, int(typeKey), raw[1:1+sha256.Size], raw[1+sha256.Size:])
+	_, err = tx.SQL.ExecContext(ctx, named("add_queue").Text, int(format.TypeKey), raw[1:1+sha256.Size], raw[1+sha256.Size:])
 	return number, err
 }

@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/mod/sumdb/tlog"
 	"pgregory.net/rapid"
+
+	format "stoa/rest/client/keylog"
 )
 
 // stored is a tree as the library keeps it.
@@ -28,7 +30,7 @@ func (s stored) add(t require.TestingT, n int64, entry []byte) stored {
 }
 
 func entryOf(n int64) []byte {
-	return binary.BigEndian.AppendUint64(make([]byte, entrySize-8), uint64(n))
+	return binary.BigEndian.AppendUint64(make([]byte, format.EntrySize-8), uint64(n))
 }
 
 // requireSame compares an edge with the library's tree of the same size.

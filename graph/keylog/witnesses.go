@@ -4,8 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
+	"github.com/lib/pq"
 	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/graph/platform/db"
+	format "stoa/rest/client/keylog"
+	"stoa/rest/client/keylog/witness"
 )
 
 // Witnesses are those that sign the log (§12.4). What they return is verified: lines are of the witness, heads are also signed by the
@@ -15,30 +22,16 @@ type Witnesses interface {
 	Keys() []string
 	// Submit takes a signed head to some of them, named by their vkeys, at once. prove returns the proof that the tree of one size
 	// continues the smaller one.
-	Submit(
-		ctx context.Context, to []string, signed []byte, prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error),
-	) []Cosigned
+	Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []Cosigned
 	// Heads asks all of them at once which head of a log they signed last. The vkeys are of the log, and have one name.
 	Heads(ctx context.Context, log []string) []Shown
 }
 
-// Cosigned is the answer of a witness to a head.
-type Cosigned struct {
-	// Witness is its vkey, Line its line below the checkpoint, without its end.
-	Witness, Line string
-	// Err says why it has not signed; Differs that it names another head, which this one does not continue.
-	Err     error
-	Differs bool
-}
-
-// Shown is the head that a witness signed last.
-type Shown struct {
-	// Witness is its vkey, Note the signed head, nil if it has signed none.
-	Witness string
-	Note    []byte
-	// Err says why nothing is known.
-	Err error
-}
+// Cosigned is the answer of a witness to a head, Shown the head that it signed last.
+type (
+	Cosigned = witness.Cosigned
+	Shown    = witness.Shown
+)
 
 // AskWitnesses asks the witnesses for the last head that they signed, and keeps those that the database's does not continue: from then
 // on this process refuses to sign (ErrBehind, ErrForked), and so do others with its data folder if it is the greatest. It asks for
@@ -56,9 +49,12 @@ func (a *API) AskWitnesses(ctx context.Context) error {
 		return err
 	}
 	var failed error
-	host, _ := hostOf(head.Origin)
+	host, _, err := format.HostOf(head.Origin)
+	if err != nil {
+		return err
+	}
 	for epoch := head.Epoch; ; epoch++ {
-		_, vkeys, err := a.signers(ctx, a.DB.SQL, origin(host, epoch))
+		_, vkeys, err := a.signers(ctx, a.DB.SQL, format.Origin(host, epoch))
 		if err != nil {
 			return err
 		}
@@ -89,4 +85,88 @@ func (a *API) compare(ctx context.Context, shown Shown) error {
 		err = errors.Join(fmt.Errorf("witness %s has signed another head: %w", shown.Witness, err), a.Signed.Learn(signed, shown.Note))
 	}
 	return err
+}
+
+// The pauses after which a witness that did not sign is asked again: each is twice the last one.
+const (
+	firstPause   = time.Second
+	longestPause = time.Minute
+)
+
+// pause is how long a witness is left alone after it did not sign.
+type pause struct {
+	until  time.Time
+	length time.Duration
+}
+
+// Cosign submits the present head to the witnesses that have not signed it within the last hour, and stores their lines. A witness that
+// did not sign is asked again after 1 s, 2 s and so on up to a minute, also if the log has grown meanwhile. At most one call at a time
+// does anything. refused joins why witnesses did not sign, which costs their lines and nothing else. Only jobs call it.
+func (a *API) Cosign(ctx context.Context) (refused, err error) {
+	if a.Witnesses == nil || !a.cosigning.TryLock() {
+		return nil, nil
+	}
+	defer a.cosigning.Unlock()
+	head, err := present(ctx, a.DB.SQL)
+	if unsigned(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	due, err := a.dueWitnesses(ctx, head)
+	if err != nil || len(due) == 0 {
+		return nil, err
+	}
+	signed, err := a.sign(ctx, a.DB.SQL, head)
+	if unsigned(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var differing error
+	for _, answer := range a.Witnesses.Submit(ctx, due, signed, func(ctx context.Context, old, size int64) ([]tlog.Hash, error) {
+		return tlog.ProveTree(size, old, hashesOf(ctx, a.DB.SQL, head))
+	}) {
+		a.noteAnswer(answer)
+		switch {
+		case answer.Differs:
+			differing = errors.Join(differing, answer.Err)
+		case answer.Err != nil:
+			refused = errors.Join(refused, answer.Err)
+		default:
+			if _, err := a.DB.SQL.ExecContext(ctx, named("add_cosigned").Text, head.Epoch, head.Size, answer.Witness, answer.Line); err != nil {
+				return refused, err
+			}
+		}
+	}
+	if differing != nil {
+		if lost := a.AskWitnesses(ctx); lost != nil { // otherwise another process has submitted a later head
+			refused = errors.Join(refused, differing, lost)
+		}
+	}
+	_, err = a.DB.SQL.ExecContext(ctx, named("drop_cosigned").Text, head.Epoch, pq.StringArray(a.Witnesses.Keys()))
+	return refused, err
+}
+
+// dueWitnesses are those that are to be asked for their line of a head.
+func (a *API) dueWitnesses(ctx context.Context, head Head) ([]string, error) {
+	fresh, err := db.Column[string](ctx, a.DB.SQL, named("fresh_cosigned"), head.Epoch, head.Size)
+	return slices.DeleteFunc(slices.Clone(a.Witnesses.Keys()), func(witness string) bool {
+		return slices.Contains(fresh, witness) || time.Now().Before(a.pauses[witness].until)
+	}), err
+}
+
+// noteAnswer begins or ends the pauses of a witness.
+func (a *API) noteAnswer(answer Cosigned) {
+	if answer.Err == nil {
+		delete(a.pauses, answer.Witness)
+		return
+	}
+	if a.pauses == nil {
+		a.pauses = make(map[string]pause)
+	}
+	length := min(max(firstPause, 2*a.pauses[answer.Witness].length), longestPause)
+	a.pauses[answer.Witness] = pause{time.Now().Add(length), length}
 }

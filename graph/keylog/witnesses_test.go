@@ -20,6 +20,7 @@ import (
 	"stoa/graph/graphtest"
 	"stoa/graph/keylog"
 	"stoa/graph/platform/slack"
+	"stoa/rest/client/keylog/witness"
 )
 
 // others are the witnesses of a log, as strangers run them: a test says what they answer. Each is known by its name.
@@ -34,9 +35,7 @@ type others struct {
 
 func (o *others) Keys() []string { return o.names }
 
-func (o *others) Submit(
-	ctx context.Context, to []string, signed []byte, prove func(ctx context.Context, old, size int64) ([]tlog.Hash, error),
-) []keylog.Cosigned {
+func (o *others) Submit(ctx context.Context, to []string, signed []byte, prove witness.Prove) []keylog.Cosigned {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	size := strings.Split(string(signed), "\n")[1]

@@ -4,7 +4,6 @@ package keylogtest
 
 import (
 	"crypto/ed25519"
-	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -60,10 +59,6 @@ func (l *Log) Append(entry keylog.Entry) int64 {
 func (l *Log) Head(size int64) keylog.Checkpoint {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.head(size)
-}
-
-func (l *Log) head(size int64) keylog.Checkpoint {
 	if size < 0 {
 		size = int64(len(l.entries))
 	}
@@ -83,25 +78,14 @@ func (l *Log) Witness(size int64, witnesses ...note.Signer) {
 	l.proving, l.witnesses = size, witnesses
 }
 
-// prove returns the proof of an entry that a server shows.
-func (l *Log) prove(index, size int64) keylog.Proof {
-	l.mu.Lock()
-	proving, witnesses := l.proving, l.witnesses
-	l.mu.Unlock()
-	if index >= proving {
-		return l.Proof(index, size)
-	}
-	proof := l.Proof(index, proving)
-	proof.Checkpoint = l.Checkpoint(proving, witnesses...)
-	return proof
-}
-
 // Proof returns the proof of an entry in the tree of that size.
-func (l *Log) Proof(index, size int64) keylog.Proof {
-	checkpoint := l.Checkpoint(size)
+func (l *Log) Proof(index, size int64) keylog.Proof { return l.proof(index, l.Head(size).Size) }
+
+func (l *Log) proof(index, size int64, witnesses ...note.Signer) keylog.Proof {
+	checkpoint := l.Checkpoint(size, witnesses...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return keylog.Proof{Index: index, Checkpoint: checkpoint, Hashes: must(tlog.ProveRecord(l.head(size).Size, index, l))}
+	return keylog.Proof{Index: index, Checkpoint: checkpoint, Hashes: must(tlog.ProveRecord(size, index, l))}
 }
 
 // Consistency returns the proof that the tree of one size continues the smaller one.
@@ -115,10 +99,9 @@ func (l *Log) Consistency(older, newer int64) []tlog.Hash {
 }
 
 // Tile returns a tile of entries with that width.
-func (l *Log) Tile(n int64, width int) []byte {
+func (l *Log) Tile(n int64, width int) (tile []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var tile []byte
 	for _, entry := range l.entries[n*keylog.TileWidth:][:width] {
 		tile = keylog.AppendEntry(tile, entry)
 	}
@@ -130,40 +113,40 @@ func (l *Log) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	size := l.Head(-1).Size
 	_, epoch, _ := strings.Cut(l.Origin, "/log/")
 	path := strings.TrimPrefix(r.URL.Path, "/log/"+epoch+"/")
+	index, isProof := strings.CutPrefix(path, "proof/")
+	if !isProof {
+		index = r.FormValue("old")
+	}
+	number, err := strconv.ParseInt(index, 10, 64)
 	switch {
 	case path == "checkpoint":
 		_, _ = w.Write(l.Checkpoint(-1))
-	case path == "consistency":
-		old, err := strconv.ParseInt(r.FormValue("old"), 10, 64)
-		if err != nil || old > size {
-			http.Error(w, "old", http.StatusNotFound)
-			return
-		}
-		hashes := make([]string, 0)
-		for _, hash := range l.Consistency(old, size) {
-			hashes = append(hashes, base64.StdEncoding.EncodeToString(hash[:]))
-		}
+		return
+	case path == "consistency" && err == nil && number <= size:
 		_, _ = w.Write(must(json.Marshal(map[string]any{
-			"old_size": old, "size": size, "hashes": hashes, "checkpoint": string(l.Checkpoint(size)),
+			"old_size": number, "size": size, "hashes": append([]tlog.Hash{}, l.Consistency(number, size)...),
+			"checkpoint": string(l.Checkpoint(size)),
 		})))
-	case strings.HasPrefix(path, "proof/"):
-		index, err := strconv.ParseInt(strings.TrimPrefix(path, "proof/"), 10, 64)
-		if err != nil || index < 0 || index >= size {
-			http.Error(w, "index", http.StatusNotFound)
-			return
+		return
+	case isProof && err == nil && number >= 0 && number < size:
+		l.mu.Lock()
+		proving, witnesses := l.proving, l.witnesses
+		l.mu.Unlock()
+		if number >= proving {
+			proving, witnesses = size, nil
 		}
-		_, _ = w.Write([]byte(l.prove(index, size).Text()))
-	default:
-		for n := int64(0); n*keylog.TileWidth < size; n++ {
-			for width := 1; width <= keylog.TileWidth && n*keylog.TileWidth+int64(width) <= size; width++ {
-				if path == keylog.EntriesPath(n, width) {
-					_, _ = w.Write(l.Tile(n, width))
-					return
-				}
+		_, _ = w.Write([]byte(l.proof(number, proving, witnesses...).Text()))
+		return
+	}
+	for n := int64(0); n*keylog.TileWidth < size; n++ {
+		for width := 1; width <= keylog.TileWidth && n*keylog.TileWidth+int64(width) <= size; width++ {
+			if path == keylog.EntriesPath(n, width) {
+				_, _ = w.Write(l.Tile(n, width))
+				return
 			}
 		}
-		http.NotFound(w, r)
 	}
+	http.NotFound(w, r)
 }
 
 func must[T any](value T, err error) T {

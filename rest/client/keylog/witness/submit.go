@@ -3,14 +3,14 @@ package witness
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -87,6 +87,8 @@ type Cosigned struct {
 	Line string
 	// Err is ErrAhead, ErrForked, or says why there is no line.
 	Err error
+	// Differs reports whether it is one of the two: the witness names another head, which this one does not continue.
+	Differs bool
 }
 
 // Submitter takes the heads of a log to its witnesses. It is safe for concurrent use.
@@ -115,28 +117,37 @@ func (s *Submitter) Keys() []string {
 	return keys
 }
 
-// Submit takes a signed head to all witnesses at once, or to those of these vkeys, and waits 2 s for each at most. The lines that it
-// returns are verified.
-func (s *Submitter) Submit(ctx context.Context, signed []byte, prove Prove, to ...string) []Cosigned {
-	targets := s.targets
-	if len(to) > 0 {
-		targets = slices.DeleteFunc(slices.Clone(targets), func(t Target) bool { return !slices.Contains(to, t.Key) })
-	}
-	answers := make([]Cosigned, len(targets))
+// Submit takes a signed head to the witnesses of some vkeys at once, and waits 2 s for each at most. The lines that it returns are
+// verified.
+func (s *Submitter) Submit(ctx context.Context, to []string, signed []byte, prove Prove) []Cosigned {
+	targets := slices.DeleteFunc(slices.Clone(s.targets), func(t Target) bool { return !slices.Contains(to, t.Key) })
+	return ask(ctx, targets, func(ctx context.Context, target Target) Cosigned {
+		line, err := s.submit(ctx, target, signed, prove)
+		return Cosigned{target.Key, line, target.named(err), errors.Is(err, ErrAhead) || errors.Is(err, ErrForked)}
+	})
+}
+
+// ask asks witnesses at once, and waits 2 s for each at most.
+func ask[Answer any](ctx context.Context, targets []Target, one func(context.Context, Target) Answer) []Answer {
+	answers := make([]Answer, len(targets))
 	var all sync.WaitGroup
 	for i, target := range targets {
 		all.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, submitTimeout)
 			defer cancel()
-			line, err := s.submit(ctx, target, signed, prove)
-			if err != nil {
-				err = fmt.Errorf("witness %s: %w", target.verifier.Name(), err)
-			}
-			answers[i] = Cosigned{target.Key, line, err}
+			answers[i] = one(ctx, target)
 		})
 	}
 	all.Wait()
 	return answers
+}
+
+// named names the witness in an error of it.
+func (t Target) named(err error) error {
+	if err != nil {
+		err = fmt.Errorf("witness %s: %w", t.verifier.Name(), err)
+	}
+	return err
 }
 
 func (s *Submitter) submit(ctx context.Context, target Target, signed []byte, prove Prove) (line string, err error) {
@@ -210,63 +221,121 @@ func (s *Submitter) do(ctx context.Context, method, address string, body []byte)
 	return response.StatusCode, answer, err
 }
 
-// Kept is the last head of a log that one witness has signed.
-type Kept struct {
+// Shown is the last head of a log that one witness has signed.
+type Shown struct {
 	// Witness is the vkey of the witness.
 	Witness string
-	// Head is nil if the witness has signed none.
-	Head *keylog.Witnessed
+	// Note is the signed head; nil if the witness has signed none.
+	Note []byte
 	// Err says why nothing is known.
 	Err error
 }
 
 // Heads asks all witnesses at once which head of a log they signed last, and waits 2 s for each at most. Heads that it returns
-// are signed by a key of the log and by the witness. All keys of the log have its origin as their name.
-func (s *Submitter) Heads(ctx context.Context, log ...note.Verifier) []Kept {
-	kept := make([]Kept, len(s.targets))
-	var all sync.WaitGroup
-	for i, target := range s.targets {
-		all.Go(func() {
-			ctx, cancel := context.WithTimeout(ctx, submitTimeout)
-			defer cancel()
-			head, err := s.head(ctx, target, log)
-			if err != nil {
-				err = fmt.Errorf("witness %s: %w", target.verifier.Name(), err)
-			}
-			kept[i] = Kept{target.Key, head, err}
-		})
-	}
-	all.Wait()
-	return kept
+// are signed by a key of the log and by the witness. The vkeys are of the log, and have its origin as their name.
+func (s *Submitter) Heads(ctx context.Context, log []string) []Shown {
+	return ask(ctx, s.targets, func(ctx context.Context, target Target) Shown {
+		head, err := s.head(ctx, target, log)
+		return Shown{target.Key, head, target.named(err)}
+	})
 }
 
-func (s *Submitter) head(ctx context.Context, target Target, log []note.Verifier) (*keylog.Witnessed, error) {
-	if len(log) == 0 {
+func (s *Submitter) head(ctx context.Context, target Target, log []string) ([]byte, error) {
+	var keys []note.Verifier
+	for _, vkey := range log {
+		key, err := keylog.ParseLogKey(vkey)
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, key)
+	}
+	if len(keys) == 0 {
 		return nil, errors.New("the log has no keys")
 	}
-	sum := sha256.Sum256([]byte(log[0].Name()))
-	status, body, err := s.do(ctx, http.MethodGet, target.URL+"/"+hex.EncodeToString(sum[:])+"/checkpoint", nil)
-	if err != nil {
+	status, body, err := s.do(ctx, http.MethodGet, target.URL+"/"+hashOf(keys[0].Name())+"/checkpoint", nil)
+	switch {
+	case err != nil || status == http.StatusNotFound:
 		return nil, err
-	}
-	switch status {
-	case http.StatusNotFound:
-		return nil, nil
-	case http.StatusOK:
-	default:
+	case status != http.StatusOK:
 		return nil, fmt.Errorf("it answered %d: %.200q", status, body)
 	}
-	err = keylog.ErrUnsigned
-	for _, key := range log {
+	for _, key := range keys {
 		head, failed := keylog.Open(body, key, target.verifier)
-		if failed != nil {
-			err = failed
-			continue
+		if failed == nil && len(head.By) == 0 {
+			failed = errors.New("it has not signed its head")
 		}
-		if len(head.By) == 0 {
-			return nil, errors.New("it has not signed its head")
+		if err = failed; err == nil {
+			return body, nil
 		}
-		return &head, nil
 	}
 	return nil, err
+}
+
+const (
+	// maxHashes is how many hashes a submission may have.
+	maxHashes = 63
+	// maxSubmission is the size of a submission in bytes: hashes, text and many signatures.
+	maxSubmission = 16 << 10
+	// maxText is the size of the text of a checkpoint in bytes, and maxName that of the name of a log or a witness: so the state of
+	// a log with two keys is below 1 KB.
+	maxText, maxName = 384, 100
+	// sizeType is the media type of an answer that names the size which a witness knows.
+	sizeType = "text/x.tlog.size"
+)
+
+// submission is a checkpoint with the proof that it continues a log from a size: the body of add-checkpoint.
+type submission struct {
+	old        int64
+	hashes     []tlog.Hash
+	checkpoint []byte // the signed note
+}
+
+func (s submission) body() []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "old %d\n", s.old)
+	for _, hash := range s.hashes {
+		b.WriteString(base64.StdEncoding.EncodeToString(hash[:]) + "\n")
+	}
+	b.WriteByte('\n')
+	b.Write(s.checkpoint)
+	return b.Bytes()
+}
+
+func parseSubmission(body []byte) (submission, error) {
+	head, checkpoint, found := bytes.Cut(body, []byte("\n\n"))
+	lines := strings.Split(string(head), "\n")
+	number, isOld := strings.CutPrefix(lines[0], "old ")
+	old, err := parseSize(number)
+	if !found || !isOld || err != nil {
+		return submission{}, errors.New("a submission begins with the line: old SIZE")
+	}
+	if lines = lines[1:]; len(lines) > maxHashes {
+		return submission{}, fmt.Errorf("a submission has at most %d hashes", maxHashes)
+	}
+	hashes, err := keylog.ParseHashes(lines)
+	return submission{old, hashes, checkpoint}, err
+}
+
+// parseSize reads a number as C2SP writes the size of a tree.
+func parseSize(text string) (int64, error) {
+	size, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || size < 0 || strconv.FormatInt(size, 10) != text {
+		return 0, fmt.Errorf("%q is no size of a tree", text)
+	}
+	return size, nil
+}
+
+// headOf reads a checkpoint without a look at its signatures.
+func headOf(signed []byte) (text string, head keylog.Checkpoint, err error) {
+	_, err = note.Open(signed, note.VerifierList())
+	unverified, isNote := errors.AsType[*note.UnverifiedNoteError](err)
+	if !isNote {
+		return "", keylog.Checkpoint{}, errors.New("the checkpoint is no signed note")
+	}
+	text = unverified.Note.Text
+	if len(text) > maxText || strings.Contains(text, "\n\n") {
+		return "", keylog.Checkpoint{}, fmt.Errorf("the text of a checkpoint has at most %d bytes, and no empty lines", maxText)
+	}
+	head, err = keylog.ParseCheckpoint(text)
+	return text, head, err
 }

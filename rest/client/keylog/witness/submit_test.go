@@ -33,6 +33,11 @@ func submitterOf(t testing.TB, lines ...string) *witness.Submitter {
 	return witness.NewSubmitter(targets)
 }
 
+func submitAll(t testing.TB, s *witness.Submitter, signed []byte, prove witness.Prove) []witness.Cosigned {
+	t.Helper()
+	return s.Submit(t.Context(), s.Keys(), signed, prove)
+}
+
 func (w *world) target() string { return w.vkey + " " + w.url + "/" }
 
 // A log's heads are signed by each witness, also if it knows another size or another process submitted before.
@@ -45,14 +50,14 @@ func TestSubmit(t *testing.T) {
 	require.Equal(t, 200, two.submit(l, 0, 7).status)
 	first, second := submitterOf(t, one.target(), two.target()), submitterOf(t, one.target(), two.target())
 	require.Equal(t, []string{one.vkey, two.vkey}, first.Keys())
-	for _, kept := range second.Heads(t.Context(), log)[:1] {
+	for _, kept := range second.Heads(t.Context(), []string{l.Key})[:1] {
 		require.NoError(t, kept.Err)
-		require.Nil(t, kept.Head)
+		require.Nil(t, kept.Note)
 	}
 	for _, size := range []int64{7, 8, 8, 20, 40} {
 		for _, submitter := range []*witness.Submitter{first, second} { // the second finds what the first has submitted
 			signed := l.Checkpoint(size)
-			for i, cosigned := range submitter.Submit(t.Context(), signed, proverOf(l)) {
+			for i, cosigned := range submitAll(t, submitter, signed, proverOf(l)) {
 				require.NoError(t, cosigned.Err)
 				w := []*world{one, two}[i]
 				require.Equal(t, w.vkey, cosigned.Witness)
@@ -60,16 +65,18 @@ func TestSubmit(t *testing.T) {
 			}
 		}
 	}
-	for _, kept := range first.Heads(t.Context(), log) {
+	for _, kept := range first.Heads(t.Context(), []string{l.Key}) {
 		require.NoError(t, kept.Err)
-		require.Equal(t, l.Head(40), kept.Head.Checkpoint)
+		head, err := keylog.Open(kept.Note, log)
+		require.NoError(t, err)
+		require.Equal(t, l.Head(40), head.Checkpoint)
 	}
-	for _, cosigned := range submitterOf(t, one.target(), two.target()).Submit(t.Context(), l.Checkpoint(20), proverOf(l)) {
+	for _, cosigned := range submitAll(t, submitterOf(t, one.target(), two.target()), l.Checkpoint(20), proverOf(l)) {
 		require.ErrorIs(t, cosigned.Err, witness.ErrAhead)
 	}
 	fork := logOf(origin, "log", 41, 9)
 	for _, size := range []int64{40, 41} {
-		for _, cosigned := range submitterOf(t, one.target()).Submit(t.Context(), fork.Checkpoint(size), proverOf(fork)) {
+		for _, cosigned := range submitAll(t, submitterOf(t, one.target()), fork.Checkpoint(size), proverOf(fork)) {
 			require.ErrorIs(t, cosigned.Err, witness.ErrForked)
 			require.Empty(t, cosigned.Line)
 		}
@@ -80,8 +87,6 @@ func TestSubmit(t *testing.T) {
 func TestWitnessesThatFail(t *testing.T) {
 	t.Parallel()
 	l := logOf(origin, "log", 40, 99)
-	log, err := keylog.ParseLogKey(l.Key)
-	require.NoError(t, err)
 	good := start(t, t.TempDir(), l.Key)
 	another, err := keylog.NewWitnessSigner(name, private("another"), now)
 	require.NoError(t, err)
@@ -122,12 +127,12 @@ func TestWitnessesThatFail(t *testing.T) {
 			bad := httptest.NewServer(c.handle)
 			t.Cleanup(bad.Close)
 			s := submitterOf(t, vkey+" "+bad.URL, good.target())
-			answers := s.Submit(t.Context(), l.Checkpoint(40, signer), proverOf(l)) // an older line of the witness is no answer
+			answers := submitAll(t, s, l.Checkpoint(40, signer), proverOf(l)) // an older line of the witness is no answer
 			require.ErrorContains(t, answers[0].Err, c.complaint)
 			require.ErrorContains(t, answers[0].Err, "witness w2")
 			require.Empty(t, answers[0].Line)
 			require.NoError(t, answers[1].Err)
-			kept := s.Heads(t.Context(), log)
+			kept := s.Heads(t.Context(), []string{l.Key})
 			require.Error(t, kept[0].Err)
 			require.NoError(t, kept[1].Err)
 		})
@@ -136,7 +141,7 @@ func TestWitnessesThatFail(t *testing.T) {
 	fresh := start(t, t.TempDir(), l.Key)
 	require.Equal(t, 200, fresh.submit(l, 0, 7).status)
 	failing := func(context.Context, int64, int64) ([]tlog.Hash, error) { return nil, broken }
-	answers := submitterOf(t, fresh.target()).Submit(t.Context(), l.Checkpoint(40), failing)
+	answers := submitAll(t, submitterOf(t, fresh.target()), l.Checkpoint(40), failing)
 	require.ErrorIs(t, answers[0].Err, broken)
 }
 

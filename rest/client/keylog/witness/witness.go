@@ -4,7 +4,10 @@
 package witness
 
 import (
+	"context"
+	"crypto/ed25519"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,11 +17,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
 
+	"stoa/rest/client/durable"
 	"stoa/rest/client/keylog"
 )
 
@@ -38,8 +44,7 @@ type Config struct {
 type Witness struct {
 	config Config
 	mux    http.ServeMux
-	logs   map[string]*witnessed // by origin
-	hashes map[string]*witnessed // by the hash of the origin
+	logs   map[string]*witnessed // by the hash of the origin
 }
 
 // witnessed is a log for which a witness signs.
@@ -54,19 +59,25 @@ type witnessed struct {
 	signed []byte
 }
 
+// hashOf names a log in addresses and among files.
+func hashOf(origin string) string {
+	sum := sha256.Sum256([]byte(origin))
+	return hex.EncodeToString(sum[:])
+}
+
 // New reads the state of each log. It returns an error if a state is not sound, rather than forget what was signed.
 func New(c Config) (*Witness, error) {
-	w := &Witness{config: c, logs: make(map[string]*witnessed), hashes: make(map[string]*witnessed)}
+	w := &Witness{config: c, logs: make(map[string]*witnessed)}
 	for _, key := range c.Logs {
-		origin := key.Name()
-		log := w.logs[origin]
+		name := hashOf(key.Name())
+		log := w.logs[name]
 		if log == nil {
-			sum := sha256.Sum256([]byte(origin))
-			name := hex.EncodeToString(sum[:])
-			log = &witnessed{origin: origin, file: filepath.Join(c.Folder, name)}
-			w.logs[origin], w.hashes[name] = log, log
+			log = &witnessed{origin: key.Name(), file: filepath.Join(c.Folder, name)}
+			w.logs[name] = log
 		}
-		log.addKey(key)
+		if !slices.ContainsFunc(log.keys, func(k note.Verifier) bool { return k.KeyHash() == key.KeyHash() }) { // note refuses two alike
+			log.keys = append(log.keys, key)
+		}
 	}
 	for _, log := range w.logs {
 		if err := log.load(); err != nil {
@@ -78,29 +89,30 @@ func New(c Config) (*Witness, error) {
 	return w, nil
 }
 
-// addKey adds a key unless it is there: note takes two alike for ambiguous.
-func (l *witnessed) addKey(key note.Verifier) {
-	for _, known := range l.keys {
-		if known.KeyHash() == key.KeyHash() {
-			return
-		}
+// load reads the last signed head of a log.
+func (l *witnessed) load() error {
+	signed, err := os.ReadFile(l.file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	l.keys = append(l.keys, key)
+	if err != nil {
+		return err
+	}
+	_, head, err := headOf(signed)
+	if err == nil && head.Origin != l.origin {
+		err = errors.New("it is of the log " + head.Origin)
+	}
+	if err == nil {
+		_, err = note.Open(signed, note.VerifierList(l.keys...))
+	}
+	l.head, l.signed = head, signed
+	return err
 }
 
 // ServeHTTP answers POST /add-checkpoint and GET /{SHA-256 of the origin in hex}/checkpoint.
 func (w *Witness) ServeHTTP(answer http.ResponseWriter, r *http.Request) { w.mux.ServeHTTP(answer, r) }
 
-// refusal is an answer other than 200. It implements error.
-type refusal struct {
-	status int
-	reason string
-	size   int64 // what the witness knows, with 409
-}
-
-func (r *refusal) Error() string { return r.reason }
-
-func refuse(status int, reason string) error { return &refusal{status: status, reason: reason} }
+const plain = "text/plain; charset=utf-8"
 
 func (w *Witness) addCheckpoint(answer http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(answer, r.Body, maxSubmission))
@@ -112,72 +124,67 @@ func (w *Witness) addCheckpoint(answer http.ResponseWriter, r *http.Request) {
 		http.Error(answer, "the submission did not arrive", http.StatusBadRequest)
 		return
 	}
-	line, err := w.cosign(body)
-	refused, isRefusal := errors.AsType[*refusal](err)
-	switch {
-	case err == nil:
-		answer.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(answer, line)
-	case !isRefusal:
-		w.config.Logger.ErrorContext(r.Context(), "a head was not signed", "error", err)
-		http.Error(answer, "the state of the log could not be stored", http.StatusInternalServerError)
-	case refused.status == http.StatusConflict:
-		answer.Header().Set("Content-Type", sizeType)
-		answer.WriteHeader(http.StatusConflict)
-		_, _ = fmt.Fprintf(answer, "%d\n", refused.size)
+	kind := plain
+	switch status, text := w.cosign(r.Context(), body); status {
+	case http.StatusConflict:
+		kind = sizeType
+		fallthrough
+	case http.StatusOK:
+		answer.Header().Set("Content-Type", kind)
+		answer.WriteHeader(status)
+		_, _ = io.WriteString(answer, text)
 	default:
-		if refused.status == http.StatusUnprocessableEntity {
-			w.config.Logger.WarnContext(r.Context(), "a head does not continue its log",
-				"reason", refused.reason, "submission", string(body))
-		}
-		http.Error(answer, refused.reason, refused.status)
+		http.Error(answer, text, status)
 	}
 }
 
-// cosign checks a submission, in the order of C2SP, and returns the line of the witness once the head is stored.
-func (w *Witness) cosign(body []byte) (line string, err error) {
+// cosign checks a submission, in the order of C2SP. The text is the line of the witness, once the head is stored, the size that the witness
+// knows (409), or the reason.
+func (w *Witness) cosign(ctx context.Context, body []byte) (status int, text string) {
 	s, err := parseSubmission(body)
 	if err != nil {
-		return "", refuse(http.StatusBadRequest, err.Error())
+		return http.StatusBadRequest, err.Error()
 	}
-	text, head, err := headOf(s.checkpoint)
+	said, head, err := headOf(s.checkpoint)
 	if err != nil {
-		return "", refuse(http.StatusBadRequest, err.Error())
+		return http.StatusBadRequest, err.Error()
 	}
-	log := w.logs[head.Origin]
+	log := w.logs[hashOf(head.Origin)]
 	if log == nil {
-		return "", refuse(http.StatusNotFound, "this witness does not know the log "+head.Origin)
+		return http.StatusNotFound, "this witness does not know the log " + head.Origin
 	}
 	opened, err := note.Open(s.checkpoint, note.VerifierList(log.keys...))
 	if err != nil {
-		return "", refuse(http.StatusForbidden, keylog.ErrUnsigned.Error())
+		return http.StatusForbidden, keylog.ErrUnsigned.Error()
 	}
 	if s.old > head.Size {
-		return "", refuse(http.StatusBadRequest, "the old size is above that of the checkpoint")
+		return http.StatusBadRequest, "the old size is above that of the checkpoint"
 	}
 	log.mu.Lock()
 	defer log.mu.Unlock()
 	if s.old != log.head.Size {
-		return "", &refusal{http.StatusConflict, "the witness knows another size", log.head.Size}
+		return http.StatusConflict, fmt.Sprintln(log.head.Size)
 	}
 	if err := log.continues(s, head); err != nil {
-		return "", refuse(http.StatusUnprocessableEntity, err.Error())
+		w.config.Logger.WarnContext(ctx, "a head does not continue its log", "reason", err.Error(), "submission", string(body))
+		return http.StatusUnprocessableEntity, err.Error()
 	}
-	cosigned, err := note.Sign(&note.Note{Text: text}, w.config.Signer)
+	cosigned, err := note.Sign(&note.Note{Text: said}, w.config.Signer)
+	line := strings.TrimPrefix(string(cosigned), said+"\n")
+	var signed []byte
+	if err == nil {
+		signed, err = note.Sign(&note.Note{Text: said, Sigs: opened.Sigs}) // the log's lines that were verified
+	}
+	if err == nil {
+		signed = append(signed, line...)
+		err = durable.WriteFile(log.file, signed)
+	}
 	if err != nil {
-		return "", err
-	}
-	line = strings.TrimPrefix(string(cosigned), text+"\n")
-	signed, err := note.Sign(&note.Note{Text: text, Sigs: opened.Sigs}) // the log's lines that were verified
-	if err != nil {
-		return "", err
-	}
-	signed = append(signed, line...)
-	if err := writeFile(log.file, signed); err != nil {
-		return "", err
+		w.config.Logger.ErrorContext(ctx, "a head was not signed", "error", err)
+		return http.StatusInternalServerError, "the state of the log could not be stored"
 	}
 	log.head, log.signed = head, signed
-	return line, nil
+	return http.StatusOK, line
 }
 
 // emptyRoot is the root of a tree without leaves.
@@ -185,10 +192,8 @@ var emptyRoot = sha256.Sum256(nil)
 
 // continues checks that a head continues the last one, whose size is the old size of the submission.
 func (l *witnessed) continues(s submission, head keylog.Checkpoint) error {
-	if s.old == 0 || s.old == head.Size {
-		if len(s.hashes) > 0 {
-			return errors.New("a proof is there that proves nothing")
-		}
+	if (s.old == 0 || s.old == head.Size) && len(s.hashes) > 0 {
+		return errors.New("a proof is there that proves nothing")
 	}
 	if head.Size == 0 && head.Root != emptyRoot {
 		return errors.New("the root is not that of an empty tree")
@@ -202,63 +207,95 @@ func (l *witnessed) continues(s submission, head keylog.Checkpoint) error {
 }
 
 func (w *Witness) checkpoint(answer http.ResponseWriter, r *http.Request) {
-	log := w.hashes[r.PathValue("origin")]
-	if log == nil {
-		http.NotFound(answer, r)
-		return
+	var signed []byte
+	if log := w.logs[r.PathValue("origin")]; log != nil {
+		log.mu.Lock()
+		signed = log.signed
+		log.mu.Unlock()
 	}
-	log.mu.Lock()
-	signed := log.signed
-	log.mu.Unlock()
 	if signed == nil {
 		http.NotFound(answer, r)
 		return
 	}
-	answer.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	answer.Header().Set("Content-Type", plain)
 	answer.Header().Set("Cache-Control", "no-cache")
 	_, _ = answer.Write(signed)
 }
 
-// load reads the last signed head of a log.
-func (l *witnessed) load() error {
-	signed, err := os.ReadFile(l.file)
+// A private key stands in a file as in signed notes: PRIVATE+KEY+NAME+HASH+KEY, whose key begins with the kind of the key of a witness.
+const (
+	keyPrefix       = "PRIVATE+KEY+"
+	kindCosignature = 4
+)
+
+var errKeyFile = errors.New("it holds no private key of a witness: " + keyPrefix + "NAME+HASH+KEY")
+
+// OpenKey reads the key file of a witness, or makes it, of mode 0600, with a new key of that name. It returns the signer and the
+// vkey.
+func OpenKey(path, name string) (signer note.Signer, vkey string, err error) {
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		if raw, err = newKey(name); err == nil {
+			err = durable.WriteFile(path, raw)
+		}
 	}
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	_, head, err := headOf(signed)
-	if err != nil {
-		return err
+	text := strings.TrimSpace(string(raw))
+	parts := strings.SplitN(strings.TrimPrefix(text, keyPrefix), "+", 3)
+	seed, err := base64.StdEncoding.Strict().DecodeString(parts[len(parts)-1])
+	if err == nil && len(parts) == 3 && len(seed) == 1+ed25519.SeedSize {
+		private := ed25519.NewKeyFromSeed(seed[1:])
+		if whole, failed := keyText(parts[0], private); failed == nil && whole == text {
+			public, _ := private.Public().(ed25519.PublicKey)
+			signer, err = keylog.NewWitnessSigner(parts[0], private, time.Now)
+			return signer, keylog.WitnessKey(parts[0], public), err
+		}
 	}
-	if head.Origin != l.origin {
-		return errors.New("it is of the log " + head.Origin)
-	}
-	if _, err := note.Open(signed, note.VerifierList(l.keys...)); err != nil {
-		return err
-	}
-	l.head, l.signed = head, signed
-	return nil
+	return nil, "", fmt.Errorf("%s: %w", path, errKeyFile)
 }
 
-// writeFile writes a file of mode 0600 as a whole and has it on disk when it returns: a crash leaves the file of before or the new
-// one.
-func writeFile(path string, content []byte) error {
-	draft, err := os.OpenFile(path+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+func newKey(name string) ([]byte, error) {
+	_, private, err := ed25519.GenerateKey(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = draft.Write(content)
-	if err = errors.Join(err, draft.Sync(), draft.Close()); err != nil {
-		return err
+	text, err := keyText(name, private)
+	return []byte(text + "\n"), err
+}
+
+// keyText returns a private key as its file has it.
+func keyText(name string, private ed25519.PrivateKey) (string, error) {
+	signer, err := keylog.NewWitnessSigner(name, private, time.Now)
+	if err == nil && len(name) > maxName {
+		err = fmt.Errorf("the name of a witness has at most %d bytes", maxName)
 	}
-	if err := os.Rename(draft.Name(), path); err != nil {
-		return err
-	}
-	folder, err := os.Open(filepath.Dir(path))
 	if err != nil {
-		return err
+		return "", err
 	}
-	return errors.Join(folder.Sync(), folder.Close())
+	tagged := base64.StdEncoding.EncodeToString(append([]byte{kindCosignature}, private.Seed()...))
+	return fmt.Sprintf("%s%s+%08x+%s", keyPrefix, name, signer.KeyHash(), tagged), nil
+}
+
+// ParseLogs reads the keys of logs: a vkey a line. Empty lines, and those that begin with #, say nothing.
+func ParseLogs(text string) (logs []note.Verifier, err error) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		log, err := keylog.ParseLogKey(line)
+		if err != nil {
+			return nil, err
+		}
+		if len(log.Name()) > maxName {
+			return nil, fmt.Errorf("the name of a log has at most %d bytes", maxName)
+		}
+		logs = append(logs, log)
+	}
+	if len(logs) == 0 {
+		err = errors.New("no log is named: a vkey a line")
+	}
+	return logs, err
 }
