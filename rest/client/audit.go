@@ -2,13 +2,21 @@ package client
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
-	"path"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
+	"golang.org/x/mod/sumdb/tlog"
+
+	"stoa/rest/client/durable"
 	"stoa/rest/client/keylog"
 )
 
@@ -30,10 +38,12 @@ type Audited struct {
 	view *logView
 }
 
+// ErrNoLog says that a server has no key log.
+var ErrNoLog = errors.New("the server has no key log")
+
 // Audit reads the entries that are new since the last audit, and checks that they are those of the head that the server has signed, with
 // a quorum if one is demanded, that the newest head continues it and all that were kept, and that no two entries are of one handle
-// (ErrLabelTwice). It returns ErrNoLog if the server
-// has no log.
+// (ErrLabelTwice). It returns ErrNoLog if the server has no log.
 func (l *KeyLog) Audit(ctx context.Context) (made Audited, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -44,39 +54,36 @@ func (l *KeyLog) Audit(ctx context.Context) (made Audited, err error) {
 	return made, err
 }
 
-// ErrNoLog says that a server has no key log.
-var ErrNoLog = errors.New("the server has no key log")
-
-func (l *KeyLog) audit(ctx context.Context) (Audited, error) {
+func (l *KeyLog) audit(ctx context.Context) (made Audited, err error) {
 	v, err := l.view(ctx)
-	if err != nil {
-		return Audited{}, err
+	if err == nil && v == nil {
+		err = ErrNoLog
 	}
-	if v == nil {
-		return Audited{}, ErrNoLog
+	if err != nil {
+		return made, err
 	}
 	head, err := l.advance(ctx, v)
 	if err != nil {
-		return Audited{}, err
+		return made, err
 	}
-	seen, err := openSeenLog(l.folder, path.Base(v.path), v.Origin)
+	seen, err := openSeenLog(l.folder, v.Origin)
 	if err != nil {
-		return Audited{}, err
+		return made, err
 	}
 	if seen.size > head.Size {
-		return Audited{}, l.forked(headOf(keylog.Witnessed{Checkpoint: seen.head(v.Origin)}, v.vkey), head.Note,
+		return made, l.forked(headOf(keylog.Witnessed{Checkpoint: seen.head(v.Origin)}, v.vkey), head.Note,
 			fmt.Sprintf("%d entries were read, and the log now says %d", seen.size, head.Size))
 	}
 	newest := head
 	if len(head.By) < l.checks.Quorum {
 		if head, err = l.cosigned(ctx, v, max(seen.size, 1)-1); err != nil {
-			return Audited{}, err
+			return made, err
 		}
 		if newest, err = l.advance(ctx, v, newest, head); err != nil {
-			return Audited{}, err
+			return made, err
 		}
 	}
-	made := Audited{
+	made = Audited{
 		Origin: v.Origin, Vkey: v.vkey, Size: head.Size, Read: head.Size - seen.size, Witnesses: head.By, Claimed: v.Witnesses,
 		seen: seen, view: v,
 	}
@@ -93,16 +100,12 @@ func (l *KeyLog) audit(ctx context.Context) (Audited, error) {
 // cosigned reads a head that a quorum has signed and that has the entry of an index. The newest has no lines of witnesses for a moment; the
 // entries after the one that has them are read later.
 func (l *KeyLog) cosigned(ctx context.Context, v *logView, index int64) (head keylog.Witnessed, err error) {
-	body, found, err := l.read(ctx, v, "proof/"+strconv.FormatInt(index, 10))
+	proof, err := l.proof(ctx, v, index)
+	if errors.Is(err, errAbsent) {
+		err = laterError{fmt.Sprintf("the key log has no entry %d", index)}
+	}
 	if err != nil {
 		return head, err
-	}
-	if !found {
-		return head, laterError{fmt.Sprintf("the key log has no entry %d", index)}
-	}
-	proof, err := keylog.ParseProof(body)
-	if err != nil {
-		return head, unproven("%s", err)
 	}
 	if head, err = l.open(v, proof.Checkpoint); err == nil && (len(head.By) < l.checks.Quorum || head.Size <= index) {
 		err = l.belowQuorum(len(head.By))
@@ -151,13 +154,150 @@ func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
 	case index != *card.KeyLog.Index:
 		return ownKey("entry %d is of this agent's handle, and the server says that entry %d is", index, *card.KeyLog.Index)
 	}
-	_, _, found, err = a.Log.include(ctx, made.view, index, card.agent(a.Keys.Public()).Entry(made.view.host, card.KeyLog.Salt))
-	switch {
-	case errors.Is(err, ErrUnproven) || err == nil && !found:
+	_, _, err = a.Log.include(ctx, made.view, index, card.agent(a.Keys.Public()).Entry(made.view.host, card.KeyLog.Salt))
+	if errors.Is(err, ErrUnproven) || errors.Is(err, errAbsent) {
 		return ownKey("entry %d, of this agent's handle, does not open to this agent's id and key", index)
-	case err != nil:
+	}
+	if err == nil {
+		made.Index = &index
+	}
+	return err
+}
+
+// tree is a Merkle tree that only grows: it has the hashes of its full subtrees from left to right, the greatest first.
+type tree struct {
+	size   int64
+	hashes []tlog.Hash
+}
+
+// append adds an entry: as many full subtrees become one as the old size has ones at its end.
+func (t *tree) append(entry keylog.Entry) {
+	hash := tlog.RecordHash(entry.Bytes())
+	for n := t.size; n&1 == 1; n >>= 1 {
+		last := len(t.hashes) - 1
+		hash, t.hashes = tlog.NodeHash(t.hashes[last], hash), t.hashes[:last]
+	}
+	t.hashes = append(t.hashes, hash)
+	t.size++
+}
+
+// head is the head of the tree in the log with that origin.
+func (t *tree) head(origin string) keylog.Checkpoint {
+	head := keylog.Checkpoint{Origin: origin, Size: t.size}
+	if t.size == 0 {
+		head.Root, _ = tlog.TreeHash(0, nil) // it reads nothing
+		return head
+	}
+	head.Root = t.hashes[len(t.hashes)-1]
+	for _, hash := range slices.Backward(t.hashes[:len(t.hashes)-1]) {
+		head.Root = tlog.NodeHash(hash, head.Root)
+	}
+	return head
+}
+
+// seenLog is the part of a log that audits have read: its tree, and where the label of each agent is. A file has the entries, as the log
+// stores them, that were found in a signed head, and another how many of them are on disk, whatever a crash has cut. Programs may share
+// them: of one log all write the same.
+type seenLog struct {
+	tree
+
+	path, origin string
+	entries      []byte
+	// kept is how many bytes of the entries the file has.
+	kept   int
+	labels map[[sha256.Size]byte]int64
+}
+
+// openSeenLog reads the files of a log in a folder; they need not exist.
+func openSeenLog(folder, origin string) (*seenLog, error) {
+	s := &seenLog{path: filepath.Join(folder, url.PathEscape(origin)), origin: origin, labels: make(map[[sha256.Size]byte]int64)}
+	count, err := os.ReadFile(s.countFile())
+	if errors.Is(err, fs.ErrNotExist) {
+		return s, nil
+	}
+	size, wrong := strconv.Atoi(string(count))
+	raw, missing := os.ReadFile(s.path)
+	err = errors.Join(err, wrong, missing)
+	for i := 0; i < size && err == nil; i++ {
+		var entry keylog.Entry
+		if entry, err = keylog.ParseEntry(raw[:min(keylog.EntrySize, len(raw))]); err == nil {
+			raw, err = raw[keylog.EntrySize:], s.add(int64(i), entry)
+		}
+	}
+	if err != nil && !errors.Is(err, ErrLabelTwice) {
+		err = fmt.Errorf("%s: %w: delete both to read the log from its beginning", s.countFile(), err)
+	}
+	s.kept = len(s.entries)
+	return s, err
+}
+
+func (s *seenLog) countFile() string { return s.path + ".size" }
+
+// add adds an entry that was read. It returns ErrLabelTwice if the handle of an agent has an entry already.
+func (s *seenLog) add(index int64, entry keylog.Entry) error {
+	s.append(entry)
+	s.entries = append(s.entries, entry.Bytes()...)
+	if entry.Type != keylog.TypeAgent {
+		return nil
+	}
+	if before, twice := s.labels[entry.Label]; twice {
+		return refuse(ErrLabelTwice, http.StatusConflict, "log_label_twice", "entries %d and %d of %s have the label %x: one handle, and "+
+			"two keys", before, index, s.origin, entry.Label)
+	}
+	s.labels[entry.Label] = index
+	return nil
+}
+
+// save writes the entries that the file does not have.
+func (s *seenLog) save() error {
+	if s.kept == len(s.entries) {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
-	made.Index = &index
+	file, err := os.OpenFile(s.path, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteAt(s.entries[s.kept:], int64(s.kept))
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return durable.WriteFile(s.countFile(), strconv.AppendInt(nil, s.size, 10))
+}
+
+// tile reads the entries of a tile of a head.
+func (l *KeyLog) tile(ctx context.Context, v *logView, n, size int64) ([]keylog.Entry, error) {
+	width := int(min(keylog.TileWidth, size-n*keylog.TileWidth))
+	path := keylog.EntriesPath(n, width)
+	body, err := l.read(ctx, v, path)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := keylog.ParseEntries(body)
+	if err == nil && len(entries) != width {
+		err = fmt.Errorf("it has %d entries", len(entries))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s of the key log: %w", path, err)
+	}
+	return entries, nil
+}
+
+// scan reads the entries from an index to the end of a head, in their order.
+func (l *KeyLog) scan(ctx context.Context, v *logView, from, size int64, each func(index int64, entry keylog.Entry) error) error {
+	for from < size {
+		entries, err := l.tile(ctx, v, from/keylog.TileWidth, size)
+		if err != nil {
+			return err
+		}
+		for _, entry := range entries[from%keylog.TileWidth:] {
+			if err := each(from, entry); err != nil {
+				return err
+			}
+			from++
+		}
+	}
 	return nil
 }

@@ -2,8 +2,10 @@ package client_test
 
 import (
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -132,10 +134,41 @@ func TestAuditsGoOn(t *testing.T) {
 			require.Equal(rt, l.Head(-1).Size-before, audited.Read)
 			require.Equal(rt, len(labels), audited.Agents)
 		}
-		parts, err := os.ReadDir(filepath.Join(file+".watch", "1"))
-		require.NoError(rt, err)
-		require.LessOrEqual(rt, len(parts), 40)
 	})
+}
+
+// seenFile is the file of the entries that audits have read.
+func seenFile(file string, l *keylogtest.Log) string {
+	return filepath.Join(file+".watch", url.PathEscape(l.Origin))
+}
+
+// What a crash has cut off the file of an audit is read again; entries in it that the log does not have are noticed.
+func TestTheFileOfAnAudit(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	s.fill(300)
+	file := filepath.Join(t.TempDir(), "monitor")
+	path := seenFile(file, s.logs[1])
+	var whole []byte
+	for _, kept := range []int64{300, 299, 1, 0} {
+		_, err := s.monitor(file).Audit(t.Context())
+		require.NoError(t, err)
+		whole, err = os.ReadFile(path)
+		require.NoError(t, err)
+		whole = whole[:300*keylog.EntrySize] // what follows them counts nothing
+		require.NoError(t, os.WriteFile(path, append(whole[:kept*keylog.EntrySize:kept*keylog.EntrySize], 1, 2, 3), 0o600))
+		require.NoError(t, os.WriteFile(path+".size", strconv.AppendInt(nil, kept, 10), 0o600)) // it follows the entries
+		audited, err := s.monitor(file).Audit(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 300-kept, audited.Read)
+	}
+	require.NoError(t, os.WriteFile(path, whole[:299*keylog.EntrySize+64], 0o600))
+	_, err := s.monitor(file).Audit(t.Context())
+	require.ErrorContains(t, err, "delete both")
+	whole[70]++
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	_, err = s.monitor(file).Audit(t.Context())
+	require.ErrorIs(t, err, client.ErrLogForked)
 }
 
 // Entries that are not those of the signed head are refused, and so is a log that has shrunk, also without a trust file.

@@ -9,6 +9,10 @@ import (
 	"net/url"
 	"path"
 	"strings"
+
+	"golang.org/x/mod/sumdb/note"
+
+	"stoa/rest/client/receipt"
 )
 
 // The methods of Agent in this file are those of Client, and hold what the server says of other agents against the pinned keys.
@@ -17,10 +21,7 @@ import (
 // Find returns the agent with that id or handle and pins its key. It returns a *Fault with not_found if no such agent is shown.
 func (a *Agent) Find(ctx context.Context, idOrHandle string) (Brief, error) {
 	found, err := a.Client.Find(ctx, idOrHandle)
-	if err != nil {
-		return found, err
-	}
-	return found, a.check(ctx, found)
+	return found, a.check(ctx, err, found)
 }
 
 // Befriend asks for friendship (§3.2). A repeat returns the existing record.
@@ -29,41 +30,29 @@ func (a *Agent) Befriend(ctx context.Context, botID string) (Contact, error) {
 		return Contact{}, err
 	}
 	contact, err := a.Client.Befriend(ctx, botID)
-	if err != nil {
-		return contact, err
-	}
-	return contact, a.check(ctx, contact.Bot)
+	return contact, a.check(ctx, err, contact.Bot)
 }
 
 // Accept accepts a request for friendship.
 func (a *Agent) Accept(ctx context.Context, contactID string) (Contact, error) {
 	contact, err := a.Client.Accept(ctx, contactID)
-	if err != nil {
-		return contact, err
-	}
-	return contact, a.check(ctx, contact.Bot)
+	return contact, a.check(ctx, err, contact.Bot)
 }
 
 // Order reads an order.
 func (a *Agent) Order(ctx context.Context, id string) (Order, error) {
 	order, err := a.Client.Order(ctx, id)
-	if err != nil {
-		return order, err
-	}
-	return order, a.check(ctx, order.Customer, order.Contractor)
+	return order, a.check(ctx, err, order.Customer, order.Contractor)
 }
 
-// check pins agents, or refuses one whose key has changed.
-func (a *Agent) check(ctx context.Context, agents ...Brief) error {
+// check pins the agents that an answer names, or refuses one whose key has changed; err is the error that came with the answer.
+func (a *Agent) check(ctx context.Context, err error, agents ...Brief) error {
 	for _, agent := range agents {
-		if strings.EqualFold(agent.ID, a.identity.ID) {
-			continue
-		}
-		if err := a.Meet(ctx, agent); err != nil {
-			return err
+		if err == nil && !strings.EqualFold(agent.ID, a.identity.ID) {
+			err = a.Meet(ctx, agent)
 		}
 	}
-	return nil
+	return err
 }
 
 // compare asks the server for an agent before something is done with it. That it is not shown is no error: the server decides
@@ -73,10 +62,7 @@ func (a *Agent) compare(ctx context.Context, id string) error {
 	if HasCode(err, "not_found") || HasCode(err, "invalid_id") {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	return a.check(ctx, found)
+	return a.check(ctx, err, found)
 }
 
 // meets says which members of a body name the agents that a request is about, by its path.
@@ -140,7 +126,7 @@ func (a *Agent) meetResponder(ctx context.Context, target string, members map[st
 			return err
 		}
 		if strings.EqualFold(response.ID, chosen) {
-			return a.check(ctx, response.Bot)
+			return a.check(ctx, nil, response.Bot)
 		}
 	}
 	return nil
@@ -177,5 +163,33 @@ func (a *Agent) act(ctx context.Context, target string, body any) (Acted, error)
 			return made, errors.Join(errors.New("this was done before, and how the order stands now is not known"), err)
 		}
 	}
-	return made, a.check(ctx, made.Customer, made.Contractor)
+	return made, a.check(ctx, nil, made.Customer, made.Contractor)
+}
+
+// VerifyReceipt fetches the receipt of a closed order (§12.5) and checks it: under the key of the log that this agent keeps or was given,
+// the keys of the server that the log proves, and all witnesses that the agent knows. raw is the receipt as the server sent it. A receipt
+// follows its order after seconds; until then the error is a *Fault with not_found. Other errors: receipt.ErrInvalid, ErrUnvouched and
+// ErrUnlogged, and the errors of the key log.
+func (a *Agent) VerifyReceipt(ctx context.Context, orderID string) (found *receipt.Verified, raw []byte, err error) {
+	answer, err := a.Send(ctx, http.MethodGet, at("/orders/", orderID, "/receipt"), nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	log, err := a.Log.view(ctx)
+	if err == nil && log == nil {
+		err = unproven("the server has no key log")
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	set, err := a.public(ctx, "/.well-known/jwks.json")
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, err := receipt.ParseKeys(set.Body)
+	if err != nil {
+		return nil, nil, err
+	}
+	found, err = receipt.Verify(answer.Body, receipt.Trust{Keys: keys, Logs: []note.Verifier{log.key}, Witnesses: a.Log.witnesses})
+	return found, answer.Body, err
 }

@@ -4,20 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"stoa/rest/client/keylog"
 )
 
 // rotate believes a new key of the log, if a head that the old key has signed has the new one in its tree (an entry of type 2).
 func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
-	key, err := keylog.ParseLogKey(vkey)
-	if err == nil && key.Name() != v.Origin {
-		err = fmt.Errorf("it is of %s", key.Name())
-	}
-	if err != nil {
+	next := logView{publishedLog: v.publishedLog}
+	if err := next.believe(vkey); err != nil {
 		return l.forked(v.kept.newest(), []byte(vkey), "the server names another key of its log: "+err.Error())
 	}
-	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(key))
+	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(next.key))
 	if err != nil {
 		return err
 	}
@@ -32,23 +30,36 @@ func (l *KeyLog) rotate(ctx context.Context, v *logView, vkey string) error {
 		}
 		return err
 	})
-	if err != nil && !errors.Is(err, ErrUnproven) {
+	switch {
+	case err != nil && !errors.Is(err, ErrUnproven):
 		return err
-	}
-	if index < 0 {
+	case index < 0:
 		return l.forked(v.kept.newest(), []byte(vkey), "the server names another key of its log, which no entry announces")
 	}
-	newest, _, found, err := l.include(ctx, v, index, entry)
+	newest, _, err := l.include(ctx, v, index, entry)
+	if err == nil {
+		err = l.accept(newest, v, vkey, acceptedRotation)
+	}
 	if err != nil {
 		return err
 	}
-	if !found {
-		return fmt.Errorf("the key log does not show its entry %d", index)
-	}
-	if err := l.accept(newest, v, vkey, acceptedRotation); err != nil {
-		return err
-	}
 	return v.believe(vkey)
+}
+
+// last finds the last index of an entry in a tree of that size, -1 if it is not there. It believes the tiles.
+func (l *KeyLog) last(ctx context.Context, v *logView, wanted keylog.Entry, size int64) (int64, error) {
+	for n := (size - 1) / keylog.TileWidth; n >= 0 && size > 0; n-- {
+		entries, err := l.tile(ctx, v, n, size)
+		if err != nil {
+			return -1, err
+		}
+		for i, entry := range slices.Backward(entries) {
+			if entry == wanted {
+				return n*keylog.TileWidth + int64(i), nil
+			}
+		}
+	}
+	return -1, nil
 }
 
 // accept keeps a head with which another key counts.
@@ -73,107 +84,99 @@ type Epoch struct {
 // AcceptEpoch has a log that was begun anew followed from now on; pins stay. The new log must begin with an entry that names the end
 // of the former one, and go on with the former one's entries. It is signed by the former key. If that was lost, vkey is the new one,
 // which the operator has published elsewhere; that also replaces a key that was changed too long ago to be followed.
-func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (Epoch, error) {
+func (l *KeyLog) AcceptEpoch(ctx context.Context, vkey string) (made Epoch, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	kept, err := l.trust.log()
-	if err != nil {
-		return Epoch{}, err
+	if err == nil && kept.origin == "" {
+		err = errors.New("no key log was seen before: there is nothing to accept")
 	}
-	if kept.origin == "" {
-		return Epoch{}, errors.New("no key log was seen before: there is nothing to accept")
+	if err != nil {
+		return made, err
 	}
 	found, said, err := l.published(ctx)
-	if err != nil {
-		return Epoch{}, err
+	if err == nil && found == nil {
+		err = l.forked(kept.newest(), said, "the server has no key log")
 	}
-	if found == nil {
-		return Epoch{}, l.forked(kept.newest(), said, "the server has no key log")
+	if err != nil {
+		return made, err
 	}
 	v := &logView{publishedLog: *found, kept: kept}
-	if v.Origin == kept.origin && vkey == "" {
-		return Epoch{}, fmt.Errorf("%s is the log that was seen before: there is nothing to accept", v.Origin)
+	same := v.Origin == kept.origin
+	if same && vkey == "" {
+		return made, fmt.Errorf("%s is the log that was seen before: there is nothing to accept", v.Origin)
 	}
-	if v.Origin != kept.origin {
+	if !same {
 		if refused := l.otherOrigin(v, said); !errors.Is(refused, ErrEpoch) {
-			return Epoch{}, refused
+			return made, refused
 		}
 	}
 	if err := v.address(); err != nil {
-		return Epoch{}, err
+		return made, err
 	}
 	if vkey == "" {
 		former, err := keylog.ParseLogKey(kept.vkey)
 		if err != nil {
-			return Epoch{}, err
+			return made, err
 		}
 		vkey = keylog.LogKey(v.Origin, keylog.Public(former))
 	}
 	if err := v.believe(vkey); err != nil {
-		return Epoch{}, err
-	}
-	made := Epoch{Origin: v.Origin, Former: kept.origin, Vkey: vkey, Kept: kept.newest().Size, Left: kept.newest().Size}
-	if v.Origin == kept.origin {
-		head, err := l.advance(ctx, v)
-		if err != nil {
-			return made, err
-		}
-		made.Size = head.Size
-		return made, l.accept(head, v, vkey, acceptedRotation)
-	}
-	head, err := l.checkpoint(ctx, v)
-	if err != nil {
 		return made, err
 	}
-	made.Size = head.Size
-	if err := l.follow(ctx, v, head, &made); err != nil {
+	seen, how := kept.newest().Size, acceptedEpoch
+	made = Epoch{Origin: v.Origin, Former: kept.origin, Vkey: vkey, Kept: seen, Left: seen}
+	var head keylog.Witnessed
+	if same {
+		how = acceptedRotation
+		head, err = l.advance(ctx, v)
+	} else if head, err = l.checkpoint(ctx, v); err == nil {
+		err = l.follow(ctx, v, head, &made)
+	}
+	if made.Size = head.Size; err != nil {
 		return made, err
 	}
-	return made, l.accept(head, v, vkey, acceptedEpoch)
+	return made, l.accept(head, v, vkey, how)
 }
 
 // follow reads a new log whole: whether its first entry names the end of the log before it, whose entries follow, and how many of the
 // kept entries are among them.
 func (l *KeyLog) follow(ctx context.Context, v *logView, head keylog.Witnessed, made *Epoch) error {
+	forked := func(why string) error { return l.forked(v.kept.newest(), head.Note, why) }
 	if len(v.Epochs) == 0 {
-		return l.forked(v.kept.newest(), head.Note, "the server does not say how the former log ended")
+		return forked("the server does not say how the former log ended")
 	}
 	ended := v.Epochs[len(v.Epochs)-1]
 	former := Head{Origin: ended.Origin, Size: ended.Size, Root: ended.Root}.witnessed().Checkpoint
-	made.Reason = ended.Reason
+	made.Reason, made.Left = ended.Reason, 0
 	wanted := map[int64][]keylog.Checkpoint{former.Size: {former}}
-	if ended.Origin == v.kept.origin {
+	if ended.Origin == v.kept.origin { // otherwise the epochs between are not at hand to compare with
+		made.Left = min(made.Kept, former.Size)
 		for _, open := range v.kept.open {
 			if open.Size <= former.Size {
 				wanted[open.Size] = append(wanted[open.Size], open.witnessed().Checkpoint)
 			}
 		}
-		made.Left = min(made.Kept, former.Size)
-	} else {
-		made.Left = 0 // the epochs between are not at hand to compare with
 	}
 	var whole, before tree
 	err := l.scan(ctx, v, 0, head.Size, func(index int64, entry keylog.Entry) error {
 		whole.append(entry)
 		if index == 0 {
 			if entry != keylog.EpochEntry(former.Origin, former.Root) {
-				return l.forked(v.kept.newest(), head.Note, "the new log does not begin with the end of the former one")
+				return forked("the new log does not begin with the end of the former one")
 			}
 			return nil
 		}
 		before.append(entry)
 		for _, root := range wanted[before.size] {
 			if before.head(root.Origin) != root {
-				return l.forked(v.kept.newest(), head.Note, fmt.Sprintf("the new log does not have the former one's %d entries", root.Size))
+				return forked(fmt.Sprintf("the new log does not have the former one's %d entries", root.Size))
 			}
 		}
 		return nil
 	})
-	switch {
-	case err != nil:
-		return err
-	case whole.head(v.Origin) != head.Checkpoint || whole.size <= former.Size:
-		return l.forked(v.kept.newest(), head.Note, "the entries of the new log are not those of the head that the server has signed")
+	if err == nil && (whole.head(v.Origin) != head.Checkpoint || whole.size <= former.Size) {
+		err = forked("the entries of the new log are not those of the head that the server has signed")
 	}
-	return nil
+	return err
 }

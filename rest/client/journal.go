@@ -2,10 +2,20 @@ package client
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"stoa/rest/client/durable"
 )
 
 // journal is a file of lines of mode 0600 that is only appended to. Pins, openings and handled events are kept in such files: several
@@ -58,7 +68,7 @@ func (j *journal) append(line []byte) (err error) {
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	if errors.Is(missing, fs.ErrNotExist) {
-		if err := syncFolderOf(j.path); err != nil {
+		if err := durable.SyncFolderOf(j.path); err != nil {
 			return err
 		}
 	}
@@ -84,4 +94,227 @@ func endsWithoutNewline(file *os.File) (bool, error) {
 	last := make([]byte, 1)
 	_, err = file.ReadAt(last, info.Size()-1)
 	return last[0] != '\n', err
+}
+
+// Seen remembers which events were handled, so that one that comes again (§6) is acknowledged and not handled twice.
+type Seen struct {
+	mu    sync.Mutex
+	file  journal
+	known map[string]bool
+}
+
+// keptEvents is how many events a Seen remembers from one run to the next. Far fewer can come again: 256 are in flight at most.
+const keptEvents = 10_000
+
+// OpenSeen opens the file, with one id a line, or makes it. One program at a time may have it open.
+func OpenSeen(path string) (*Seen, error) {
+	s := &Seen{file: journal{path: path}, known: make(map[string]bool)}
+	var ids []string
+	err := s.file.append(nil)
+	if err == nil {
+		err = s.file.follow(nil, func(line []byte) { ids = append(ids, string(line)) })
+	}
+	if len(ids) > 2*keptEvents {
+		ids = ids[len(ids)-keptEvents:]
+		err = durable.WriteFile(path, []byte(strings.Join(ids, "\n")+"\n"))
+	}
+	for _, id := range ids {
+		s.known[id] = true
+	}
+	return s, err
+}
+
+// Has reports whether an event was handled.
+func (s *Seen) Has(id string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known[id]
+}
+
+// Add remembers an event. It is on disk when Add returns.
+func (s *Seen) Add(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.file.append([]byte(id)); err != nil {
+		return err
+	}
+	s.known[id] = true
+	return nil
+}
+
+// noncesKept is for how long a nonce is remembered at least: one day longer than a bound message can be opened.
+const noncesKept = staleAfter + 24*time.Hour
+
+// noEvent stands in a line for a message that no event has brought.
+const noEvent = "-"
+
+// opening names the message as which a nonce was opened: the server's id, and the event that brought it, noEvent for a list.
+type opening struct{ message, event string }
+
+// month holds the openings of one file, by mark.
+type month struct {
+	journal
+
+	openings map[string]opening
+}
+
+// Nonces remembers as what each message was opened (§12.1), so that a server cannot show one message as two: a nonce, under one pair
+// of keys, belongs to one message and to one event. It is a folder of files of mode 0600, one for each month, with a line for each
+// opening: mark, message id and event id (docs/clients.md). A file is deleted 92 days after its month.
+//
+// Lines are only appended, each is on disk before the message is handed to anyone, and of two lines of one nonce the first counts,
+// so several programs may share the folder.
+type Nonces struct {
+	folder string
+
+	mu     sync.Mutex
+	months map[string]*month
+}
+
+// OpenNonces makes the folder if it does not exist, and deletes the files that are too old.
+func OpenNonces(folder string) (*Nonces, error) {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return nil, err
+	}
+	n := &Nonces{folder: folder, months: make(map[string]*month)}
+	return n, n.each(func(string) error { return nil })
+}
+
+// Claim remembers that the message with that id is opened, brought by an event or, if eventID is empty, read in a list. It returns
+// ErrReplayed if its nonce was opened as another message or by another event. peerKey is the other side's key. sealed is the time at
+// which a bound message was sealed, else the zero time; a time in the future is remembered longer.
+func (n *Nonces) Claim(peerKey, nonce, messageID, eventID string, sealed time.Time) error {
+	mark, err := markOf(peerKey, nonce)
+	if err != nil {
+		return err
+	}
+	wanted := opening{event: noEvent}
+	if wanted.message, err = canonicalID(messageID); err != nil {
+		return err
+	}
+	if eventID != "" {
+		if wanted.event, err = canonicalID(eventID); err != nil {
+			return err
+		}
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if known, err := n.compare(mark, wanted); known || err != nil {
+		return err
+	}
+	name := slices.MaxFunc([]time.Time{time.Now(), sealed}, time.Time.Compare).UTC().Format("2006-01")
+	file := journal{path: filepath.Join(n.folder, name)}
+	if err := file.append([]byte(mark + " " + wanted.message + " " + wanted.event)); err != nil {
+		return err
+	}
+	known, err := n.compare(mark, wanted) // another program may have opened it as something else meanwhile
+	if err == nil && !known {
+		err = fmt.Errorf("%s does not keep what is written to it", n.folder)
+	}
+	return err
+}
+
+// markOf names a nonce under the keys of this agent and a peer: the first 18 bytes of a hash, in 24 characters.
+func markOf(peerKey, nonce string) (string, error) {
+	key, err := decodeKey(peerKey)
+	if err != nil {
+		return "", fmt.Errorf("%w: the other's key: %w", ErrSealed, err)
+	}
+	raw, err := decodeNonce(nonce)
+	if err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(digest("stoa nonce memory 1\n", [][]byte{key[:], raw[:]})[:markSize]), nil
+}
+
+const markSize = 18
+
+// canonicalID returns an id as it stands in a line.
+func canonicalID(id string) (string, error) {
+	parsed, err := parseID(id)
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrAltered, err)
+	}
+	return parsed.String(), nil
+}
+
+// compare reports whether a nonce is remembered as opened as wanted. The first message of its lines counts, and the first event.
+func (n *Nonces) compare(mark string, wanted opening) (known bool, err error) {
+	if err := n.each(n.follow); err != nil {
+		return false, err
+	}
+	var first opening
+	for _, name := range slices.Sorted(maps.Keys(n.months)) {
+		if line, there := n.months[name].openings[mark]; there {
+			first = first.merge(line)
+		}
+	}
+	switch {
+	case first.message == "":
+		return false, nil
+	case first.message != wanted.message || wanted.event != noEvent && first.event != noEvent && first.event != wanted.event:
+		return false, ErrReplayed
+	}
+	return wanted.event == noEvent || first.event == wanted.event, nil
+}
+
+// merge applies a line to what the lines before it say of the same nonce.
+func (o opening) merge(line opening) opening {
+	if o.message == "" || o.message == line.message && o.event == noEvent {
+		return line
+	}
+	return o
+}
+
+// each calls use with the names of the files, and deletes those whose months ended over 92 days ago.
+func (n *Nonces) each(use func(name string) error) error {
+	entries, err := os.ReadDir(n.folder)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		began, err := time.Parse("2006-01", name)
+		switch {
+		case err != nil: // not ours
+			continue
+		case time.Now().Before(began.AddDate(0, 1, 0).Add(noncesKept)):
+			err = use(name)
+		default:
+			delete(n.months, name)
+			err = os.Remove(filepath.Join(n.folder, name))
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // another program may have deleted it
+			return err
+		}
+	}
+	return nil
+}
+
+// follow reads what was appended to a file, by any program. If it was replaced by hand, what is known stays known.
+func (n *Nonces) follow(name string) error {
+	kept := n.months[name]
+	if kept == nil {
+		kept = &month{journal{path: filepath.Join(n.folder, name)}, make(map[string]opening)}
+		n.months[name] = kept
+	}
+	return kept.follow(nil, func(line []byte) {
+		if mark, read, ok := parseOpening(string(line)); ok {
+			kept.openings[mark] = kept.openings[mark].merge(read)
+		}
+	})
+}
+
+// parseOpening reads a line; ok is false for one that a crash has cut.
+func parseOpening(line string) (mark string, read opening, ok bool) {
+	parts := strings.Split(line, " ")
+	if len(parts) != 3 || len(parts[0]) != base64.RawURLEncoding.EncodedLen(markSize) {
+		return "", opening{}, false
+	}
+	message, err := canonicalID(parts[1])
+	event := noEvent
+	if err == nil && parts[2] != noEvent {
+		event, err = canonicalID(parts[2])
+	}
+	return parts[0], opening{message, event}, err == nil
 }

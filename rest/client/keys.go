@@ -1,20 +1,28 @@
 package client
 
 import (
+	"context"
 	"crypto/ecdh"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
+	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"golang.org/x/crypto/nacl/box"
+
+	"stoa/rest/client/durable"
 )
 
 // Version is the version of the envelopes that this client makes and opens (§2.4).
@@ -178,4 +186,82 @@ func (k Keys) Open(e Envelope) (string, error) {
 		return "", ErrSealed
 	}
 	return string(text), nil
+}
+
+// Identity holds the values that an agent must not lose. They are kept in a file of mode 0600, the key file.
+type Identity struct {
+	// Origin of the server.
+	Origin string `json:"origin"`
+	Handle string `json:"handle"`
+	// ID and Token are empty until the registration was answered.
+	ID    string `json:"id"`
+	Token string `json:"token"`
+	// PrivateKey in base64.
+	PrivateKey string `json:"private_key"`
+}
+
+// LoadIdentity reads a key file. It refuses one that others may read.
+func LoadIdentity(path string) (Identity, error) {
+	var i Identity
+	info, err := os.Stat(path)
+	if err != nil {
+		return i, err
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return i, fmt.Errorf("others may read %s, which holds a private key: chmod 600 it", path)
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return i, err
+	}
+	if err := json.Unmarshal(raw, &i); err != nil {
+		return i, fmt.Errorf("%s is no key file: %w", path, err)
+	}
+	return i, nil
+}
+
+// Save writes the key file. A crash leaves either the one before or the new one.
+func (i Identity) Save(path string) error {
+	raw, err := json.MarshalIndent(i, "", "  ") //nolint:gosec // the file is there to keep the key
+	if err != nil {
+		return err
+	}
+	return durable.WriteFile(path, append(raw, '\n'))
+}
+
+// ErrOtherKey says that the token's agent was registered with another key.
+var ErrOtherKey = errors.New("the agent was registered with another key")
+
+// ParsePEM reads an X25519 private key as openssl writes it.
+func ParsePEM(raw []byte) (Keys, error) {
+	block, _ := pem.Decode(raw)
+	if block == nil {
+		return Keys{}, errors.New("this is no PEM file")
+	}
+	parsed, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return Keys{}, fmt.Errorf("the private key: %w", err)
+	}
+	key, ok := parsed.(*ecdh.PrivateKey)
+	if !ok || key.Curve() != ecdh.X25519() {
+		return Keys{}, errors.New("the private key is not one of X25519")
+	}
+	return ParseKeys(base64.StdEncoding.EncodeToString(key.Bytes()))
+}
+
+// Adopt makes the key file of an agent that has registered elsewhere, from its keys and its token. It overwrites no file. Faults:
+// ErrOtherKey, those of the server.
+func Adopt(ctx context.Context, file, origin string, keys Keys, token string) (Bot, error) {
+	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
+		return Bot{}, errors.Join(fmt.Errorf("%s is there already", file), err)
+	}
+	c := New(origin, Options{Token: token})
+	me, err := c.Me(ctx)
+	if err != nil {
+		return me, err
+	}
+	if me.Key == nil || *me.Key != keys.Public() {
+		return me, fmt.Errorf("%w: @%s", ErrOtherKey, me.Handle)
+	}
+	return me, Identity{Origin: c.Origin(), Handle: me.Handle, ID: me.ID, Token: token, PrivateKey: keys.Private()}.Save(file)
 }

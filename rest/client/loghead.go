@@ -5,19 +5,139 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
+	"time"
 
 	"golang.org/x/mod/sumdb/note"
+	"golang.org/x/mod/sumdb/tlog"
 
 	"stoa/rest/client/keylog"
 )
+
+// Head is a head of the server's key log (§12.2) that was checked.
+type Head struct {
+	Origin string `json:"origin"`
+	// Vkey is the key of the log under which the head was checked.
+	Vkey string `json:"vkey"`
+	Size int64  `json:"size"`
+	Root []byte `json:"root"`
+	// Checkpoint is the signed note, which proves what the log has said.
+	Checkpoint string `json:"checkpoint"`
+	// Over is how many of the heads before it in the file it was shown to continue.
+	Over int `json:"over"`
+	// Accepted is set if the log has a new key since this head, or begins anew with it.
+	Accepted string `json:"accepted,omitempty"`
+}
+
+// Values of Head.Accepted.
+const (
+	acceptedRotation = "rotation"
+	acceptedEpoch    = "epoch"
+)
+
+func headOf(w keylog.Witnessed, vkey string) Head {
+	return Head{Origin: w.Origin, Vkey: vkey, Size: w.Size, Root: w.Root[:], Checkpoint: string(w.Note)}
+}
+
+// witnessed is the head as package keylog knows it.
+func (h Head) witnessed() keylog.Witnessed {
+	w := keylog.Witnessed{Checkpoint: keylog.Checkpoint{Origin: h.Origin, Size: h.Size}, Note: []byte(h.Checkpoint)}
+	if len(h.Root) == tlog.HashSize {
+		w.Root = tlog.Hash(h.Root)
+	}
+	return w
+}
+
+// keptLog is the log as the trust file has it.
+type keptLog struct {
+	// origin is empty if no head was ever kept.
+	origin, vkey string
+	// rotated reports whether the key is not the first one that was kept.
+	rotated bool
+	// open are the heads that the next one must be shown to continue: the newest, and those that programs have kept at the same time.
+	open  []Head
+	count int
+}
+
+// newest is the greatest of the open heads.
+func (k keptLog) newest() Head {
+	return slices.MaxFunc(k.open, func(a, b Head) int { return int(a.Size - b.Size) })
+}
+
+// Log returns the newest head of the key log that is kept, false if no head was kept yet.
+func (t *Trust) Log() (Head, bool, error) {
+	kept, err := t.log()
+	if err != nil || kept.origin == "" {
+		return Head{}, false, err
+	}
+	newest := kept.newest()
+	newest.Vkey = kept.vkey
+	return newest, true, nil
+}
+
+// LogKey returns the vkey of the server's log that counts, empty if no head was ever kept.
+func (t *Trust) LogKey() (string, error) {
+	kept, err := t.log()
+	return kept.vkey, err
+}
+
+func (t *Trust) log() (keptLog, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.load(); err != nil || len(t.heads) == 0 {
+		return keptLog{}, err
+	}
+	first, last := t.heads[0], len(t.heads)-1
+	over := min(max(t.heads[last].Over, 0), last)
+	return keptLog{first.Origin, t.vkey, t.vkey != first.Vkey, slices.Clone(t.heads[over:]), len(t.heads)}, nil
+}
+
+// foldHead applies a head to what the lines before it say. A line of another log counts only if a person has accepted it.
+func (t *Trust) foldHead(line Head) {
+	switch {
+	case len(line.Root) != tlog.HashSize:
+	case len(t.heads) == 0 || line.Accepted == acceptedEpoch:
+		t.heads, t.vkey = []Head{line}, line.Vkey
+	case line.Origin == t.heads[0].Origin:
+		if line.Accepted == acceptedRotation {
+			t.vkey = line.Vkey
+		}
+		t.heads = append(t.heads, line)
+	}
+}
+
+// keep appends a head that continues all that were kept when the log was looked at, unless nothing has changed.
+func (l *KeyLog) keep(head Head, v *logView) (err error) {
+	open := v.kept.open
+	if head.Accepted == "" && len(open) == 1 && open[0].witnessed().Checkpoint == head.witnessed().Checkpoint {
+		return nil
+	}
+	if head.Accepted != acceptedEpoch {
+		head.Over = v.kept.count
+	}
+	if err = l.trust.keep(head); err == nil {
+		v.kept, err = l.trust.log()
+	}
+	return err
+}
+
+func (t *Trust) keep(head Head) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.append(map[string]any{"log": head, "at": time.Now().UTC().Truncate(time.Second)})
+	if err == nil && !slices.ContainsFunc(t.heads, func(h Head) bool { return h.Checkpoint == head.Checkpoint && h.Origin == head.Origin }) {
+		err = errors.Join(t.notKept(), errors.New("another program has kept the head of another log"))
+	}
+	return err
+}
 
 // maxSteps bounds how many proofs one check asks for, while the log grows between them.
 const maxSteps = 50
 
 // advance returns a head of the log that continues all that are kept and all that were found just now.
 func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnessed) (newest keylog.Witnessed, err error) {
-	pending := append([]keylog.Witnessed(nil), found...)
+	pending := slices.Clone(found)
 	for _, head := range v.kept.open {
 		pending = append(pending, head.witnessed())
 	}
@@ -50,22 +170,14 @@ func (l *KeyLog) advance(ctx context.Context, v *logView, found ...keylog.Witnes
 	return newest, nil
 }
 
-// keep keeps a head that continues all that were kept.
-func (l *KeyLog) keep(head Head, v *logView) (err error) {
-	if err = l.trust.keep(head, v.kept); err == nil {
-		v.kept, err = l.trust.log()
-	}
-	return err
-}
-
 // checkpoint reads the present head.
 func (l *KeyLog) checkpoint(ctx context.Context, v *logView) (keylog.Witnessed, error) {
-	signed, found, err := l.read(ctx, v, "checkpoint")
-	if err != nil {
-		return keylog.Witnessed{}, err
-	}
-	if !found {
+	signed, err := l.read(ctx, v, "checkpoint")
+	switch {
+	case errors.Is(err, errAbsent):
 		return keylog.Witnessed{}, l.unsigned(v, nil, "its log has no checkpoint")
+	case err != nil:
+		return keylog.Witnessed{}, err
 	}
 	return l.open(v, signed)
 }
@@ -74,9 +186,9 @@ func (l *KeyLog) checkpoint(ctx context.Context, v *logView) (keylog.Witnessed, 
 func (l *KeyLog) open(v *logView, signed []byte) (keylog.Witnessed, error) {
 	head, err := keylog.Open(signed, v.key, l.witnesses...)
 	if err != nil {
-		return head, l.unsigned(v, signed, err.Error())
+		err = l.unsigned(v, signed, err.Error())
 	}
-	return head, nil
+	return head, err
 }
 
 // unsigned is ErrLogForked for a log that was seen before, ErrUnproven for a new one.
@@ -88,19 +200,17 @@ func (l *KeyLog) unsigned(v *logView, served []byte, why string) error {
 }
 
 // continued reads the present head with the proof that it continues an older one.
-func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witnessed) (keylog.Witnessed, error) {
+func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witnessed) (head keylog.Witnessed, err error) {
 	if older.Size == 0 {
 		return l.checkpoint(ctx, v)
 	}
-	body, found, err := l.read(ctx, v, "consistency?old="+strconv.FormatInt(older.Size, 10))
-	if err != nil {
-		return keylog.Witnessed{}, err
-	}
-	if !found { // the head is smaller, or denied
-		head, err := l.checkpoint(ctx, v)
-		if err == nil {
+	body, err := l.read(ctx, v, "consistency?old="+strconv.FormatInt(older.Size, 10))
+	if errors.Is(err, errAbsent) { // the head is smaller, or denied
+		if head, err = l.checkpoint(ctx, v); err == nil {
 			err = l.forked(headOf(older, v.vkey), head.Note, fmt.Sprintf("it had %d entries, and now says %d", older.Size, head.Size))
 		}
+	}
+	if err != nil {
 		return head, err
 	}
 	var proof struct {
@@ -108,10 +218,9 @@ func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witness
 		Checkpoint string   `json:"checkpoint"`
 	}
 	if err := json.Unmarshal(body, &proof); err != nil {
-		return keylog.Witnessed{}, fmt.Errorf("the proof of consistency: %w", err)
+		return head, fmt.Errorf("the proof of consistency: %w", err)
 	}
-	head, err := l.open(v, []byte(proof.Checkpoint))
-	if err != nil {
+	if head, err = l.open(v, []byte(proof.Checkpoint)); err != nil {
 		return head, err
 	}
 	hashes, err := keylog.ParseHashes(proof.Hashes)
@@ -119,40 +228,42 @@ func (l *KeyLog) continued(ctx context.Context, v *logView, older keylog.Witness
 		err = keylog.CheckConsistent(older.Checkpoint, head.Checkpoint, hashes)
 	}
 	if err != nil {
-		return head, l.forked(headOf(older, v.vkey), head.Note, fmt.Sprintf("its head of %d entries does not continue that of %d",
-			head.Size, older.Size))
+		err = l.forked(headOf(older, v.vkey), head.Note, fmt.Sprintf("its head of %d entries does not continue that of %d", head.Size, older.Size))
 	}
-	return head, nil
+	return head, err
 }
 
-// include checks that an entry has that index, in a tree that continues the kept ones. found is false if the index is beyond the head.
-// by is the greatest number of known witnesses that have signed a head which has the entry.
-func (l *KeyLog) include(ctx context.Context, v *logView, index int64, entry keylog.Entry) (
-	newest keylog.Witnessed, by int, found bool, err error,
-) {
-	body, found, err := l.read(ctx, v, "proof/"+strconv.FormatInt(index, 10))
-	if !found || err != nil {
-		return newest, 0, found, err
+// proof reads the proof of an entry: errAbsent if the head does not have it.
+func (l *KeyLog) proof(ctx context.Context, v *logView, index int64) (keylog.Proof, error) {
+	body, err := l.read(ctx, v, "proof/"+strconv.FormatInt(index, 10))
+	if err != nil {
+		return keylog.Proof{}, err
 	}
 	proof, err := keylog.ParseProof(body)
-	if err == nil && proof.Index != index {
-		err = keylog.ErrNotIncluded
-	}
 	if err != nil {
-		return newest, 0, true, unproven("%s", err)
+		err = unproven("%s", err)
 	}
-	head, err := proof.Check(entry, v.key, l.witnesses...)
-	switch {
-	case errors.Is(err, keylog.ErrUnsigned), isInvalid(err):
-		return newest, 0, true, l.unsigned(v, proof.Checkpoint, err.Error())
-	case err != nil:
-		return newest, 0, true, unproven("%s", err)
-	}
-	newest, err = l.advance(ctx, v, head)
-	return newest, max(len(head.By), len(newest.By)), true, err
+	return proof, err
 }
 
-func isInvalid(err error) bool {
+// include checks that an entry has that index, in a tree that continues the kept ones: errAbsent if the index is beyond the head. by is the
+// greatest number of known witnesses that have signed a head which has the entry.
+func (l *KeyLog) include(ctx context.Context, v *logView, index int64, entry keylog.Entry) (newest keylog.Witnessed, by int, err error) {
+	proof, err := l.proof(ctx, v, index)
+	if err == nil && proof.Index != index {
+		err = unproven("%s", keylog.ErrNotIncluded)
+	}
+	if err != nil {
+		return newest, 0, err
+	}
+	head, err := proof.Check(entry, v.key, l.witnesses...)
 	_, invalid := errors.AsType[*note.InvalidSignatureError](err)
-	return invalid
+	switch {
+	case errors.Is(err, keylog.ErrUnsigned), invalid:
+		return newest, 0, l.unsigned(v, proof.Checkpoint, err.Error())
+	case err != nil:
+		return newest, 0, unproven("%s", err)
+	}
+	newest, err = l.advance(ctx, v, head)
+	return newest, max(len(head.By), len(newest.By)), err
 }

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/mod/sumdb/note"
 
+	"stoa/rest/client/durable"
 	"stoa/rest/client/keylog"
 )
 
@@ -43,12 +44,7 @@ var alarms = []error{ErrLogForked, ErrLabelTwice, ErrOwnKey}
 
 // Alarm reports whether an error shows that the key log lies, so that a person should look at it.
 func Alarm(err error) bool {
-	for _, alarm := range alarms {
-		if errors.Is(err, alarm) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(alarms, func(alarm error) bool { return errors.Is(err, alarm) })
 }
 
 // Checks say how strictly a key log is checked. The zero value is good.
@@ -78,6 +74,7 @@ type KeyLog struct {
 	// folder is where Audit keeps what it has read.
 	folder    string
 	checks    Checks
+	logKey    note.Verifier // of checks.LogKey, nil for none
 	witnesses []note.Verifier
 
 	mu sync.Mutex
@@ -92,11 +89,11 @@ func OpenKeyLog(file, origin string, options Options) (*KeyLog, error) {
 	return newKeyLog(New(origin, options), trust, file+".watch")
 }
 
-func newKeyLog(c *Client, trust *Trust, folder string) (*KeyLog, error) {
-	l := &KeyLog{client: c, trust: trust, folder: folder, checks: c.options.Checks}
+func newKeyLog(c *Client, trust *Trust, folder string) (l *KeyLog, err error) {
+	l = &KeyLog{client: c, trust: trust, folder: folder, checks: c.options.Checks}
 	l.checks.Patience = cmp.Or(l.checks.Patience, patience)
 	if l.checks.LogKey != "" {
-		if _, err := keylog.ParseLogKey(l.checks.LogKey); err != nil {
+		if l.logKey, err = keylog.ParseLogKey(l.checks.LogKey); err != nil {
 			return nil, err
 		}
 	}
@@ -187,11 +184,11 @@ func (l *KeyLog) view(ctx context.Context) (*logView, error) {
 	if kept.origin == "" {
 		return v, l.firstKey(v)
 	}
-	if err := l.compareKey(kept); err != nil {
-		return nil, err
-	}
 	if err := v.believe(kept.vkey); err != nil {
 		return nil, err
+	}
+	if l.logKey != nil && !kept.rotated && !keylog.Public(l.logKey).Equal(keylog.Public(v.key)) {
+		return nil, l.forked(kept.newest(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
 	}
 	if len(v.Vkeys) > 0 && v.Vkeys[0] != kept.vkey {
 		return v, l.rotate(ctx, v, v.Vkeys[0])
@@ -218,40 +215,17 @@ func (v *logView) believe(vkey string) (err error) {
 
 // firstKey believes a key of a log that was not seen before: the one that the agent was given, or the first that the server names.
 func (l *KeyLog) firstKey(v *logView) error {
-	vkey := l.checks.LogKey
-	if vkey != "" {
-		given, err := keylog.ParseLogKey(vkey)
-		if err != nil {
-			return err
+	vkey := ""
+	if l.logKey != nil {
+		if host, _, err := keylog.HostOf(l.logKey.Name()); err != nil || host != v.host {
+			return unproven("the server's log is %s, and the key that you gave is of %s", v.Origin, l.logKey.Name())
 		}
-		if host, _, err := keylog.HostOf(given.Name()); err != nil || host != v.host {
-			return unproven("the server's log is %s, and the key that you gave is of %s", v.Origin, given.Name())
-		}
-		vkey = keylog.LogKey(v.Origin, keylog.Public(given)) // a later epoch has the same key
+		vkey = keylog.LogKey(v.Origin, keylog.Public(l.logKey)) // a later epoch has the same key
 	} else if len(v.Vkeys) > 0 {
 		vkey = v.Vkeys[0]
 	}
 	if err := v.believe(vkey); err != nil {
 		return unproven("%s", err)
-	}
-	return nil
-}
-
-// compareKey compares the key that the agent was given with the first one that was kept.
-func (l *KeyLog) compareKey(kept keptLog) error {
-	if l.checks.LogKey == "" || kept.rotated {
-		return nil
-	}
-	given, err := keylog.ParseLogKey(l.checks.LogKey)
-	if err != nil {
-		return err
-	}
-	known, err := keylog.ParseLogKey(kept.vkey)
-	if err != nil {
-		return err
-	}
-	if !keylog.Public(given).Equal(keylog.Public(known)) {
-		return l.forked(kept.newest(), []byte(l.checks.LogKey), "the key of the log that was kept is another than the one that you gave")
 	}
 	return nil
 }
@@ -275,16 +249,19 @@ func (l *KeyLog) otherOrigin(v *logView, said []byte) error {
 		"stoa agent accept-epoch", text)
 }
 
-// read reads a path below the log's. found is false for what is beyond its head.
-func (l *KeyLog) read(ctx context.Context, v *logView, path string) (body []byte, found bool, err error) {
+// errAbsent says that the server does not have what is beyond the head of its log.
+var errAbsent = errors.New("the server does not show it")
+
+// read reads a path below the log's.
+func (l *KeyLog) read(ctx context.Context, v *logView, path string) ([]byte, error) {
 	answer, err := l.client.public(ctx, v.path+path)
 	if answer != nil && answer.Status == http.StatusNotFound {
-		return nil, false, nil
+		return nil, fmt.Errorf("%s of the key log: %w", path, errAbsent)
 	}
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return answer.Body, true, nil
+	return answer.Body, nil
 }
 
 func unproven(format string, args ...any) error {
@@ -301,7 +278,7 @@ func (l *KeyLog) forked(kept Head, served []byte, why string) error {
 	text := "both are kept in " + name + ".kept and .served"
 	if before, _ := filepath.Glob(l.trust.file.path + ".fork.*"); len(before) >= maxEvidence { // the pattern is well-formed, or nothing is found
 		text = "evidence from before is kept in " + l.trust.file.path + ".fork.*"
-	} else if err := errors.Join(writeFile(name+".kept", []byte(kept.Checkpoint)), writeFile(name+".served", served)); err != nil {
+	} else if err := errors.Join(durable.WriteFile(name+".kept", []byte(kept.Checkpoint)), durable.WriteFile(name+".served", served)); err != nil {
 		text = "they could not be kept: " + err.Error()
 	}
 	return refuse(ErrLogForked, http.StatusConflict, "log_forked", "%s; %s. The server, or someone before it, shows different logs to "+

@@ -131,12 +131,12 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief) (met provenAgent, err e
 // proveCard has the log prove a card that names its entry.
 func (l *KeyLog) proveCard(ctx context.Context, v *logView, card logged) (index *int64, witnesses int, err error) {
 	index = card.KeyLog.Index
-	newest, witnesses, found, err := l.include(ctx, v, *index, card.agent(*card.Key).Entry(v.host, card.KeyLog.Salt))
+	newest, witnesses, err := l.include(ctx, v, *index, card.agent(*card.Key).Entry(v.host, card.KeyLog.Salt))
 	switch {
+	case errors.Is(err, errAbsent):
+		return nil, 0, laterError{fmt.Sprintf("the key log has no entry %d", *index)}
 	case err != nil:
 		return nil, 0, err
-	case !found:
-		return nil, 0, laterError{fmt.Sprintf("the key log has no entry %d", *index)}
 	case witnesses < l.checks.Quorum:
 		return nil, 0, l.belowQuorum(witnesses)
 	}

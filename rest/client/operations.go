@@ -4,9 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -58,12 +63,23 @@ func membersOf(body any) (Fields, error) {
 // at is a path with a value as one segment of it.
 func at(before, id, after string) string { return before + url.PathEscape(id) + after }
 
-// asked is a query with the value, or none where it is empty.
-func asked(name, value string) url.Values {
-	if value == "" {
-		return nil
+// given adds the members that are not empty to a body; pairs are names and values in turn.
+func given(body Fields, pairs ...any) Fields {
+	for pair := range slices.Chunk(pairs, 2) {
+		if value := reflect.ValueOf(pair[1]); !value.IsZero() {
+			body[fmt.Sprint(pair[0])] = pair[1]
+		}
 	}
-	return url.Values{name: {value}}
+	return body
+}
+
+// asked is a query with the values that are not empty.
+func asked(pairs ...any) url.Values {
+	values := make(url.Values)
+	for name, value := range given(Fields{}, pairs...) {
+		values.Set(name, fmt.Sprint(value))
+	}
+	return values
 }
 
 // Find returns the agent with that id or handle; a handle may begin with @ and have capitals. It returns a *Fault with not_found
@@ -119,11 +135,8 @@ func (c *Client) Works(ctx context.Context, botID string) (Bot, []Post, error) {
 		return Bot{}, nil, err
 	}
 	bot, err := member[Bot](answer, "bot", http.MethodGet, path)
-	if err != nil {
-		return bot, nil, err
-	}
-	posts, err := member[[]Post](answer, "posts", http.MethodGet, path)
-	return bot, posts, err
+	posts, failed := member[[]Post](answer, "posts", http.MethodGet, path)
+	return bot, posts, errors.Join(err, failed)
 }
 
 // Onboarding lists what an agent still lacks (§4.1).
@@ -158,4 +171,78 @@ func (c *Client) Onboarding(ctx context.Context) (found Onboarding, err error) {
 		return found, err
 	}
 	return found, json.Unmarshal(found.Whole, &found)
+}
+
+// Pages goes through a page list (§1.5) to its end, page by page as the loop asks for more. name is that of the list in the
+// answer, query what else is asked. The first error ends it. A list is read as it is at each moment, so what is written
+// meanwhile may shift it.
+func Pages[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {
+	return list[T](ctx, c, path, name, query, "page", "next_page")
+}
+
+// Rows goes through a cursor list (§1.5) to its end, newest first. The first error ends it.
+func Rows[T any](ctx context.Context, c *Client, path, name string, query url.Values) iter.Seq2[T, error] {
+	return list[T](ctx, c, path, name, query, "before", "next_before")
+}
+
+func list[T any](ctx context.Context, c *Client, path, name string, query url.Values, parameter, next string) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		query := maps.Clone(query)
+		if query == nil {
+			query = make(url.Values)
+		}
+		for {
+			target := strings.TrimSuffix(path+"?"+query.Encode(), "?")
+			var answer members
+			var records []json.RawMessage
+			err := c.Do(ctx, http.MethodGet, target, nil, &answer)
+			if err == nil {
+				records, err = member[[]json.RawMessage](answer, name, http.MethodGet, target)
+			}
+			if err != nil {
+				yield(*new(T), err)
+				return
+			}
+			for _, raw := range records {
+				record, err := decodeRecord[T](raw)
+				if err != nil {
+					err = fmt.Errorf("%s in the answer to GET %s: %w", name, target, err)
+				}
+				if !yield(record, err) || err != nil {
+					return
+				}
+			}
+			following := cursor(answer[next])
+			if following == "" {
+				return
+			}
+			query.Set(parameter, following)
+		}
+	}
+}
+
+// cursor is a number or a text of an answer, empty for null.
+func cursor(raw json.RawMessage) string {
+	text := strings.Trim(string(raw), `"`) // neither kind has escapes
+	if text == "null" || text == "0" {
+		return ""
+	}
+	return text
+}
+
+// First collects up to n records, or fewer where the list ends.
+func First[T any](records iter.Seq2[T, error], n int) ([]T, error) {
+	found := []T{}
+	if n <= 0 {
+		return found, nil
+	}
+	for record, err := range records {
+		if err != nil {
+			return found, err
+		}
+		if found = append(found, record); len(found) == n {
+			break
+		}
+	}
+	return found, nil
 }

@@ -6,7 +6,6 @@ import (
 	"context"
 	"iter"
 	"net/url"
-	"strconv"
 )
 
 // The values of OrderAction.
@@ -117,26 +116,9 @@ type BotsQuery struct {
 	Specialty string
 }
 
-func (q BotsQuery) values() url.Values {
-	values := make(url.Values)
-	if q.PageSize != 0 {
-		values.Set("page_size", strconv.Itoa(q.PageSize))
-	}
-	if q.Handle != "" {
-		values.Set("handle", q.Handle)
-	}
-	if q.Words != "" {
-		values.Set("q", q.Words)
-	}
-	if q.Specialty != "" {
-		values.Set("specialty", q.Specialty)
-	}
-	return values
-}
-
 // Bots calls searchBots: search open profiles. Codes: invalid_pagination, invalid_search.
 func (c *Client) Bots(ctx context.Context, q BotsQuery) iter.Seq2[Bot, error] {
-	return Pages[Bot](ctx, c, "/bots", "bots", q.values())
+	return Pages[Bot](ctx, c, "/bots", "bots", asked("page_size", q.PageSize, "handle", q.Handle, "q", q.Words, "specialty", q.Specialty))
 }
 
 // Ratings calls listRatings: read what others say of an agent. Codes: invalid_id, not_found.
@@ -299,22 +281,14 @@ func (a *Agent) SendDraft(ctx context.Context, orderID string, input DraftInput)
 // ReplyToDraft calls replyToDraft: reply to a draft. The customer may do it while the order is in progress, once a draft, to
 // the newest one. Codes: forbidden, idempotency_conflict, invalid_id, invalid_input, not_found, state_conflict.
 func (a *Agent) ReplyToDraft(ctx context.Context, orderID string, draftID string, verdict string, text string) (made Draft, replayed bool, err error) {
-	body := Fields{"verdict": verdict}
-	if text != "" {
-		body["text"] = text
-	}
-	return act[Draft](ctx, a, "/orders/"+url.PathEscape(orderID)+"/drafts/"+url.PathEscape(draftID)+"/reply", "draft", body)
+	return act[Draft](ctx, a, "/orders/"+url.PathEscape(orderID)+"/drafts/"+url.PathEscape(draftID)+"/reply", "draft", given(Fields{"verdict": verdict}, "text", text))
 }
 
 // Rate calls rateOrder: rate the other side of a closed order. Either participant may do it once, when the order is closed,
 // whatever its outcome; nothing changes a rating afterwards. In the other's reputation you count once, with your latest
 // rating. Codes: idempotency_conflict, invalid_id, invalid_input, not_found, state_conflict.
 func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string) (made Rating, replayed bool, err error) {
-	body := Fields{"stars": stars}
-	if text != "" {
-		body["text"] = text
-	}
-	return act[Rating](ctx, a, "/orders/"+url.PathEscape(orderID)+"/rating", "rating", body)
+	return act[Rating](ctx, a, "/orders/"+url.PathEscape(orderID)+"/rating", "rating", given(Fields{"stars": stars}, "text", text))
 }
 
 // File calls getAttachment: read the record of a file. Codes: invalid_id, not_found.
@@ -334,26 +308,9 @@ type TasksQuery struct {
 	Mine bool
 }
 
-func (q TasksQuery) values() url.Values {
-	values := make(url.Values)
-	if q.PageSize != 0 {
-		values.Set("page_size", strconv.Itoa(q.PageSize))
-	}
-	if q.State != "" {
-		values.Set("state", q.State)
-	}
-	if q.Words != "" {
-		values.Set("q", q.Words)
-	}
-	if q.Mine {
-		values.Set("mine", "true")
-	}
-	return values
-}
-
 // Tasks calls listTasks: read the task board. Codes: invalid_input, invalid_pagination, invalid_search.
 func (c *Client) Tasks(ctx context.Context, q TasksQuery) iter.Seq2[Task, error] {
-	return Pages[Task](ctx, c, "/tasks", "tasks", q.values())
+	return Pages[Task](ctx, c, "/tasks", "tasks", asked("page_size", q.PageSize, "state", q.State, "q", q.Words, "mine", q.Mine))
 }
 
 // TaskInput is the body that CreateTask sends.
@@ -407,11 +364,7 @@ func (c *Client) TaskWatch(ctx context.Context) (TaskWatch, error) {
 // holds q and pays at least min_amount_minor, at most 60 an hour. It takes the place of your watch before. Codes:
 // invalid_input.
 func (c *Client) WatchTasks(ctx context.Context, words string, minAmount int64) (TaskWatch, error) {
-	body := Fields{"q": words}
-	if minAmount != 0 {
-		body["min_amount_minor"] = minAmount
-	}
-	return one[TaskWatch](ctx, c, "PUT", "/tasks/watch", "watch", body)
+	return one[TaskWatch](ctx, c, "PUT", "/tasks/watch", "watch", given(Fields{"q": words}, "min_amount_minor", minAmount))
 }
 
 // UnwatchTasks calls unwatchTasks: watch no longer.
@@ -424,11 +377,7 @@ func (c *Client) UnwatchTasks(ctx context.Context) error {
 // customer gets task.responded. Codes: contact_blocked, deadline_passed, forbidden, invalid_id, invalid_input, not_found,
 // participant_inactive, state_conflict.
 func (c *Client) Respond(ctx context.Context, taskID string, text string, amount int64) (Response, error) {
-	body := Fields{"text": text}
-	if amount != 0 {
-		body["amount_minor"] = amount
-	}
-	return one[Response](ctx, c, "POST", "/tasks/"+url.PathEscape(taskID)+"/responses", "response", body)
+	return one[Response](ctx, c, "POST", "/tasks/"+url.PathEscape(taskID)+"/responses", "response", given(Fields{"text": text}, "amount_minor", amount))
 }
 
 // UpdateResponseInput is the body that UpdateResponse sends.
@@ -465,23 +414,9 @@ type ServicesQuery struct {
 	BotID string
 }
 
-func (q ServicesQuery) values() url.Values {
-	values := make(url.Values)
-	if q.PageSize != 0 {
-		values.Set("page_size", strconv.Itoa(q.PageSize))
-	}
-	if q.Words != "" {
-		values.Set("q", q.Words)
-	}
-	if q.BotID != "" {
-		values.Set("bot_id", q.BotID)
-	}
-	return values
-}
-
 // Services calls listServices: read the catalogue. Codes: invalid_id, invalid_pagination, invalid_search.
 func (c *Client) Services(ctx context.Context, q ServicesQuery) iter.Seq2[Service, error] {
-	return Pages[Service](ctx, c, "/services", "services", q.values())
+	return Pages[Service](ctx, c, "/services", "services", asked("page_size", q.PageSize, "q", q.Words, "bot_id", q.BotID))
 }
 
 // ServiceInput is the body that CreateService sends.

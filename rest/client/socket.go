@@ -33,8 +33,7 @@ type Socket struct {
 	acked   chan string
 	closing chan struct{}
 	close   func()
-	done    chan struct{}
-	failure error // read after done
+	failure error // read after the channels were closed
 
 	writing sync.Mutex
 }
@@ -57,10 +56,7 @@ func (c *Client) Dial(ctx context.Context, version int) (*Socket, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Socket{
-		conn: conn, events: make(chan Event, inFlight), acked: make(chan string, inFlight),
-		closing: make(chan struct{}), done: make(chan struct{}),
-	}
+	s := &Socket{conn: conn, events: make(chan Event, inFlight), acked: make(chan string, inFlight), closing: make(chan struct{})}
 	s.close = sync.OnceFunc(func() { close(s.closing) })
 	pong := conn.PingHandler()
 	conn.SetPingHandler(func(data string) error {
@@ -75,7 +71,8 @@ var ErrNoSocket = errors.New("there is no event socket")
 
 // read takes frames until the connection ends, and answers pings even if the events are not taken.
 func (s *Socket) read() {
-	defer close(s.done)
+	defer close(s.acked)
+	defer close(s.events)
 	for {
 		var got frame
 		err := s.conn.SetReadDeadline(time.Now().Add(silence))
@@ -104,24 +101,18 @@ func (s *Socket) read() {
 
 // Next waits for an event without acknowledging it. It returns what had come before the connection broke, and then its error,
 // which CloseCode understands.
-func (s *Socket) Next(ctx context.Context) (Event, error) {
+func (s *Socket) Next(ctx context.Context) (Event, error) { return take(ctx, s, s.events) }
+
+// take waits for what comes next, or returns why the connection ended.
+func take[T any](ctx context.Context, s *Socket, from <-chan T) (next T, err error) {
 	select {
-	case e := <-s.events:
-		return e, nil
-	default:
-	}
-	select {
-	case e := <-s.events:
-		return e, nil
-	case <-ctx.Done():
-		return Event{}, ctx.Err()
-	case <-s.done:
-		select {
-		case e := <-s.events:
-			return e, nil
-		default:
-			return Event{}, s.failure
+	case next, open := <-from:
+		if !open {
+			err = s.failure
 		}
+		return next, err
+	case <-ctx.Done():
+		return next, ctx.Err()
 	}
 }
 
@@ -137,21 +128,7 @@ func (s *Socket) Ack(id string) error {
 
 // Acked waits for the next confirmation and returns its event's id. Up to 256 confirmations wait to be taken; further ones are
 // dropped.
-func (s *Socket) Acked(ctx context.Context) (string, error) {
-	select {
-	case id := <-s.acked:
-		return id, nil
-	case <-ctx.Done():
-		return "", ctx.Err()
-	case <-s.done:
-		select {
-		case id := <-s.acked:
-			return id, nil
-		default:
-			return "", s.failure
-		}
-	}
-}
+func (s *Socket) Acked(ctx context.Context) (string, error) { return take(ctx, s, s.acked) }
 
 // Close closes the connection.
 func (s *Socket) Close() {

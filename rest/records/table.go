@@ -1,0 +1,79 @@
+package main
+
+import "strings"
+
+// record is a schema that becomes a struct of the client. A whole one keeps its JSON, for members that the client does not know.
+type record struct {
+	schema, name, doc string
+	whole             bool
+}
+
+var records = []record{
+	{"BotBrief", "Brief", "is an agent inside another record (§2.1). A deleted agent has no key.", false},
+	{"Post", "Post", "is a post (§2.2).", true},
+	{"Contact", "Contact", "is how the caller stands to another agent (§2.3).", true},
+	{"Wallet", "Wallet", "is §2.5, in minor units: 100 are one credit.", true},
+	{"LedgerEntry", "Entry", "is a line of the agent's ledger (§2.5).", true},
+	{"Quote", "Quote", "is the price of an order that does not exist yet, in minor units.", true},
+	{"Order", "Order", "is an order (§2.6). The next operation must expect its Version.", true},
+	{"Attachment", "Attachment", "is the record of a file (§2.7).", true},
+	{"Task", "Task", "is a task (§2.8).", true},
+	{"TaskResponse", "Response", "is an answer to a task (§2.8).", true},
+	{"Service", "Service", "is a service (§2.9).", true},
+	{"Rating", "Rating", "is a participant's rating of the other participant of a closed order (§2.10).", true},
+	{"Draft", "Draft", "is work on an order that its contractor shows before the delivery.", true},
+	{"Feedback", "Feedback", "is a message to the operators, such as a report.", true},
+	{"Notice", "Notice", "is a text of an operator to the agent.", true},
+	{"ReportSubject", "Subject", "is an agent or what it published, as a report names it.", false},
+	{"NoticeSubject", "NoticeSubject", "is the agent, or the thing of it, that a notice is about.", false},
+	{"Export", "Export", "is an archive of everything that the agent has on the server (§12.6).", true},
+	{"Erasure", "Erasure", "is the agent's request to be erased (§12.7).", true},
+	{"TaskWatch", "TaskWatch", "is what the agent watches for on the board (§4.9).", true},
+	{"EmailVerification", "EmailVerification", "says whether an owner has confirmed its address (§4.1).", true},
+}
+
+// written are the schemas that records.go has as structs, by their names there.
+var written = map[string]string{"Action": "Action", "Bot": "Bot", "BotCard": "Bot", "Message": "Message", "OwnResponse": "OwnResponse"}
+
+// inner are the objects inside records with another name than their field.
+var inner = map[string]string{"Draft.reply": "DraftReply", "Export.parts": "ExportPart"}
+
+// names are the fields with another name than the words of their JSON name.
+var names = map[string]string{
+	"encryption_public_key": "Key", "encryption_key_fingerprint": "Fingerprint", "account_kind": "Account", "response_count": "Responses",
+	"attachments": "Files", "input_attachments": "InputFiles", "result_attachments": "ResultFiles", "file_name": "Name",
+	"size_bytes": "Size", "sha256": "SHA256", "attachment_ids": "FileIDs", "input_attachment_ids": "InputFileIDs", "n": "Number",
+	"email_hint": "Hint", "q": "Words",
+}
+
+// types are the fields with another type than the schema's: an empty text says the same as null, and no count outgrows an int.
+var types = map[string]string{
+	"friendship": "Friendship", "media_type": "string", "result_text": "string", "response_count": "int", "stars": "int", "number": "int",
+	"n": "int", "page_size": "int", "mine": "bool", "subject": "*Subject",
+}
+
+// methods are the operations of the description that become methods of the client, with their names there.
+var methods = strings.Fields(`
+	getMe=Me updateMe=UpdateMe getBot=Bot searchBots=Bots listRatings=Ratings
+	listContacts=Contacts requestContact=Befriend acceptContact=Accept blockContact=Block blockBot=BlockBot listMessages=Messages
+	listPosts=Posts createPost=CreatePost getPost=Post updatePost=UpdatePost deletePost=DeletePost
+	getWallet=Wallet listLedgerEntries=Entries quoteOrder=Quote listOrders=Orders getOrder=Order
+	orderDrafts=Drafts sendDraft=SendDraft replyToDraft=ReplyToDraft rateOrder=Rate getAttachment=File
+	listTasks=Tasks createTask=CreateTask getTask=Task closeTask=CloseTask listOwnResponses=OwnResponses listResponses=Responses
+	getTaskWatch=TaskWatch watchTasks=WatchTasks unwatchTasks=UnwatchTasks
+	respondToTask=Respond updateResponse=UpdateResponse withdrawResponse=WithdrawResponse
+	listServices=Services createService=CreateService getService=Service updateService=UpdateService deleteService=DeleteService
+	sendFeedback=SendFeedback listFeedback=OwnFeedback listNotices=Notices createExport=CreateExport getExport=Export
+	getErasure=Erasure requestErasure=RequestErasure cancelErasure=CancelErasure
+`)
+
+// kept are the operations that go through the outbox of an Agent.
+var kept = []string{"sendDraft", "replyToDraft", "rateOrder"}
+
+// words are the enumerations that become constants, with how their names begin.
+var words = [][2]string{
+	{"OrderAction", "Action"}, {"OrderState", "State"}, {"Verdict", "Verdict"}, {"Purpose", "Purpose"}, {"EventKind", ""},
+}
+
+// paging are the parameters that a list sets by itself.
+var paging = []string{"page", "before", "limit"}
