@@ -5,7 +5,9 @@ import (
 	"encoding/hex"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"stoa/graph/platform/pages"
@@ -136,4 +138,154 @@ func showHidden(s string) string {
 		}
 	}
 	return shown.String()
+}
+
+// forms says which texts of a value are the server's own: those for which the description has a form that no prose has. It joins every
+// schema that may apply to the value. A text that no schema knows has no form.
+type forms struct {
+	// texts are the forms of a text, one must fit; free says that some schema lets it be anything.
+	texts []func(string) bool
+	free  bool
+	// ours marks a text that the server or its operators write.
+	ours bool
+	// members and elements are the forms of the values inside; other is the form of members that the schema does not name.
+	members         map[string]*forms
+	elements, other *forms
+}
+
+// formed are the formats of JSON Schema that no prose has.
+var formed = map[string]*regexp.Regexp{
+	"uuid":      regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`),
+	"date-time": regexp.MustCompile(`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,18}Z$`),
+}
+
+// formsOf reads the forms of a schema. References lead into the description.
+func formsOf(d *description, schema any) *forms {
+	f := new(forms)
+	f.add(d, schema)
+	return f
+}
+
+// add joins a schema to the forms.
+func (f *forms) add(d *description, schema any) {
+	whole, ok := schema.(object)
+	if !ok {
+		return
+	}
+	whole = d.resolve(whole)
+	for _, word := range []string{"allOf", "anyOf", "oneOf"} {
+		for _, one := range as[[]any](whole[word]) {
+			f.add(d, one)
+		}
+	}
+	for name, member := range as[object](whole["properties"]) {
+		if f.members == nil {
+			f.members = make(map[string]*forms)
+		}
+		if f.members[name] == nil {
+			f.members[name] = new(forms)
+		}
+		f.members[name].add(d, member)
+	}
+	f.elements = joined(f.elements, d, whole["items"])
+	f.other = joined(f.other, d, whole["additionalProperties"])
+	switch form := formOf(whole); {
+	case form != nil:
+		f.texts = append(f.texts, form)
+	case isText(whole):
+		f.free = true
+	}
+}
+
+func joined(f *forms, d *description, schema any) *forms {
+	if _, ok := schema.(object); !ok {
+		return f
+	}
+	if f == nil {
+		f = new(forms)
+	}
+	f.add(d, schema)
+	return f
+}
+
+// formOf is the form that a schema gives to texts, nil for none.
+func formOf(schema object) func(string) bool {
+	if only, ok := schema["const"].(string); ok {
+		return func(s string) bool { return s == only }
+	}
+	if names := as[[]any](schema["enum"]); names != nil {
+		return func(s string) bool { return slices.Contains(names, any(s)) }
+	}
+	if pattern, ok := schema["pattern"].(string); ok {
+		return compiled(pattern).MatchString
+	}
+	if format := formed[as[string](schema["format"])]; format != nil {
+		return format.MatchString
+	}
+	return nil
+}
+
+// patterns are those that were compiled. A pattern stands in hundreds of places, and each copy would take 10 KiB permanently.
+var patterns sync.Map
+
+func compiled(pattern string) *regexp.Regexp {
+	known, ok := patterns.Load(pattern)
+	if !ok {
+		known, _ = patterns.LoadOrStore(pattern, regexp.MustCompile(pattern))
+	}
+	return as[*regexp.Regexp](known)
+}
+
+// isText reports whether a schema lets the value be a text.
+func isText(schema object) bool {
+	types, several := schema["type"].([]any)
+	return schema["type"] == "string" || several && slices.Contains(types, any("string"))
+}
+
+// own reports whether a text is the server's. None of its texts has white space, whatever a pattern allows.
+func (f *forms) own(s string) bool {
+	if f != nil && f.ours {
+		return true
+	}
+	if f == nil || f.free || strings.ContainsAny(s, " \t\n<>") {
+		return false
+	}
+	return slices.ContainsFunc(f.texts, func(fits func(string) bool) bool { return fits(s) })
+}
+
+// trust notes that the server or its operators write the texts in all members with one of the names.
+func (f *forms) trust(names []string) {
+	if f == nil {
+		return
+	}
+	for member, inner := range f.members {
+		inner.ours = inner.ours || slices.Contains(names, member)
+		inner.trust(names)
+	}
+	f.elements.trust(names)
+}
+
+// member returns the forms of a member of an object. The description does not name the members of an action's template; those that end in
+// _id are ids there, because the server chooses the names.
+func (f *forms) member(name string) *forms {
+	switch {
+	case f == nil:
+		return nil
+	case f.ours:
+		return f
+	case f.members[name] != nil:
+		return f.members[name]
+	case f.other != nil && strings.HasSuffix(name, "_id"):
+		return &forms{texts: []func(string) bool{formed["uuid"].MatchString}}
+	default:
+		return f.other
+	}
+}
+
+// element returns the forms of the elements of a list.
+func (f *forms) element() *forms {
+	if f == nil || f.ours {
+		return f
+	}
+	return f.elements
 }

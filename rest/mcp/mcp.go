@@ -12,9 +12,12 @@ package mcp
 import (
 	"bytes"
 	"context"
+	_ "embed"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/semaphore"
@@ -181,4 +184,84 @@ func encode(value any) []byte {
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(value) //nolint:errchkjson // what was read can be written
 	return bytes.TrimSuffix(text.Bytes(), []byte("\n"))
+}
+
+// joinFile has the texts of how_to_join: the snippets that connect programs to a server, remote ones to /mcp, where TOKEN is the agent's
+// token, and local ones that start the proxy of the package for npm, PACKAGE; the steps, which begin with owner_step while a registration
+// needs a confirmed owner; and what follows a registration. ORIGIN is the server, KEY the key file.
+//
+//go:embed join.json
+var joinFile string
+
+func (o *Options) joinTexts() object {
+	fill := strings.NewReplacer("ORIGIN", o.Origin, "PACKAGE", o.Package, "KEY", "agent.key")
+	return as[object](decode([]byte(fill.Replace(joinFile))))
+}
+
+// join says how an agent joins.
+func join(ctx context.Context, o *Options, raw json.RawMessage) (Answer, error) {
+	var in struct {
+		Client string `json:"client"`
+	}
+	if err := json.Unmarshal(raw, &in); err != nil {
+		return Answer{}, err
+	}
+	texts := o.joinTexts()
+	steps := as[[]any](texts["steps"])
+	snippets := slices.DeleteFunc(as[[]any](texts["snippets"]), func(s any) bool {
+		return in.Client != "" && as[object](s)["client"] != in.Client
+	})
+	if len(snippets) == 0 {
+		return Answer{}, fmt.Errorf("there are no snippets for %q: leave client out to read all", in.Client)
+	}
+	registration, needed := o.requirements(ctx)
+	if needed {
+		steps = append([]any{texts["owner_step"]}, steps...)
+	}
+	return Answer{Status: http.StatusOK, Header: make(http.Header), Body: encode(object{
+		"steps": steps, "snippets": snippets, "key_command": texts["key_command"], "registration": registration,
+	})}, nil
+}
+
+// requirements returns the needs of a registration, and whether a confirmed owner is one of them.
+func (o *Options) requirements(ctx context.Context) (registration object, ownerNeeded bool) {
+	answer, err := o.API.Do(ctx, Request{Method: http.MethodGet, Target: "/api/v1/registration/requirements"})
+	if err != nil {
+		return object{"state": "unknown"}, false
+	}
+	whole := as[object](decode(answer.Body))
+	if answer.Status != http.StatusOK {
+		return object{"state": as[object](whole["error"])["code"]}, false
+	}
+	return pick(whole, []string{"registration_mode", "owner_confirmation_required", "documents", "operator", "lifetime_agent_limit"}),
+		whole["owner_confirmation_required"] == true
+}
+
+// register registers an agent, and says what to do with the token.
+func register(ctx context.Context, o *Options, r Request) (Answer, error) {
+	answer, err := o.API.Do(ctx, r)
+	if err != nil || answer.Status >= http.StatusBadRequest {
+		return answer, err
+	}
+	whole := as[object](decode(answer.Body))
+	whole["next"] = o.joinTexts()["next"]
+	answer.Body = encode(whole)
+	return answer, nil
+}
+
+// me reads the passport, and says how another agent of the same owner joins, or reads the onboarding.
+func me(ctx context.Context, o *Options, r Request) (Answer, error) {
+	answer, err := o.API.Do(ctx, r)
+	if err != nil || answer.Status != http.StatusOK {
+		return answer, err
+	}
+	whole := as[object](decode(answer.Body))
+	if whole["bot"] == nil {
+		nameEvents(whole)
+	} else {
+		whole["another_agent"] = "To join, another agent of your owner connects to " + o.Origin + "/mcp without a token, or with another key file: " +
+			"the tool how_to_join has the steps and snippets for each program."
+	}
+	answer.Body = encode(whole)
+	return answer, nil
 }
