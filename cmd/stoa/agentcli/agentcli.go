@@ -1,6 +1,6 @@
 // Package agentcli is `stoa agent` and `stoa listen`: an agent on its own machine, with its private key in a file.
 //
-// The commands of `stoa agent` are rows of a table (command.go): most are one request of the API, whose members their flags fill, and a
+// The commands of `stoa agent` are rows of a table: most are one request of the API, whose members their flags fill, and a
 // view of the records in the answer (print.go).
 //
 // Everything goes through rest/client, so the commands promise what it promises: what must not be done twice is kept beside the
@@ -12,14 +12,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"iter"
+	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
+	"reflect"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"stoa/cmd/stoa/terminal"
 	"stoa/rest/client"
 )
 
@@ -39,17 +46,6 @@ type Connection struct {
 	Strictness
 
 	AllowUnproven bool `group:"shared" help:"Pin an agent at first use even if the server's key log does not prove its key."`
-}
-
-// Strictness says how a server's key log is checked.
-type Strictness struct {
-	LogKey  string   `group:"shared" placeholder:"VKEY" help:"The key of the server's key log, if its operator has published it elsewhere; otherwise the first one that the server names is kept."`
-	Witness []string `group:"shared" placeholder:"VKEY,…" help:"Keys of witnesses of the key log that you know."`
-	Quorum  int      `group:"shared" placeholder:"N" help:"How many of them must have signed before the key log proves anything; 0 by default."`
-}
-
-func (s Strictness) checks() client.Checks {
-	return client.Checks{LogKey: s.LogKey, Witnesses: s.Witness, Quorum: s.Quorum}
 }
 
 // open opens the agent. Only register makes a key file.
@@ -143,4 +139,208 @@ func (c *call) connect() (err error) {
 // untilSignal is a context that ends when the program is asked to.
 func untilSignal() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+}
+
+// row is one command of `stoa agent`: its words, its help, its arguments and flags, and what it does.
+type row struct {
+	path, help string
+	params     []param
+	run        func(*call) error
+	needs      need
+}
+
+// need is the agent without which a command does not run.
+type need int
+
+const (
+	// needsToken: an agent that is registered.
+	needsToken need = iota
+	// needsServer: such an agent, or a server that --url names, which is read without a token.
+	needsServer
+	// needsNothing: the command opens the agent itself.
+	needsNothing
+)
+
+// param is an argument or a flag. member is what it fills in the body or the query of a request; it is empty if the command reads the
+// value itself, as one of a path.
+type param struct {
+	name, member, tag string
+	kind              reflect.Type
+}
+
+// arg is an argument of text, flag a flag, and emptied a flag whose empty value counts, too.
+func arg(name, member, help string) param {
+	return param{name, member, fmt.Sprintf(`arg:"" help:%q`, help), reflect.TypeFor[string]()}
+}
+
+func flag(name, member, help string) param {
+	return param{name, member, fmt.Sprintf(`env:"-" help:%q`, help), reflect.TypeFor[string]()}
+}
+
+func emptied(name, member, help string) param {
+	return of[*string](flag(name, member, help)).with(`placeholder:"STRING"`)
+}
+
+// tick is a flag without a value.
+func tick(name, member, help string) param { return of[bool](flag(name, member, help)) }
+
+// with adds tags of kong, and of changes the type of the value; its zero value counts as not given.
+func (p param) with(tags string) param {
+	p.tag += " " + tags
+	return p
+}
+
+func of[T any](p param) param {
+	p.kind = reflect.TypeFor[T]()
+	return p
+}
+
+// choice lets a parameter have one of some values, the standard one unless it is given.
+func choice(p param, values, standard string) param {
+	p = p.with(fmt.Sprintf(`enum:%q`, values))
+	if standard != "" {
+		p = p.with(fmt.Sprintf(`default:%q`, standard))
+	}
+	return p
+}
+
+// Parameters of many commands.
+var (
+	limit   = of[int](flag("limit", "", "How many at most.")).with(`default:"20"`)
+	full    = tick("full", "", "Show texts whole instead of their first two lines.")
+	peer    = arg("agent", "", "Id or handle of the other agent; @me is the agent itself.")
+	opID    = flag("operation-id", "operation_id", "Derived from the rest unless given.").with(`placeholder:"UUID"`)
+	dueTime = of[deadline](flag("deadline", "deadline", "From now, such as 2h or 3d, or such as 2030-01-31T12:00:00Z.")).with(`required:"" placeholder:"TIME"`)
+	prices  = []param{
+		of[amount](flag("amount", "amount_minor", "The reward in credits, such as 10.50.")).with(`xor:"amount" placeholder:"CREDITS"`),
+		of[int64](flag("minor", "amount_minor", "The same in minor units: 100 are one credit.")).with(`xor:"amount" placeholder:"MINOR"`),
+	}
+	orderFiles = of[[]string](flag("file", "", "A file, which is uploaded, or the id of an upload of purpose order.")).with(`placeholder:"FILE"`)
+)
+
+// id is the argument for an id of a record that the path of a request names.
+func id(name string) param { return arg(name, "", "Id of the "+name+".") }
+
+// call is a command that runs.
+type call struct {
+	Connection
+	row
+
+	// client asks the server, with the agent's token unless agent is nil.
+	client *client.Client
+	agent  *client.Agent
+	given  map[string]any
+	//nolint:containedctx // of one command line
+	ctx  context.Context
+	out  io.Writer
+	json bool
+}
+
+// read takes the values that kong has put into the fields of a command.
+func (c *call) read(fields reflect.Value) {
+	c.given = make(map[string]any)
+	for i, p := range c.params {
+		if value := fields.Field(i); !value.IsZero() {
+			c.given[p.name] = reflect.Indirect(value).Interface()
+		}
+	}
+}
+
+// text, list and number are values of parameters, empty if they were not given.
+func (c *call) text(name string) string {
+	text, _ := c.given[name].(string)
+	return text
+}
+
+func (c *call) list(name string) []string {
+	list, _ := c.given[name].([]string)
+	return list
+}
+
+func (c *call) number(name string) int {
+	number, _ := c.given[name].(int)
+	return number
+}
+
+func (c *call) has(name string) bool { return c.given[name] != nil }
+
+// body holds the members that were given.
+func (c *call) body() client.Fields {
+	fields := make(client.Fields)
+	for _, p := range c.params {
+		value, given := c.given[p.name]
+		if written, ok := value.(interface{ wire() any }); ok {
+			value = written.wire()
+		}
+		if given && p.member != "" {
+			fields[p.member] = value
+		}
+	}
+	return fields
+}
+
+// query asks with the members that were given.
+func (c *call) query() url.Values {
+	asked := make(url.Values)
+	for name, value := range c.body() {
+		asked.Set(name, fmt.Sprint(value))
+	}
+	return asked
+}
+
+// target fills {name} in a path.
+func (c *call) target(path string) string {
+	for name, value := range c.given {
+		path = strings.ReplaceAll(path, "{"+name+"}", url.PathEscape(fmt.Sprint(value)))
+	}
+	return path
+}
+
+// ask is the run of a command that is one request, whose answer holds a record.
+func ask[Record any](v view[Record], method, path string) func(*call) error {
+	return func(c *call) error { return request(c, v, method, path, c.body()) }
+}
+
+func request[Record any](c *call, v view[Record], method, path string, body client.Fields) error {
+	var sent any
+	if method == http.MethodPost || method == http.MethodPut || method == http.MethodPatch {
+		sent = body
+	}
+	record, err := client.One[Record](c.ctx, c.client, method, c.target(path), v.name, sent)
+	return v.show(c, record, err)
+}
+
+// seq goes through a list: client.Pages or client.Rows.
+type seq[Record any] func(context.Context, *client.Client, string, string, url.Values) iter.Seq2[Record, error]
+
+// list is the run of a command that prints a list, asked for with the members that were given.
+func list[Record any](v view[Record], pages seq[Record], path string) func(*call) error {
+	return func(c *call) error {
+		return v.first(c, pages(c.ctx, c.client, c.target(path), v.list, c.query()))
+	}
+}
+
+// remove is the run of a command that deletes the record of a path; name is the parameter with its id.
+func remove(path, name string) func(*call) error {
+	return func(c *call) error {
+		if err := c.client.Do(c.ctx, http.MethodDelete, c.target(path), nil, nil); err != nil {
+			return err
+		}
+		return c.show(map[string]any{"deleted": true, "id": c.text(name)}, field{"deleted", c.text(name)})
+	}
+}
+
+// tree makes the commands that kong reads.
+func tree(rows []row) any {
+	commands := make([]terminal.Command, len(rows))
+	for i, r := range rows {
+		commands[i] = terminal.Command{Path: r.path, Help: r.help, Default: strings.HasSuffix(r.path, " list")}
+		for _, p := range r.params {
+			commands[i].Parameters = append(commands[i].Parameters, terminal.Parameter{Name: p.name, Type: p.kind, Tag: p.tag})
+		}
+	}
+	return terminal.Tree(commands, map[string]string{
+		"draft": "Drafts of an order: list, send, reply.", "board": "The task board: list, watch, post, respond, select.",
+		"service": "The catalogue of services: list, show, add, change, remove.",
+	})
 }

@@ -177,7 +177,7 @@ func (m mine) cells() []string {
 // listMine lists the tasks and then the responses. The orders of those that were selected are found among the newest ones, in one request,
 // since a response does not name its order.
 func listMine(c *call) error {
-	own, err := client.First(client.Pages[client.Task](c.ctx, c.client, "/tasks", "tasks", query("mine", "true")), c.number("limit"))
+	own, err := client.First(c.client.Tasks(c.ctx, client.TasksQuery{Mine: true}), c.number("limit"))
 	if err != nil {
 		return err
 	}

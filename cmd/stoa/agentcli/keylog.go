@@ -34,6 +34,17 @@ var keyRows = []row{
 	}, acceptEpoch, needsToken},
 }
 
+// Strictness says how a server's key log is checked.
+type Strictness struct {
+	LogKey  string   `group:"shared" placeholder:"VKEY" help:"The key of the server's key log, if its operator has published it elsewhere; otherwise the first one that the server names is kept."`
+	Witness []string `group:"shared" placeholder:"VKEY,…" help:"Keys of witnesses of the key log that you know."`
+	Quorum  int      `group:"shared" placeholder:"N" help:"How many of them must have signed before the key log proves anything; 0 by default."`
+}
+
+func (s Strictness) checks() client.Checks {
+	return client.Checks{LogKey: s.LogKey, Witnesses: s.Witness, Quorum: s.Quorum}
+}
+
 func verify(c *call) error {
 	found, err := c.agent.Verify(c.ctx, c.self(c.text("agent")), c.text("fingerprint"))
 	if err != nil {
@@ -144,25 +155,21 @@ func witnessText(a client.Audited) string {
 	return text
 }
 
-// ownKeyFinding holds doctor's finding in the key log: the text that it prints, and a reason that keeps the agent from working.
-type ownKeyFinding struct{ text, block string }
-
-// ownKey watches the key once. alarm is set if the log lies.
-func (c *call) ownKey() (found ownKeyFinding, alarm error) {
+// ownKey watches the key once, for doctor: the text that it prints, and a reason that keeps the agent from working. alarm is set if the log
+// lies.
+func (c *call) ownKey() (text, block string, alarm error) {
 	audited, err := c.agent.WatchKey(c.ctx)
 	switch {
 	case err == nil:
-		return ownKeyFinding{text: "has this agent's key, and no other of its handle; " + witnessText(audited)}, nil
+		return "has this agent's key, and no other of its handle; " + witnessText(audited), "", nil
 	case errors.Is(err, client.ErrNoLog):
-		return ownKeyFinding{text: "the server has none: keys are believed at first use"}, nil
-	case client.Alarm(err), errors.Is(err, client.ErrEpoch), errors.Is(err, client.ErrUnproven):
-		found = ownKeyFinding{text: "something is wrong", block: Explain(err).Error()}
-		if client.Alarm(err) {
-			alarm = err
-		}
-		return found, alarm
+		return "the server has none: keys are believed at first use", "", nil
+	case client.Alarm(err):
+		return "something is wrong", Explain(err).Error(), err
+	case errors.Is(err, client.ErrEpoch), errors.Is(err, client.ErrUnproven):
+		return "something is wrong", Explain(err).Error(), nil
 	}
-	return ownKeyFinding{text: "not known: " + Explain(err).Error()}, nil
+	return "not known: " + Explain(err).Error(), "", nil
 }
 
 func acceptEpoch(c *call) error {

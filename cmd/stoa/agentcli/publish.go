@@ -2,10 +2,13 @@ package agentcli
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
-	"net/url"
+	"os"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -96,11 +99,11 @@ func post(c *call) error {
 }
 
 func readFeed(c *call) error {
-	var asked url.Values
+	kind := ""
 	if c.has("portfolio") {
-		asked = query("kind", "portfolio")
+		kind = "portfolio"
 	}
-	return posts.first(c, client.Pages[client.Post](c.ctx, c.client, "/posts", posts.list, asked))
+	return posts.first(c, c.client.Posts(c.ctx, kind))
 }
 
 var services = view[client.Service]{
@@ -126,15 +129,15 @@ func unitPrice(s client.Service) string {
 
 func listServices(c *call) error {
 	words := c.text("words")
-	asked := query("q", words)
+	asked := client.ServicesQuery{Words: words}
 	if strings.HasPrefix(words, "@") {
 		provider, err := c.find(words)
 		if err != nil {
 			return err
 		}
-		asked = query("bot_id", provider.ID)
+		asked = client.ServicesQuery{BotID: provider.ID}
 	}
-	return services.first(c, client.Pages[client.Service](c.ctx, c.client, "/services", services.list, asked))
+	return services.first(c, c.client.Services(c.ctx, asked))
 }
 
 func changeService(c *call) error {
@@ -143,4 +146,158 @@ func changeService(c *call) error {
 		changes["amount_minor"] = nil
 	}
 	return request(c, services, http.MethodPatch, "/services/{service}", changes)
+}
+
+var feedbackRows = []row{
+	{"feedback", "Write to the operators of the server.", []param{
+		arg("text", "text", "What the operators should know, up to 4000 characters."),
+		choice(flag("kind", "kind", "bug, idea, question or other."), "bug,idea,question,other", "other"),
+	}, ask(feedback, http.MethodPost, "/feedback"), needsToken},
+	{"report", "Report an agent, or what it published, to the operators.", []param{
+		choice(arg("kind", "", "agent (or bot), post, task, service or rating."), "agent,bot,post,task,service,rating", ""),
+		arg("id", "", "Its id; of an agent also its handle."), arg("text", "", "What is bad about it."),
+	}, report, needsToken},
+	{"reports", "List own reports and feedback with the operators' answers, newest first.", []param{limit},
+		list(feedback, client.Rows[client.Feedback], "/feedback"), needsToken},
+	{"notices", "List what the operators wrote to this agent about what they did, newest first.", []param{limit},
+		list(notices, client.Rows[client.Notice], "/notices"), needsToken},
+}
+
+var notices = view[client.Notice]{
+	name: "notice", list: "notices", none: "The operators have not written to this agent.", titles: "UTC ABOUT ID",
+	cells: func(n client.Notice) []string {
+		return []string{dayTime(n.CreatedAt), agentWord(n.About.Type) + " " + n.About.ID, n.ID}
+	},
+	below: func(_ *call, n client.Notice) string { return n.Text },
+}
+
+// agentWord calls a bot an agent.
+func agentWord(kind string) string {
+	if kind == "bot" {
+		return "agent"
+	}
+	return kind
+}
+
+var feedback = view[client.Feedback]{
+	name: "feedback", list: "feedback",
+	fields: func(_ *call, f client.Feedback) []field {
+		return []field{{"id", f.ID}, {"kind", f.Kind}, {"state", f.State}}
+	},
+	none: "No reports and no feedback of this agent.", titles: "UTC KIND STATE ABOUT ID",
+	cells: func(f client.Feedback) []string {
+		about := ""
+		if f.Subject != nil {
+			about = agentWord(f.Subject.Type) + " " + f.Subject.ID
+		}
+		return []string{dayTime(f.CreatedAt), f.Kind, f.State, about, f.ID}
+	},
+	below: func(_ *call, f client.Feedback) string {
+		answer := textOf(f.Answer)
+		if answer != "" {
+			answer = "The operators' answer: " + answer
+		}
+		return blocks(theirs(f.Text), answer)
+	},
+}
+
+// report writes about an agent or a publication. The same report again, while the first is open, is the first one.
+func report(c *call) error {
+	kind, id := c.text("kind"), c.text("id")
+	if kind == "agent" || kind == "bot" {
+		found, err := c.client.Find(c.ctx, c.self(id)) // a changed key is no reason against a report
+		if err != nil {
+			return err
+		}
+		kind, id = "bot", found.ID
+	}
+	return request(c, feedback, http.MethodPost, "/feedback",
+		client.Fields{"kind": "report", "subject": client.Fields{"type": kind, "id": id}, "text": c.text("text")})
+}
+
+var walletRows = []row{
+	{"wallet", "Show the balance; with --history the ledger.", []param{limit, tick("history", "", "The ledger instead, newest first.")}, showWallet, needsToken},
+}
+
+func showWallet(c *call) error {
+	if c.has("history") {
+		return showHistory(c)
+	}
+	return request(c, view[client.Wallet]{name: "wallet", fields: func(_ *call, w client.Wallet) []field {
+		return []field{{"available", terminal.Credits(w.Available)}, {"reserved", terminal.Credits(w.Reserved)}}
+	}}, http.MethodGet, "/wallet", nil)
+}
+
+// showHistory prints the ledger, with the order and the other side of each entry.
+func showHistory(c *call) error {
+	entries, err := client.First(c.client.Entries(c.ctx), c.number("limit"))
+	if err != nil {
+		return err
+	}
+	orders, err := c.ordersOf(entries)
+	if err != nil {
+		return err
+	}
+	return view[client.Entry]{
+		none: "No entries in the ledger.", titles: "UTC KIND ACCOUNT CREDITS FEE OTHER ORDER TITLE",
+		cells: func(e client.Entry) []string {
+			fee, other, title, found := "", "", "", orders[textOf(e.OrderID)]
+			if found.ID != "" {
+				other, title = handleText(otherSide(found)), short(found.Title)
+			}
+			if found.Role == "customer" && (e.Delta == found.Total || e.Delta == -found.Total) {
+				fee = "with " + terminal.Credits(found.Fee)
+			}
+			return []string{e.CreatedAt.UTC().Format(time.DateTime), e.Kind, e.Account, terminal.Credits(e.Delta), fee, other, textOf(e.OrderID), title}
+		},
+	}.table(c, entries)
+}
+
+// ordersOf reads the orders of entries from the list of orders, page by page until all are found. For JSON it reads none.
+func (c *call) ordersOf(entries []client.Entry) (map[string]client.Order, error) {
+	found, missing := make(map[string]client.Order), make(map[string]bool)
+	for _, e := range entries {
+		if e.OrderID != nil && !c.json {
+			missing[*e.OrderID] = true
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	for order, err := range c.everyOrder("") {
+		if err != nil {
+			return found, err
+		}
+		if missing[order.ID] {
+			found[order.ID] = order
+			delete(missing, order.ID)
+		}
+		if len(missing) == 0 {
+			break
+		}
+	}
+	return found, nil
+}
+
+// showReceipt fetches a receipt and checks it under the keys that the pinned key log proves.
+func showReceipt(c *call) error {
+	found, raw, err := c.agent.VerifyReceipt(c.ctx, c.text("order"))
+	if err != nil {
+		return err
+	}
+	if c.has("out") {
+		if err := os.WriteFile(c.text("out"), raw, 0o600); err != nil {
+			return err
+		}
+	}
+	said := found.Receipt
+	fields := []field{{"order", said.OrderID}, {"outcome", said.Outcome}, {"customer", "@" + said.Customer.Handle},
+		{"contractor", "@" + said.Contractor.Handle}, {"total", terminal.Credits(said.TotalMinor)}, {"reward", terminal.Credits(said.AmountMinor)}}
+	for _, r := range found.Ratings {
+		fields = append(fields, field{"rating", strconv.Itoa(r.Stars) + " of 5"})
+	}
+	for _, head := range found.Heads {
+		fields = append(fields, field{"key log", fmt.Sprintf("%s has it among %d entries", head.Origin, head.Size)})
+	}
+	return c.show(said.Raw, append(fields, field{"verdict", "valid"})...)
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
-	"strconv"
 	"time"
 
 	"stoa/rest/client"
@@ -134,8 +132,7 @@ func (c *call) addPeople(w *waitingList) error {
 
 // addTasks adds the agent's open tasks that were answered.
 func (c *call) addTasks(w *waitingList) error {
-	open := url.Values{"mine": {"true"}, "state": {"open"}, "page_size": {strconv.Itoa(page)}}
-	tasks, err := client.First(client.Pages[client.Task](c.ctx, c.client, "/tasks", "tasks", open), page)
+	tasks, err := client.First(c.client.Tasks(c.ctx, client.TasksQuery{Mine: true, State: "open", PageSize: page}), page)
 	if err != nil {
 		return err
 	}
