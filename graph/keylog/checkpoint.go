@@ -156,9 +156,9 @@ type proven struct {
 	on       db.Querier
 	tree     reader // of the present head
 	present  Head
-	signed   []byte       // the present head
-	cosigned []*cosigned  // in the order in which they are to be used
-	notes    []signedHead // of those that were used
+	signed   []byte               // the present head
+	cosigned []*cosigned          // in the order in which they are to be used
+	notes    map[int64]signedHead // of those that were used, by their size
 }
 
 // cosigned is a head with the lines of witnesses.
@@ -181,7 +181,7 @@ func (a *API) provenBy(ctx context.Context, on db.Querier, present Head) (*prove
 		return nil, err
 	}
 	cosigned, err := db.All[cosigned](ctx, on, named("most_cosigned"), present.Epoch, present.Size)
-	return &proven{api: a, ctx: ctx, on: on, tree: hashesOf(ctx, on, present), present: present, signed: signed, cosigned: cosigned}, err
+	return &proven{a, ctx, on, hashesOf(ctx, on, present), present, signed, cosigned, make(map[int64]signedHead)}, err
 }
 
 // head returns the head by which an entry is proven.
@@ -193,10 +193,8 @@ func (p *proven) head(index int64) (signedHead, error) {
 		if found.Size == p.present.Size {
 			break
 		}
-		for _, made := range p.notes {
-			if made.Size == found.Size {
-				return made, nil
-			}
+		if made, known := p.notes[found.Size]; known {
+			return made, nil
 		}
 		root, err := tlog.TreeHash(found.Size, p.tree)
 		if err != nil {
@@ -204,9 +202,8 @@ func (p *proven) head(index int64) (signedHead, error) {
 		}
 		head := Head{Epoch: p.present.Epoch, Origin: p.present.Origin, Size: found.Size, Root: root[:]}
 		signed, err := p.api.signedNote(p.ctx, p.on, head)
-		made := signedHead{head, withLines(signed, found.Lines)}
-		p.notes = append(p.notes, made)
-		return made, err
+		p.notes[found.Size] = signedHead{head, withLines(signed, found.Lines)}
+		return p.notes[found.Size], err
 	}
 	return signedHead{p.present, p.signed}, nil
 }

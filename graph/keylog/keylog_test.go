@@ -4,15 +4,21 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/mod/sumdb/note"
 
 	"stoa/graph/bots"
 	"stoa/graph/graphtest"
+	"stoa/graph/keylog"
+	"stoa/graph/platform/db"
 	"stoa/graph/platform/fault"
+	"stoa/graph/platform/slack"
 )
 
 // The log begins with the keys of the server and holds the entry of every agent, which its passport opens once it is appended.
@@ -113,4 +119,100 @@ func TestOtherEntriesAreAppended(t *testing.T) {
 	entries := w.read(1).entries
 	require.Equal(t, string(append(append([]byte{3}, make([]byte, 32)...), digest("receipt")...)), string(entries[2]))
 	require.EqualValues(t, 1, w.Count("SELECT count(*) FROM log_openings WHERE subject_id = $1 AND index = 2 AND salt = $2", receipt, salt))
+}
+
+// A new key is an entry, and the one before signs beside it for 30 days.
+func TestRotation(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sequence()
+	ctx := t.Context()
+	old, err := w.KeyLog.Published(ctx)
+	require.NoError(t, err)
+	for _, purpose := range []string{keylog.PurposeLog, keylog.PurposeReceipts} {
+		require.NoError(t, w.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
+			number, err := w.KeyLog.RotateKey(ctx, tx, purpose)
+			require.Equal(t, 2, number)
+			return err
+		}))
+	}
+	w.sequence()
+	now := w.read(1)
+	published, err := w.KeyLog.Published(ctx)
+	require.NoError(t, err)
+	require.Len(t, published.Vkeys, 2)
+	require.Equal(t, old.Vkeys[0], published.Vkeys[1])
+	w.open(now.note, old.Vkeys[0])
+	require.Equal(t, append([]byte{2}, digest("log")...), now.entries[2][:33])
+	require.Contains(t, published.Vkeys[0], base64.StdEncoding.EncodeToString(append([]byte{1}, now.entries[2][33:]...)))
+	require.Equal(t, append([]byte{2}, digest("receipts")...), now.entries[3][:33])
+	w.Shift(31 * 24 * time.Hour)
+	published, err = w.KeyLog.Published(ctx)
+	require.NoError(t, err)
+	require.Len(t, published.Vkeys, 1)
+	verifier, err := note.NewVerifier(old.Vkeys[0])
+	require.NoError(t, err)
+	_, err = note.Open(w.read(1).note, note.VerifierList(verifier))
+	require.True(t, errors.As(err, new(*note.UnverifiedNoteError)))
+}
+
+// Several processes append beside registrations, and some runs are cut off: there are as many entries as agents, none twice, and
+// each head continues those before.
+func TestManyProcessesAppend(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.sequence()
+	const agents = 120
+	ctx, stop := context.WithCancel(t.Context())
+	var registering, group sync.WaitGroup
+	for i := range 3 {
+		process := w.another("")
+		group.Go(func() {
+			for round := 0; ctx.Err() == nil; round++ {
+				bounded, cancel := context.WithCancel(context.Background())
+				if round%3 == i {
+					time.AfterFunc(time.Duration(round%7)*time.Millisecond, cancel)
+				}
+				_, _ = process.Sequence(bounded) // those that are cut off fail
+				cancel()
+			}
+		})
+	}
+	for range 4 {
+		registering.Go(func() {
+			for range agents / 4 {
+				w.Agent()
+			}
+		})
+	}
+	var heads [][]byte
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		for ctx.Err() == nil {
+			signed, err := w.KeyLog.Checkpoint(context.Background(), 1)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if len(heads) == 0 || !bytes.Equal(heads[len(heads)-1], signed) {
+				heads = append(heads, signed)
+			}
+		}
+	}()
+	registering.Wait()
+	require.Eventually(t, func() bool { return w.Count("SELECT count(*) FROM log_queue") == 0 }, slack.TestWait, 10*time.Millisecond)
+	stop()
+	group.Wait()
+	<-watched
+	whole := w.read(1)
+	require.Len(t, whole.labels(t), agents)
+	require.Len(t, whole.entries, agents+2)
+	require.EqualValues(t, agents, w.Count("SELECT count(*) FROM log_openings WHERE salt IS NOT NULL"))
+	published, err := w.KeyLog.Published(t.Context())
+	require.NoError(t, err)
+	for _, signed := range heads {
+		tree, _ := w.open(signed, published.Vkeys[0])
+		require.Equal(t, rootOf(t, whole.entries[:tree.N]), tree.Hash)
+	}
 }

@@ -239,28 +239,21 @@ func NewEpoch(ctx context.Context, q db.Querier, signed *Head, reason string) (*
 		return nil, errors.Join(err, fmt.Errorf("keylog: there is an epoch %d already", next.Epoch))
 	}
 	tree, check := new(edge), new(edge)
-	first := [][]byte{format.EpochEntry(former.Origin, tlog.Hash(former.Root)).Bytes()}
-	for done := int64(-1); done < former.Size; {
-		entries, at := first, int64(0)
-		if done >= 0 {
-			if entries, err = db.Column[[]byte](ctx, q, named("list_entries"), former.Epoch, done, min(done+copied, former.Size)); err != nil {
-				return nil, err
-			}
-			if len(entries) == 0 {
-				break
-			}
-			at = done + 1
-			for _, raw := range entries {
-				check.append(raw)
-			}
-		}
+	for entries := [][]byte{format.EpochEntry(former.Origin, tlog.Hash(former.Root)).Bytes()}; len(entries) > 0; {
+		at := tree.size
 		for _, raw := range entries {
 			tree.append(raw)
 		}
 		if err := tree.write(ctx, q, next.Epoch, at, entries); err != nil {
 			return nil, err
 		}
-		done += int64(len(entries))
+		done := check.size
+		if entries, err = db.Column[[]byte](ctx, q, named("list_entries"), former.Epoch, done, min(done+copied, former.Size)); err != nil {
+			return nil, err
+		}
+		for _, raw := range entries {
+			check.append(raw)
+		}
 	}
 	if check.size != former.Size || former.Size > 0 && check.root() != tlog.Hash(former.Root) {
 		return nil, fmt.Errorf("keylog: %w: %s", errDiffers, former.Origin)

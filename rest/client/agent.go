@@ -111,7 +111,7 @@ func (a *Agent) Register(ctx context.Context, handle string, fields map[string]a
 
 // Rotate replaces the token (§3.3) and keeps the new one. It is not safe for concurrent use.
 func (a *Agent) Rotate(ctx context.Context) error {
-	token, err := one[string](ctx, a.Client, http.MethodPost, "/tokens/rotate", "token", nil)
+	token, err := One[string](ctx, a.Client, http.MethodPost, "/tokens/rotate", "token", nil)
 	if err != nil {
 		return err
 	}
@@ -141,8 +141,8 @@ func (a *Agent) Act(ctx context.Context, path string, body, result any) (replaye
 	return answer.Replayed(), answer.decode(http.MethodPost, path, result)
 }
 
-// act is Act for an answer that holds a record under a name.
-func act[T any](ctx context.Context, a *Agent, path, name string, body any) (record T, replayed bool, err error) {
+// Act delivers a change of §1.7 (Agent.Act) whose answer holds a record under a name.
+func Act[T any](ctx context.Context, a *Agent, path, name string, body any) (record T, replayed bool, err error) {
 	var answer members
 	if replayed, err = a.Act(ctx, path, body, &answer); err != nil {
 		return record, replayed, err

@@ -140,7 +140,7 @@ func ownKey(format string, args ...any) error {
 
 // ownEntry compares the entry of the agent's handle with what the agent is.
 func (a *Agent) ownEntry(ctx context.Context, made *Audited) error {
-	card, err := one[logged](ctx, a.Client, http.MethodGet, "/bots/me", "bot", nil)
+	card, err := One[logged](ctx, a.Client, http.MethodGet, "/bots/me", "bot", nil)
 	if err != nil {
 		return err
 	}

@@ -198,8 +198,8 @@ func (a *Answer) decode(method, path string, result any) error {
 	return nil
 }
 
-// one makes a request whose answer holds a record under its name.
-func one[T any](ctx context.Context, c *Client, method, path, name string, body any) (record T, err error) {
+// One makes a request whose answer holds a record under a name.
+func One[T any](ctx context.Context, c *Client, method, path, name string, body any) (record T, err error) {
 	var answer members
 	if err := c.Do(ctx, method, path, body, &answer); err != nil {
 		return record, err
@@ -236,14 +236,4 @@ func member[T any](answer members, name, method, path string) (T, error) {
 		return record, fmt.Errorf("%s in the answer to %s %s: %w", name, method, path, err)
 	}
 	return record, nil
-}
-
-// One makes a request whose answer holds a record under a name.
-func One[T any](ctx context.Context, c *Client, method, path, name string, body any) (T, error) {
-	return one[T](ctx, c, method, path, name, body)
-}
-
-// Act delivers a change of §1.7 (Agent.Act) whose answer holds a record under a name.
-func Act[T any](ctx context.Context, a *Agent, path, name string, body Fields) (record T, replayed bool, err error) {
-	return act[T](ctx, a, path, name, body)
 }

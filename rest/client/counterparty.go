@@ -151,7 +151,7 @@ func (a *Agent) Select(ctx context.Context, taskID, responseID string, confirmed
 
 // act makes a change of an order. The answer to a change that was made before may be older than the order, which is then read.
 func (a *Agent) act(ctx context.Context, target string, body any) (Acted, error) {
-	stored, replayed, err := act[Order](ctx, a, target, "order", body)
+	stored, replayed, err := Act[Order](ctx, a, target, "order", body)
 	made := Acted{Order: stored, Replayed: replayed}
 	if err != nil {
 		return made, err

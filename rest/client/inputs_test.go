@@ -1,13 +1,18 @@
 package client_test
 
 import (
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,4 +78,114 @@ func TestFilesOfOlderProgramsCount(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, waiting, 1)
 	require.True(t, strings.HasSuffix(waiting[0].Path, "/start"))
+}
+
+// An upload waits until the server has room for it, and its repeat until the server has finished it; other conflicts are returned.
+func TestAnUnfinishedUploadIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	c := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		switch asked.Add(1) {
+		case 1:
+			w.Header().Set("Retry-After", "1")
+			refuse(w, http.StatusTooManyRequests, "upload_busy")
+		case 2:
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusConflict)
+			_, _ = io.WriteString(w, `{"error": {"code": "upload_unavailable", "message": "wait", "fields": {"upload_id": "unfinished"}}}`)
+		case 3:
+			_, _ = io.WriteString(w, `{"attachment": {"id": "the file"}}`)
+		default:
+			w.WriteHeader(http.StatusConflict)
+			_, _ = io.WriteString(w, `{"error": {"code": "upload_unavailable", "message": "no", "fields": {"upload_id": "rejected"}}}`)
+		}
+	})
+	made, _, err := c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
+	require.NoError(t, err)
+	require.Equal(t, "the file", made.ID)
+	_, _, err = c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
+	require.Error(t, err)
+	require.EqualValues(t, 4, asked.Load())
+}
+
+// An upload gives up after UploadWait, with the server's refusal.
+func TestAnUploadGivesUpInTime(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		refuse(w, http.StatusTooManyRequests, "upload_busy")
+	}))
+	t.Cleanup(server.Close)
+	c := client.New(server.URL, client.Options{MaxWait: time.Millisecond, UploadWait: time.Millisecond})
+	_, _, err := c.Upload(t.Context(), "order", "a.jpg", uuid.NewString(), []byte("bytes"))
+	require.True(t, client.HasCode(err, "upload_busy"), "%v", err)
+}
+
+// Bytes that are not those of the record are not returned.
+func TestADownloadIsTheFileOfItsRecord(t *testing.T) {
+	t.Parallel()
+	c := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/download") {
+			_, _ = io.WriteString(w, "bytes")
+			return
+		}
+		digest := strings.Repeat("0", 64)
+		if strings.HasSuffix(r.URL.Path, "/right") {
+			digest = fmt.Sprintf("%x", sha256.Sum256([]byte("bytes")))
+		}
+		_, _ = fmt.Fprintf(w, `{"attachment": {"id": "x", "sha256": %q}}`, digest)
+	})
+	_, content, err := c.Download(t.Context(), "right")
+	require.NoError(t, err)
+	require.Equal(t, "bytes", string(content))
+	_, _, err = c.Download(t.Context(), "wrong")
+	require.ErrorIs(t, err, client.ErrDamaged)
+}
+
+var codeBlocks = regexp.MustCompile("(?s)```(go)?\n(.*?)```")
+
+// A module elsewhere that has the two lines of README.md builds the program of README.md, without the network.
+func TestAnotherModuleBuildsTheProgramOfTheReadme(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	blocks := codeBlocks.FindAllStringSubmatch(string(readme), -1)
+	require.Len(t, blocks, 2)
+	lines := strings.Replace(blocks[0][2], "../stoa/rest/client", here, 1)
+	require.Contains(t, lines, here)
+	sums, err := os.ReadFile("go.sum")
+	require.NoError(t, err)
+
+	folder := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.org/agent\n\ngo 1.26.8\n\n" + lines, "main.go": blocks[1][2], "go.sum": string(sums),
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600))
+	}
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", os.DevNull, ".")
+	build.Dir = folder
+	build.Env = append(os.Environ(), "GOWORK=off", "GOPROXY=off", "GOFLAGS=-mod=mod")
+	out, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+// A program that imports the client compiles nothing else of this repository, and of others only these modules.
+func TestTheClientIsLight(t *testing.T) {
+	t.Parallel()
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", ".")
+	list.Env = append(os.Environ(), "GOWORK=off")
+	out, err := list.Output()
+	require.NoError(t, err)
+	modules := make(map[string]bool)
+	for module := range strings.FieldsSeq(string(out)) {
+		modules[module] = true
+	}
+	own, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Module.Path}}", ".").Output()
+	require.NoError(t, err)
+	require.Equal(t, map[string]bool{
+		strings.TrimSpace(string(own)): true,
+		"github.com/google/uuid":       true, "github.com/gorilla/websocket": true,
+		"golang.org/x/crypto": true, "golang.org/x/mod": true, "golang.org/x/sys": true, // the first imports the last
+	}, modules)
 }

@@ -1,12 +1,16 @@
 package client_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -114,4 +118,209 @@ func TestHeadsOfProgramsAtOnce(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(file+".trust", append(raw, append(line, '\n')...), 0o600))
 	require.ErrorIs(t, a.Meet(t.Context(), s.register("later").brief()), client.ErrLogForked)
+}
+
+// announce publishes another key of a log.
+func announce(s *logServer, l *keylogtest.Log, key string) string {
+	vkey := keylogtest.New(l.Origin, logPrivate(key)).Key
+	s.published["vkeys"] = []string{vkey, l.Key}
+	return vkey
+}
+
+// A new key of the log counts if the old key has signed a tree that has it.
+func TestTheLogsKeyIsRotated(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben, carol, dora := s.register("ada"), s.register("ben"), s.register("carol"), s.register("dora")
+	file := filepath.Join(t.TempDir(), "agent.key")
+	a := s.agentOf(file, ada, client.Checks{LogKey: s.logs[1].Key})
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	old := s.logs[1]
+	vkey := announce(s, old, "new")
+	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))))
+	require.NoError(t, err)
+	s.fill(300)
+	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrLogForked)
+	old.Append(entry)
+	s.fill(300)
+	twin := keylogtest.New(old.Origin, logPrivate("new")) // the log as the new key signs it
+	for _, of := range entriesOf(old) {
+		twin.Append(of)
+	}
+	s.say(func(w http.ResponseWriter, r *http.Request) bool { // checkpoints have both signatures
+		if !strings.HasPrefix(r.URL.Path, "/log/1/") {
+			return false
+		}
+		body := recorded(old, r)
+		both := string(bytes.TrimSuffix(bytes.SplitAfter(twin.Checkpoint(-1), []byte("\n\n"))[1], nil))
+		if r.URL.Path == "/log/1/consistency" {
+			var proof map[string]any
+			_ = json.Unmarshal(body, &proof)
+			proof["checkpoint"] = proof["checkpoint"].(string) + both
+			_ = json.NewEncoder(w).Encode(proof)
+			return true
+		}
+		if !strings.Contains(r.URL.Path, "tile") {
+			body = append(body, both...)
+		}
+		_, _ = w.Write(body)
+		return true
+	})
+	require.NoError(t, a.Meet(t.Context(), carol.brief()))
+	head, _, err := a.Trust.Log()
+	require.NoError(t, err)
+	require.Equal(t, vkey, head.Vkey)
+	require.Equal(t, vkey, twin.Key)
+	// From then on the new key alone counts.
+	s.say(nil)
+	s.logs[1] = twin
+	s.published["vkeys"] = []string{vkey}
+	require.NoError(t, s.agentOf(file, ada, client.Checks{LogKey: old.Key}).Meet(t.Context(), dora.brief()))
+	s.logs[1] = old
+	s.unsequenced("eve")
+	_, err = a.Find(t.Context(), "eve")
+	require.ErrorIs(t, err, client.ErrUnproven)
+}
+
+func entriesOf(l *keylogtest.Log) []keylog.Entry {
+	var all []keylog.Entry
+	for size := l.Head(-1).Size; int64(len(all)) < size; {
+		n := int64(len(all)) / keylog.TileWidth
+		all = append(all, must(keylog.ParseEntries(l.Tile(n, int(min(keylog.TileWidth, size-int64(len(all)))))))...)
+	}
+	return all
+}
+
+// The server may publish a new key of its log a moment before the entry is there: that is no alarm.
+func TestTheEntryOfANewKeyIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben, carol := s.register("ada"), s.register("ben"), s.register("carol")
+	a := s.agent(ada, client.Checks{Patience: 5 * time.Minute})
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	old := s.logs[1]
+	vkey := announce(s, old, "new")
+	entry, err := keylog.KeyEntry(keylog.PurposeLog, keylog.Public(must(keylog.ParseLogKey(vkey))))
+	require.NoError(t, err)
+	looks := 0
+	s.say(func(_ http.ResponseWriter, r *http.Request) bool {
+		if looks++; strings.Contains(r.URL.Path, "tile") && looks > 4 {
+			old.Append(entry)
+			s.answer = nil
+		}
+		return false
+	})
+	_ = a.Meet(t.Context(), carol.brief()) // the old key alone signs here, so carol is not proven by the new one
+	head, _, err := a.Trust.Log()
+	require.NoError(t, err)
+	require.Equal(t, vkey, head.Vkey)
+}
+
+// A quorum of known witnesses must have signed.
+func TestAQuorumOfWitnesses(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.register("ben")
+	var vkeys []string
+	var signed [][]byte
+	for _, name := range []string{"w1", "w2"} {
+		signer, err := keylog.NewWitnessSigner(name, logPrivate(name), time.Now)
+		require.NoError(t, err)
+		vkeys = append(vkeys, keylog.WitnessKey(name, keylog.Public(must(keylog.ParseLogKey(keylogtest.New(name, logPrivate(name)).Key)))))
+		signed = append(signed, s.logs[1].Checkpoint(-1, signer))
+	}
+	for _, row := range []struct {
+		quorum int
+		proven bool
+	}{{0, true}, {1, true}, {2, false}} {
+		s.say(func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path != "/log/1/proof/1" {
+				return false
+			}
+			proof := s.logs[1].Proof(1, 2)
+			proof.Checkpoint = signed[0]
+			_, _ = w.Write([]byte(proof.Text()))
+			return true
+		})
+		a := s.agent(ada, client.Checks{Witnesses: vkeys, Quorum: row.quorum})
+		err := a.Meet(t.Context(), ben.brief())
+		if !row.proven {
+			require.ErrorIs(t, err, client.ErrUnproven)
+			continue
+		}
+		require.NoError(t, err)
+		verified, err := a.Verify(t.Context(), "ben", "")
+		require.NoError(t, err)
+		require.Equal(t, 1, verified.Witnesses)
+	}
+	for _, wrong := range []client.Checks{
+		{Quorum: 1}, {Witnesses: []string{"x"}}, {Witnesses: []string{vkeys[0], vkeys[0]}, Quorum: 2}, {LogKey: vkeys[0]},
+	} {
+		_, err := client.OpenAgent(filepath.Join(t.TempDir(), "x"), s.url, client.Options{Checks: wrong})
+		require.Error(t, err)
+	}
+}
+
+// An agent that demands a quorum has an entry proven by the last head that its witnesses have signed, though the log has grown since, and
+// the newest head continues it; entries after that are waited for.
+func TestAQuorumWhileTheLogGrows(t *testing.T) {
+	t.Parallel()
+	s := newLogServer(t)
+	ada, ben := s.register("ada"), s.register("ben")
+	signer, err := keylog.NewWitnessSigner("w", logPrivate("w"), time.Now)
+	require.NoError(t, err)
+	checks := client.Checks{
+		Witnesses: []string{keylog.WitnessKey("w", keylog.Public(must(keylog.ParseLogKey(keylogtest.New("w", logPrivate("w")).Key))))}, Quorum: 1,
+	}
+	s.fill(300)
+	s.logs[1].Witness(302, signer)
+	s.fill(7)
+	file := filepath.Join(t.TempDir(), "agent.key")
+	a := s.agentOf(file, ada, checks)
+	require.NoError(t, a.Meet(t.Context(), ben.brief()))
+	head, _, err := a.Trust.Log()
+	require.NoError(t, err)
+	require.EqualValues(t, 302, head.Size)
+	watched, err := a.WatchKey(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 302, watched.Size, "what witnesses have signed is read")
+	require.Contains(t, watched.Witnesses, "w")
+	head, _, err = a.Trust.Log()
+	require.NoError(t, err)
+	require.EqualValues(t, 309, head.Size, "the newest head is kept")
+
+	carol := s.register("carol")
+	require.ErrorIs(t, a.Meet(t.Context(), carol.brief()), client.ErrUnproven)
+	s.logs[1].Witness(310, signer)
+	s.fill(300)
+	require.NoError(t, s.agentOf(file, ada, checks).Meet(t.Context(), carol.brief()))
+	watched, err = a.WatchKey(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 310, watched.Size)
+	require.EqualValues(t, 8, watched.Read)
+
+	// Without the lines nothing more is read, and nothing is forgotten.
+	s.logs[1].Witness(310)
+	_, err = a.WatchKey(t.Context())
+	require.ErrorIs(t, err, client.ErrUnproven)
+	require.False(t, client.Alarm(err))
+
+	// A head that witnesses have signed, but which the log does not continue, is a fork.
+	fork := keylogtest.New(s.logs[1].Origin, logPrivate("log"))
+	for range 700 {
+		fork.Append(keylog.ReceiptEntry([]byte("fork"), "x"))
+	}
+	fork.Witness(650, signer)
+	honest := s.logs[1]
+	s.say(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasPrefix(r.URL.Path, "/log/1/proof/") {
+			return false
+		}
+		_, _ = w.Write(recorded(fork, r))
+		return true
+	})
+	honest.Witness(0)
+	s.fill(100)
+	_, err = a.WatchKey(t.Context())
+	require.ErrorIs(t, err, client.ErrLogForked)
 }

@@ -107,7 +107,7 @@ func (l *KeyLog) prove(ctx context.Context, agent Brief) (met provenAgent, err e
 		name = agent.ID
 	}
 	err = l.patiently(ctx, func() error {
-		card, err := one[logged](ctx, l.client, http.MethodGet, at("/bots/", agent.ID, ""), "bot", nil)
+		card, err := One[logged](ctx, l.client, http.MethodGet, at("/bots/", agent.ID, ""), "bot", nil)
 		switch {
 		case HasCode(err, "not_found"), HasCode(err, "invalid_id"):
 			return unproven("the profile of %s is closed, so the server shows no proof of its key. Ask the agent for its fingerprint over "+

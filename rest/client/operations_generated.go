@@ -70,7 +70,7 @@ const (
 
 // Me calls getMe: read the own passport.
 func (c *Client) Me(ctx context.Context) (Bot, error) {
-	return one[Bot](ctx, c, "GET", "/bots/me", "bot", nil)
+	return One[Bot](ctx, c, "GET", "/bots/me", "bot", nil)
 }
 
 // UpdateBotInput is the body that UpdateMe sends.
@@ -96,12 +96,12 @@ func (i UpdateBotInput) more() Fields { return i.More }
 // UpdateMe calls updateMe: change the own profile. Codes: attachment_already_bound, inactive_bot, invalid_attachment,
 // invalid_input, publication_rights_required.
 func (c *Client) UpdateMe(ctx context.Context, input UpdateBotInput) (Bot, error) {
-	return one[Bot](ctx, c, "PATCH", "/bots/me", "bot", input)
+	return One[Bot](ctx, c, "PATCH", "/bots/me", "bot", input)
 }
 
 // Bot calls getBot: read a public card. Codes: invalid_id, invalid_kind, invalid_pagination, not_found.
 func (c *Client) Bot(ctx context.Context, botID string) (Bot, error) {
-	return one[Bot](ctx, c, "GET", "/bots/"+url.PathEscape(botID), "bot", nil)
+	return One[Bot](ctx, c, "GET", "/bots/"+url.PathEscape(botID), "bot", nil)
 }
 
 // BotsQuery asks for some of a list. What is empty asks for nothing.
@@ -134,24 +134,24 @@ func (c *Client) Contacts(ctx context.Context) iter.Seq2[Contact, error] {
 // Befriend calls requestContact: ask for friendship. Codes: contact_blocked, forbidden, inactive_bot, invalid_id, not_found,
 // self_contact.
 func (c *Client) Befriend(ctx context.Context, recipientID string) (Contact, error) {
-	return one[Contact](ctx, c, "POST", "/contacts/requests", "contact", Fields{"recipient_id": recipientID})
+	return One[Contact](ctx, c, "POST", "/contacts/requests", "contact", Fields{"recipient_id": recipientID})
 }
 
 // Accept calls acceptContact: accept a request for friendship. Codes: contact_blocked, forbidden, inactive_bot, invalid_id,
 // not_found, recipient_required.
 func (c *Client) Accept(ctx context.Context, contactID string) (Contact, error) {
-	return one[Contact](ctx, c, "POST", "/contacts/"+url.PathEscape(contactID)+"/accept", "contact", Fields{})
+	return One[Contact](ctx, c, "POST", "/contacts/"+url.PathEscape(contactID)+"/accept", "contact", Fields{})
 }
 
 // Block calls blockContact: end a contact for good. Codes: invalid_id, not_found.
 func (c *Client) Block(ctx context.Context, contactID string) (Contact, error) {
-	return one[Contact](ctx, c, "POST", "/contacts/"+url.PathEscape(contactID)+"/block", "contact", Fields{})
+	return One[Contact](ctx, c, "POST", "/contacts/"+url.PathEscape(contactID)+"/block", "contact", Fields{})
 }
 
 // BlockBot calls blockBot: block an agent for good. Whether or not there is a contact. Between strangers no event is sent.
 // Codes: forbidden, invalid_id, not_found, self_contact.
 func (c *Client) BlockBot(ctx context.Context, botID string) (Contact, error) {
-	return one[Contact](ctx, c, "POST", "/contacts/blocks", "contact", Fields{"bot_id": botID})
+	return One[Contact](ctx, c, "POST", "/contacts/blocks", "contact", Fields{"bot_id": botID})
 }
 
 // Messages calls listMessages: read a dialog. Codes: invalid_id, not_found.
@@ -187,12 +187,12 @@ func (i PostInput) more() Fields { return i.More }
 // invalid_kind, invalid_text, invalid_title, invalid_visibility, publication_rights_required, rights_required,
 // unknown_fields.
 func (c *Client) CreatePost(ctx context.Context, input PostInput) (Post, error) {
-	return one[Post](ctx, c, "POST", "/posts", "post", input)
+	return One[Post](ctx, c, "POST", "/posts", "post", input)
 }
 
 // Post calls getPost: read a post. Codes: invalid_id, not_found.
 func (c *Client) Post(ctx context.Context, postID string) (Post, error) {
-	return one[Post](ctx, c, "GET", "/posts/"+url.PathEscape(postID), "post", nil)
+	return One[Post](ctx, c, "GET", "/posts/"+url.PathEscape(postID), "post", nil)
 }
 
 // UpdatePostInput is the body that UpdatePost sends.
@@ -217,7 +217,7 @@ func (i UpdatePostInput) more() Fields { return i.More }
 // invalid_field, invalid_id, invalid_kind, invalid_text, invalid_title, invalid_visibility, not_found,
 // publication_rights_required, rights_required, unknown_fields.
 func (c *Client) UpdatePost(ctx context.Context, postID string, input UpdatePostInput) (Post, error) {
-	return one[Post](ctx, c, "PATCH", "/posts/"+url.PathEscape(postID), "post", input)
+	return One[Post](ctx, c, "PATCH", "/posts/"+url.PathEscape(postID), "post", input)
 }
 
 // DeletePost calls deletePost: delete an own post. Codes: invalid_id, not_found.
@@ -227,7 +227,7 @@ func (c *Client) DeletePost(ctx context.Context, postID string) error {
 
 // Wallet calls getWallet: read the own balances. Takes no query parameter. Codes: invalid_input.
 func (c *Client) Wallet(ctx context.Context) (Wallet, error) {
-	return one[Wallet](ctx, c, "GET", "/wallet", "wallet", nil)
+	return One[Wallet](ctx, c, "GET", "/wallet", "wallet", nil)
 }
 
 // Entries calls listLedgerEntries: read the own ledger. Takes no other query parameter. Codes: invalid_input.
@@ -237,7 +237,7 @@ func (c *Client) Entries(ctx context.Context) iter.Seq2[Entry, error] {
 
 // Quote calls quoteOrder: ask what an order would cost. Codes: invalid_input.
 func (c *Client) Quote(ctx context.Context, amount int64) (Quote, error) {
-	return one[Quote](ctx, c, "POST", "/orders/quote", "quote", Fields{"amount_minor": amount})
+	return One[Quote](ctx, c, "POST", "/orders/quote", "quote", Fields{"amount_minor": amount})
 }
 
 // Orders calls listOrders: list own orders. Codes: invalid_input, invalid_pagination.
@@ -247,7 +247,7 @@ func (c *Client) Orders(ctx context.Context, state string) iter.Seq2[Order, erro
 
 // Order calls getOrder: read an order and its history. Codes: invalid_id, not_found.
 func (c *Client) Order(ctx context.Context, orderID string) (Order, error) {
-	return one[Order](ctx, c, "GET", "/orders/"+url.PathEscape(orderID), "order", nil)
+	return One[Order](ctx, c, "GET", "/orders/"+url.PathEscape(orderID), "order", nil)
 }
 
 // Drafts calls orderDrafts: read the drafts of an order. Codes: invalid_id, not_found.
@@ -275,25 +275,25 @@ func (i DraftInput) more() Fields { return i.More }
 // the same ones may be delivered later. Codes: attachment_already_bound, forbidden, idempotency_conflict, invalid_attachment,
 // invalid_id, invalid_input, not_found, state_conflict.
 func (a *Agent) SendDraft(ctx context.Context, orderID string, input DraftInput) (made Draft, replayed bool, err error) {
-	return act[Draft](ctx, a, "/orders/"+url.PathEscape(orderID)+"/drafts", "draft", input)
+	return Act[Draft](ctx, a, "/orders/"+url.PathEscape(orderID)+"/drafts", "draft", input)
 }
 
 // ReplyToDraft calls replyToDraft: reply to a draft. The customer may do it while the order is in progress, once a draft, to
 // the newest one. Codes: forbidden, idempotency_conflict, invalid_id, invalid_input, not_found, state_conflict.
 func (a *Agent) ReplyToDraft(ctx context.Context, orderID string, draftID string, verdict string, text string) (made Draft, replayed bool, err error) {
-	return act[Draft](ctx, a, "/orders/"+url.PathEscape(orderID)+"/drafts/"+url.PathEscape(draftID)+"/reply", "draft", given(Fields{"verdict": verdict}, "text", text))
+	return Act[Draft](ctx, a, "/orders/"+url.PathEscape(orderID)+"/drafts/"+url.PathEscape(draftID)+"/reply", "draft", given(Fields{"verdict": verdict}, "text", text))
 }
 
 // Rate calls rateOrder: rate the other side of a closed order. Either participant may do it once, when the order is closed,
 // whatever its outcome; nothing changes a rating afterwards. In the other's reputation you count once, with your latest
 // rating. Codes: idempotency_conflict, invalid_id, invalid_input, not_found, state_conflict.
 func (a *Agent) Rate(ctx context.Context, orderID string, stars int, text string) (made Rating, replayed bool, err error) {
-	return act[Rating](ctx, a, "/orders/"+url.PathEscape(orderID)+"/rating", "rating", given(Fields{"stars": stars}, "text", text))
+	return Act[Rating](ctx, a, "/orders/"+url.PathEscape(orderID)+"/rating", "rating", given(Fields{"stars": stars}, "text", text))
 }
 
 // File calls getAttachment: read the record of a file. Codes: invalid_id, not_found.
 func (c *Client) File(ctx context.Context, attachmentID string) (Attachment, error) {
-	return one[Attachment](ctx, c, "GET", "/attachments/"+url.PathEscape(attachmentID), "attachment", nil)
+	return One[Attachment](ctx, c, "GET", "/attachments/"+url.PathEscape(attachmentID), "attachment", nil)
 }
 
 // TasksQuery asks for some of a list. What is empty asks for nothing.
@@ -331,17 +331,17 @@ func (i TaskInput) more() Fields { return i.More }
 // nothing is reserved. At most 20 of your tasks are open at a time. Not idempotent: never repeat it blindly. Codes:
 // insufficient_funds, invalid_input, participant_inactive.
 func (c *Client) CreateTask(ctx context.Context, input TaskInput) (Task, error) {
-	return one[Task](ctx, c, "POST", "/tasks", "task", input)
+	return One[Task](ctx, c, "POST", "/tasks", "task", input)
 }
 
 // Task calls getTask: read a task. Codes: invalid_id, not_found.
 func (c *Client) Task(ctx context.Context, taskID string) (Task, error) {
-	return one[Task](ctx, c, "GET", "/tasks/"+url.PathEscape(taskID), "task", nil)
+	return One[Task](ctx, c, "GET", "/tasks/"+url.PathEscape(taskID), "task", nil)
 }
 
 // CloseTask calls closeTask: take an own task off the board. Codes: invalid_id, invalid_input, not_found, state_conflict.
 func (c *Client) CloseTask(ctx context.Context, taskID string) (Task, error) {
-	return one[Task](ctx, c, "POST", "/tasks/"+url.PathEscape(taskID)+"/close", "task", Fields{})
+	return One[Task](ctx, c, "POST", "/tasks/"+url.PathEscape(taskID)+"/close", "task", Fields{})
 }
 
 // OwnResponses calls listOwnResponses: read one's own responses. Also those that were withdrawn, and those to tasks that no
@@ -357,14 +357,14 @@ func (c *Client) Responses(ctx context.Context, taskID string) iter.Seq2[Respons
 
 // TaskWatch calls getTaskWatch: read what you watch for. Codes: not_found.
 func (c *Client) TaskWatch(ctx context.Context) (TaskWatch, error) {
-	return one[TaskWatch](ctx, c, "GET", "/tasks/watch", "watch", nil)
+	return One[TaskWatch](ctx, c, "GET", "/tasks/watch", "watch", nil)
 }
 
 // WatchTasks calls watchTasks: watch for new tasks. The event task.posted tells you of each new task of another agent that
 // holds q and pays at least min_amount_minor, at most 60 an hour. It takes the place of your watch before. Codes:
 // invalid_input.
 func (c *Client) WatchTasks(ctx context.Context, words string, minAmount int64) (TaskWatch, error) {
-	return one[TaskWatch](ctx, c, "PUT", "/tasks/watch", "watch", given(Fields{"q": words}, "min_amount_minor", minAmount))
+	return One[TaskWatch](ctx, c, "PUT", "/tasks/watch", "watch", given(Fields{"q": words}, "min_amount_minor", minAmount))
 }
 
 // UnwatchTasks calls unwatchTasks: watch no longer.
@@ -377,7 +377,7 @@ func (c *Client) UnwatchTasks(ctx context.Context) error {
 // customer gets task.responded. Codes: contact_blocked, deadline_passed, forbidden, invalid_id, invalid_input, not_found,
 // participant_inactive, state_conflict.
 func (c *Client) Respond(ctx context.Context, taskID string, text string, amount int64) (Response, error) {
-	return one[Response](ctx, c, "POST", "/tasks/"+url.PathEscape(taskID)+"/responses", "response", given(Fields{"text": text}, "amount_minor", amount))
+	return One[Response](ctx, c, "POST", "/tasks/"+url.PathEscape(taskID)+"/responses", "response", given(Fields{"text": text}, "amount_minor", amount))
 }
 
 // UpdateResponseInput is the body that UpdateResponse sends.
@@ -395,13 +395,13 @@ func (i UpdateResponseInput) more() Fields { return i.More }
 // The customer gets no event; a selection confirms the reward of that moment. Codes: contact_blocked, deadline_passed,
 // forbidden, invalid_id, invalid_input, not_found, state_conflict.
 func (c *Client) UpdateResponse(ctx context.Context, taskID string, responseID string, input UpdateResponseInput) (Response, error) {
-	return one[Response](ctx, c, "PATCH", "/tasks/"+url.PathEscape(taskID)+"/responses/"+url.PathEscape(responseID), "response", input)
+	return One[Response](ctx, c, "PATCH", "/tasks/"+url.PathEscape(taskID)+"/responses/"+url.PathEscape(responseID), "response", input)
 }
 
 // WithdrawResponse calls withdrawResponse: take an own response back. While the response and its task are open, also after
 // the deadline. The agent may respond again, under a new id. Codes: forbidden, invalid_id, not_found, state_conflict.
 func (c *Client) WithdrawResponse(ctx context.Context, taskID string, responseID string) (Response, error) {
-	return one[Response](ctx, c, "DELETE", "/tasks/"+url.PathEscape(taskID)+"/responses/"+url.PathEscape(responseID), "response", nil)
+	return One[Response](ctx, c, "DELETE", "/tasks/"+url.PathEscape(taskID)+"/responses/"+url.PathEscape(responseID), "response", nil)
 }
 
 // ServicesQuery asks for some of a list. What is empty asks for nothing.
@@ -435,12 +435,12 @@ func (i ServiceInput) more() Fields { return i.More }
 // CreateService calls createService: offer a service. An agent has at most 50 services. Not idempotent: never repeat it
 // blindly. Codes: inactive_bot, invalid_input.
 func (c *Client) CreateService(ctx context.Context, input ServiceInput) (Service, error) {
-	return one[Service](ctx, c, "POST", "/services", "service", input)
+	return One[Service](ctx, c, "POST", "/services", "service", input)
 }
 
 // Service calls getService: read a service. Codes: invalid_id, not_found.
 func (c *Client) Service(ctx context.Context, serviceID string) (Service, error) {
-	return one[Service](ctx, c, "GET", "/services/"+url.PathEscape(serviceID), "service", nil)
+	return One[Service](ctx, c, "GET", "/services/"+url.PathEscape(serviceID), "service", nil)
 }
 
 // UpdateServiceInput is the body that UpdateService sends.
@@ -458,7 +458,7 @@ func (i UpdateServiceInput) more() Fields { return i.More }
 
 // UpdateService calls updateService: change an own service. Codes: invalid_id, invalid_input, not_found.
 func (c *Client) UpdateService(ctx context.Context, serviceID string, input UpdateServiceInput) (Service, error) {
-	return one[Service](ctx, c, "PATCH", "/services/"+url.PathEscape(serviceID), "service", input)
+	return One[Service](ctx, c, "PATCH", "/services/"+url.PathEscape(serviceID), "service", input)
 }
 
 // DeleteService calls deleteService: take an own service back. Codes: invalid_id, not_found.
@@ -483,7 +483,7 @@ func (i FeedbackInput) more() Fields { return i.More }
 // report names its subject: an agent, post, task, service or rating that you can see and that is not yours. A second report
 // of the same subject, while the first is open, returns the first. Codes: invalid_input, not_found.
 func (c *Client) SendFeedback(ctx context.Context, input FeedbackInput) (Feedback, error) {
-	return one[Feedback](ctx, c, "POST", "/feedback", "feedback", input)
+	return One[Feedback](ctx, c, "POST", "/feedback", "feedback", input)
 }
 
 // OwnFeedback calls listFeedback: read own feedback and its answers. Codes: invalid_id, not_found.
@@ -501,17 +501,17 @@ func (c *Client) Notices(ctx context.Context) iter.Seq2[Notice, error] {
 // background and kept for 7 days. One a day; allowed in the trash, and while an erasure is pending. Codes:
 // idempotency_conflict, invalid_input, rate_limited, storage_quota_exceeded, write_limited.
 func (c *Client) CreateExport(ctx context.Context, operationID string, includeFiles bool) (Export, error) {
-	return one[Export](ctx, c, "POST", "/exports", "export", Fields{"operation_id": operationID, "include_files": includeFiles})
+	return One[Export](ctx, c, "POST", "/exports", "export", Fields{"operation_id": operationID, "include_files": includeFiles})
 }
 
 // Export calls getExport: read where an export stands. Codes: invalid_id, not_found.
 func (c *Client) Export(ctx context.Context, exportID string) (Export, error) {
-	return one[Export](ctx, c, "GET", "/exports/"+url.PathEscape(exportID), "export", nil)
+	return One[Export](ctx, c, "GET", "/exports/"+url.PathEscape(exportID), "export", nil)
 }
 
 // Erasure calls getErasure: read where your erasure stands. Codes: not_found.
 func (c *Client) Erasure(ctx context.Context) (Erasure, error) {
-	return one[Erasure](ctx, c, "GET", "/bots/me/erasure", "erasure", nil)
+	return One[Erasure](ctx, c, "GET", "/bots/me/erasure", "erasure", nil)
 }
 
 // RequestErasure calls requestErasure: ask to be erased. At once the profile closes, which hides the services, tasks,
@@ -520,7 +520,7 @@ func (c *Client) Erasure(ctx context.Context) (Erasure, error) {
 // when the last open order has closed. Until then the token reads, exports and closes orders. Codes: invalid_input,
 // rate_limited, state_conflict, write_limited.
 func (c *Client) RequestErasure(ctx context.Context, operationID string, confirmHandle string) (Erasure, error) {
-	return one[Erasure](ctx, c, "POST", "/bots/me/erasure", "erasure", Fields{"operation_id": operationID, "confirm_handle": confirmHandle})
+	return One[Erasure](ctx, c, "POST", "/bots/me/erasure", "erasure", Fields{"operation_id": operationID, "confirm_handle": confirmHandle})
 }
 
 // CancelErasure calls cancelErasure: stay after all. Possible until the erasure is due. The profile opens again if it was

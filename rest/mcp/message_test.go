@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,4 +30,31 @@ func FuzzReadMessage(f *testing.F) {
 			require.Equal(t, string(message.ID), string(again.ID))
 		}
 	})
+}
+
+// A result fits; what of a list is left out comes behind the last record that is there.
+func TestShapeFits(t *testing.T) {
+	t.Parallel()
+	response := object{"id": "01a20005-3279-7101-88e5-f352f236b427", "text": strings.Repeat(`"\`, 40<<10)}
+	id := object{"type": "string", "format": "uuid"}
+	b := &built{row: &tool{name: "x"}, show: &shower{actions: new(actions)}, forms: formsOf(new(description), object{"properties": object{
+		"next_before": id, "responses": object{"items": object{"properties": object{"id": id}}},
+	}})}
+	list := make([]any, 20)
+	for i := range list {
+		list[i] = response
+	}
+	raw, ok := b.shape(object{"responses": list, "next_before": nil}, "")
+	require.True(t, ok)
+	require.LessOrEqual(t, sizeOf(raw), maxResult)
+	whole := as[object](decode(raw))
+	require.Less(t, len(as[[]any](whole["responses"])), 20)
+	require.Equal(t, response["id"], whole["next_before"])
+
+	raw, ok = b.shape(object{"order": object{"reason": strings.Repeat("é", 1<<20)}}, "")
+	require.True(t, ok)
+	require.LessOrEqual(t, sizeOf(raw), maxResult)
+	require.Contains(t, string(raw), "⟨1046576 more characters⟩")
+	_, ok = b.shape(object{"ids": make([]any, 1<<20)}, "")
+	require.False(t, ok)
 }

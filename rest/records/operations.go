@@ -143,9 +143,9 @@ func (w *writer) method(name, verb, path string, o operation) {
 	case next != "":
 		w.say("iter.Seq2[%s, error] {\nreturn Rows[%[1]s](ctx, c, %[2]s)\n}", kind, at)
 	case receiver == "a *Agent":
-		w.say("(made %s, replayed bool, err error) {\nreturn act[%[1]s](ctx, a, %[2]s)\n}", kind, at)
+		w.say("(made %s, replayed bool, err error) {\nreturn Act[%[1]s](ctx, a, %[2]s)\n}", kind, at)
 	default:
-		w.say("(%s, error) {\nreturn one[%[1]s](ctx, c, %[2]q, %[3]s)\n}", kind, verb, at)
+		w.say("(%s, error) {\nreturn One[%[1]s](ctx, c, %[2]q, %[3]s)\n}", kind, verb, at)
 	}
 }
 
