@@ -26,7 +26,6 @@ type Fault struct { //nolint:errname // it is the word for it in the whole repos
 	RetryAfter time.Duration
 }
 
-// Error implements error.
 func (f *Fault) Error() string {
 	text := fmt.Sprintf("%s (%d): %s", f.Code, f.Status, f.Message)
 	if len(f.Fields) > 0 {
@@ -77,7 +76,6 @@ func refuse(reason error, status int, code, format string, args ...any) error {
 	return &refusal{reason, &Fault{Status: status, Code: code, Message: fmt.Sprintf(format, args...)}}
 }
 
-// Error implements error.
 func (r *refusal) Error() string { return r.reason.Error() + ": " + r.fault.Message }
 
 // Unwrap makes errors.Is and errors.As find both.

@@ -109,10 +109,9 @@ func isTokens(err error) bool {
 // renewed reports that another token is in use because the server refused the old one.
 type renewed struct{ refused error }
 
-// Error implements error. A rotation is no failure, so the refusal is not repeated.
+// Error does not repeat the refusal: a rotation is no failure.
 func (*renewed) Error() string { return "the token was rotated; going on with the new one" }
 
-// Unwrap implements the method that errors.Is needs.
 func (r *renewed) Unwrap() error { return r.refused }
 
 // UnhandledError reports that Handle has failed, and when it gets the same event again. Later events wait until it succeeds.
@@ -124,13 +123,11 @@ type UnhandledError struct {
 	Err      error
 }
 
-// Error implements error.
 func (u *UnhandledError) Error() string {
 	return fmt.Sprintf("handling %s %s: %v; it is tried again in %.1f s, and later events wait behind it", u.Event.Kind, u.Event.ID, u.Err,
 		time.Until(u.Next).Seconds())
 }
 
-// Unwrap implements the method that errors.Is needs.
 func (u *UnhandledError) Unwrap() error { return u.Err }
 
 func isHopeless(err error) bool {

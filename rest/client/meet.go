@@ -74,7 +74,6 @@ func (c logged) agent(key string) keylog.Agent {
 // laterError says why something is not proven yet.
 type laterError struct{ why string }
 
-// Error implements error.
 func (e laterError) Error() string { return e.why }
 
 // patiently repeats what returns laterError until the patience ends; it returns ErrUnproven then.

@@ -255,10 +255,8 @@ type explained struct {
 	err  error
 }
 
-// Error implements error.
 func (e *explained) Error() string { return e.text }
 
-// Unwrap implements the method that errors.Is needs.
 func (e *explained) Unwrap() error { return e.err }
 
 // Explain puts a refusal of the server into the words of these commands. Every other error it returns unchanged.

@@ -49,7 +49,6 @@ func (f deadline) wire() any { return f.UTC().Format(time.RFC3339) }
 // UsageError says that arguments do not go together. The exit code is 2.
 type UsageError string
 
-// Error implements error.
 func (e UsageError) Error() string { return string(e) }
 
 func offer(c *call) error {

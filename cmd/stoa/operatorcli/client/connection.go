@@ -129,7 +129,6 @@ func innermost(err error) error {
 // UsageError says that an argument is missing or invalid. The exit code is 2.
 type UsageError struct{ Text string }
 
-// Error implements error.
 func (e *UsageError) Error() string { return e.Text }
 
 // RefusedError is an error that the server answered.
@@ -139,7 +138,6 @@ type RefusedError struct {
 	text string
 }
 
-// Error implements error.
 func (e *RefusedError) Error() string { return e.text }
 
 // Refused returns the error for an answer that is no GraphQL.
