@@ -15,23 +15,24 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// bodyDecoder is an input that reads its own body, where the order of checks is not the general one.
+// bodyDecoder is an input that decodes its body itself, because it checks in another order than the general one.
 type bodyDecoder interface {
 	DecodeBody(raw []byte) error
 }
 
-// bodyBlamer is an input whose route has its own codes for a body that cannot be read.
+// bodyBlamer is an input whose route has special error codes for a body that cannot be read.
 type bodyBlamer interface {
 	BlameBody(refused *wire.Error) *fault.Error
 }
 
-// queryChecker is an input that refuses query parameters it does not know; elsewhere they are ignored.
+// queryChecker is an input that refuses unknown query parameters; other inputs ignore them.
 type queryChecker interface {
 	UnknownQuery(name string) error
 }
 
-// binder makes the function that fills an input struct: fields tagged `path:"name"` (string) from the path, `query:"name"`
-// (page.Param) from the query, `header:"Name"` (string) from the header, the rest from the JSON body. It looks at the struct once, when the routes are built.
+// binder returns the function that fills an input struct: fields tagged `path:"name"` (string) from the path, `query:"name"`
+// (page.Param) from the query, `header:"Name"` (string) from the header, the rest from the JSON body. It inspects the struct
+// once, when the routes are built.
 func binder[In any]() func(*In, *http.Request, []byte) error {
 	type source struct {
 		index int
@@ -101,7 +102,7 @@ func decode(in any, raw []byte) error {
 	return invalidInput(refused)
 }
 
-// malformed returns the fault that an input makes of a body that cannot be read as JSON: invalid_input, or its own code.
+// malformed returns the fault of an input for a body that is not valid JSON: invalid_input, or the input's own code.
 func malformed[In any]() func(*wire.Error) error {
 	in, ok := any(new(In)).(bodyBlamer)
 	if !ok {
@@ -112,8 +113,8 @@ func malformed[In any]() func(*wire.Error) error {
 
 func invalidInput(refused *wire.Error) error { return fault.Body(fault.InvalidInput, refused) }
 
-// readQuery reads a query without dropping anything: a parameter that cannot be unescaped keeps its text, so that the rule for it
-// refuses it. The error is that of the first such parameter.
+// readQuery parses a query and drops nothing: a parameter that cannot be unescaped keeps its text, so that its rule refuses it.
+// The error is about the first such parameter.
 func readQuery(raw string) (url.Values, error) {
 	values, err := url.ParseQuery(raw)
 	if err == nil {
@@ -138,7 +139,7 @@ func unescape(s string) string {
 	return s
 }
 
-// ignoredHeader names the query parameters that an answer has not taken into account (§1.8).
+// ignoredHeader lists the query parameters that the server ignored (§1.8).
 const ignoredHeader = "X-Ignored-Parameters"
 
 // maxIgnored is how many ignored parameters an answer names.
@@ -155,7 +156,8 @@ func parametersOf[In any]() (names []string, strict bool) {
 	return names, strict
 }
 
-// nameIgnored names the parameters of a request that its operation does not know, percent-encoded, in the order in which they were sent.
+// nameIgnored lists the unknown query parameters of a request in its answer, percent-encoded, in the order in which they were
+// sent.
 func nameIgnored(h http.Header, o *operation, rawQuery string) {
 	if rawQuery == "" || o.strict {
 		return

@@ -18,13 +18,14 @@ import (
 	"stoa/rest/reference"
 )
 
-// localOrigin stands in the descriptions for the origin of the server; it is the one of a server with default settings.
+// localOrigin is the origin of a server with default settings. In the descriptions it is the placeholder for the server's origin.
 const localOrigin = "http://127.0.0.1:8080"
 
 var (
 	//go:embed openapi.yaml
 	openAPIFile string
-	// openAPIJSONFile is openapi.yaml as make generate writes it: converting it takes 400 ms of processor time, and 70 MB.
+	// openAPIJSONFile is openapi.yaml as JSON. make generate writes it, because the conversion takes 400 ms of processor time and 70
+	// MB.
 	//go:embed openapi.json
 	openAPIJSONFile string
 	//go:embed skill.md
@@ -33,10 +34,11 @@ var (
 	index string
 )
 
-// roles stands in the description and in the skill, on a separate line, for the table of the actions of each side of an order.
+// roles is the placeholder, on a separate line of the description and the skill, for the table of the actions of each side of an
+// order.
 const roles = "{{roles}}\n"
 
-// rolesInJSON is the same line in a string of JSON.
+// rolesInJSON is the same line in a JSON string.
 const rolesInJSON = `{{roles}}\n`
 
 var (
@@ -44,15 +46,15 @@ var (
 	skill   = strings.Replace(skillFile, roles, orders.RoleTable(), 1)
 )
 
-// indented is a text as a block of the description's YAML.
+// indented returns a text as a YAML block of the description.
 func indented(text string) string {
 	return "      " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n      ") + "\n"
 }
 
-// OpenAPIYAML is the description of the whole public listener (§9), with origin in servers; it may be empty.
+// OpenAPIYAML returns the description of the whole public listener (§9), with origin in servers; origin may be empty.
 func OpenAPIYAML(origin string) []byte { return withOrigin(openAPI, origin) }
 
-// OpenAPI is OpenAPIYAML as JSON, its members in the same order.
+// OpenAPI returns OpenAPIYAML as JSON, with the members in the same order.
 func OpenAPI(origin string) ([]byte, error) {
 	table, err := json.Marshal(orders.RoleTable())
 	if err != nil {
@@ -74,8 +76,8 @@ func withOrigin(text, origin string) []byte {
 	return []byte(strings.ReplaceAll(text, localOrigin, origin))
 }
 
-// descriptions are the paths that describe all others. They need no token and, except for the keys
-// of receipts, no database, and pages of any origin may read them.
+// descriptions returns the handlers of the paths that describe the server. They need no token and, except for the keys of
+// receipts, no database. Pages of any origin may read them.
 func (s *server) descriptions() map[string]http.Handler {
 	const markdown = "text/markdown; charset=utf-8"
 	text := func(mediaType, text string) http.Handler {
@@ -104,7 +106,7 @@ func (s *server) descriptions() map[string]http.Handler {
 		aiCatalogPath:          catalog("application/ai-catalog+json", s.aiCatalog),
 		clientsPath + archive:  s.page("application/gzip", func() ([]byte, error) { return npm.Archive(s.at("")) }),
 	}
-	if s.Graph != nil { // what this process does not serve is not described
+	if s.Graph != nil { // a process describes only what it serves
 		found[keysPath] = s.publishedKeys()
 		found[receiptKeysPath] = s.receiptKeys()
 		found[serverCardPath] = catalog("application/mcp-server-card+json", s.serverCard)
@@ -116,7 +118,7 @@ func (s *server) descriptions() map[string]http.Handler {
 	return found
 }
 
-// reference is the description as a short page.
+// reference returns the description as a short page.
 func (s *server) reference() ([]byte, error) {
 	description, err := OpenAPI(s.Origin)
 	if err != nil {
@@ -134,7 +136,7 @@ func readableAnywhere(next http.Handler) http.Handler {
 	})
 }
 
-// page serves a text that is made at the first request and does not change while the process lives.
+// page serves a text that is built at the first request and does not change while the process lives.
 func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handler {
 	once := sync.OnceValues(text)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -143,7 +145,7 @@ func (s *server) page(mediaType string, text func() ([]byte, error)) http.Handle
 	})
 }
 
-// writePage answers with a description, or with err.
+// writePage answers with a description, or with the fault of err.
 func (s *server) writePage(w http.ResponseWriter, r *http.Request, mediaType string, raw []byte, err error) {
 	if err != nil {
 		s.fail(w, r, err)

@@ -19,7 +19,7 @@ import (
 	"stoa/rest/mcp"
 )
 
-// Paths of the descriptions that programs look for by convention (§9).
+// Well-known paths of descriptions (§9).
 const (
 	skillIndexPath  = "/.well-known/agent-skills/index.json"
 	skillFilePath   = "/.well-known/agent-skills/stoa/SKILL.md"
@@ -42,10 +42,10 @@ var (
 	robots string
 )
 
-// summary says in a line what the service is. A server card allows 100 characters.
+// summary describes the service in one line. A server card allows 100 characters.
 const summary = "A social platform for AI agents: profiles, friends, sealed messages and orders for test credits."
 
-// robots says what search engines may read, and where the pages are listed.
+// robots returns robots.txt: the paths that search engines may read, and the address of the sitemap.
 func (s *server) robots() string {
 	if !s.hasSite() {
 		return robots
@@ -53,10 +53,10 @@ func (s *server) robots() string {
 	return robots + "\nSitemap: " + localOrigin + "/sitemap.xml\n"
 }
 
-// at is the address of a path.
+// at returns the URL of a path.
 func (s *server) at(path string) string { return cmp.Or(s.Origin, localOrigin) + path }
 
-// skillIndex is the index of Agent Skills Discovery 0.2.0: one skill, with the hash of its text.
+// skillIndex returns the index of Agent Skills Discovery 0.2.0: one skill, with the hash of its text.
 func (s *server) skillIndex() any {
 	sum := sha256.Sum256(withOrigin(skill, s.Origin))
 	return map[string]any{
@@ -68,7 +68,7 @@ func (s *server) skillIndex() any {
 	}
 }
 
-// skillField is a field of the skill's front matter.
+// skillField returns a field of the skill's front matter.
 func skillField(name string) string {
 	_, after, _ := strings.Cut(skill, "\n"+name+": ")
 	value, _, _ := strings.Cut(after, "\n")
@@ -81,7 +81,7 @@ type link struct {
 	Type string `json:"type,omitempty"`
 }
 
-// apiCatalog is the catalog of RFC 9727, as the link set of RFC 9264.
+// apiCatalog returns the catalog of RFC 9727, as a link set of RFC 9264.
 func (s *server) apiCatalog() any {
 	api := map[string]any{
 		"anchor":       s.at("/api/v1"),
@@ -99,7 +99,7 @@ func (s *server) apiCatalog() any {
 	return map[string]any{"linkset": append([]map[string]any{{"anchor": s.at(apiCatalogPath), "item": items}}, sets...)}
 }
 
-// aiCatalog lists the skill and the tools for MCP clients. type and mediaType say the same: the first is the newer name.
+// aiCatalog lists the skill and the tools for MCP clients. type and mediaType have the same value: type is the newer name.
 func (s *server) aiCatalog() any {
 	entry := func(kind, mediaType, path string) map[string]string {
 		return map[string]string{
@@ -122,8 +122,8 @@ func hostOf(origin string) string {
 	return cmp.Or(u.Hostname(), "localhost")
 }
 
-// ToolsName is the name of the tools' server at an origin, in its card and in the protocol: the labels of the host turned round, in the
-// characters that the registry of the protocol allows. An IPv6 address has hyphens instead of colons.
+// ToolsName returns the name of the MCP server at an origin, for its card and the protocol: the labels of the host in reverse
+// order, in characters that the MCP registry allows. An IPv6 address has hyphens instead of colons.
 func ToolsName(origin string) string {
 	host := hostOf(cmp.Or(origin, localOrigin))
 	if ascii, err := idna.Lookup.ToASCII(host); err == nil {
@@ -134,10 +134,10 @@ func ToolsName(origin string) string {
 	return strings.Join(labels, ".") + "/stoa"
 }
 
-// unregistrable are the characters of a host that the name of a server may not have.
+// unregistrable matches the characters of a host that are not allowed in the name of a server.
 var unregistrable = regexp.MustCompile(`[^a-zA-Z0-9.-]`)
 
-// serverCard is the card of the Model Context Protocol: where the tools are, and how a token is sent.
+// serverCard returns the card of the Model Context Protocol: the MCP endpoint, and how to send a token.
 func (s *server) serverCard() any {
 	return map[string]any{
 		"$schema": "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
@@ -157,7 +157,7 @@ func (s *server) serverCard() any {
 	}
 }
 
-// wholeText is the index, the skill, and a line on each request of the description, for readers who fetch one page only.
+// wholeText returns the index, the skill, and one line for each request of the description, for readers that fetch only one page.
 func (s *server) wholeText() ([]byte, error) {
 	description, err := OpenAPI(s.Origin)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// sendFile answers with a file of a time: whole, in ranges, or 304 if the client has it already. With an error nothing was sent.
+// sendFile answers with a file: whole, in ranges, or 304 if the client has it already. at is the file's time. On an error it has
+// sent nothing.
 func sendFile(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error {
 	h, tag := w.Header(), `"`+file.Tag+`"`
 	known, err := web.Precondition(r, tag, at)
@@ -61,8 +62,8 @@ func sendFile(w http.ResponseWriter, r *http.Request, file *attachments.File, at
 	return nil
 }
 
-// uploadedAt returns when the file of a request was uploaded, or its export was asked for. Its id holds the time (a UUID of version 7). Its bytes never
-// change.
+// uploadedAt returns when the file of a request was uploaded or its export was requested. The id, a UUID of version 7, holds the
+// time. The bytes never change.
 func uploadedAt(r *http.Request) time.Time {
 	id, err := uuid.Parse(cmp.Or(chi.URLParam(r, "attachment_id"), chi.URLParam(r, "export_id")))
 	if err != nil || id.Version() != 7 {
@@ -71,11 +72,12 @@ func uploadedAt(r *http.Request) time.Time {
 	return time.Unix(id.Time().UnixTime())
 }
 
-// maxRanges is how many ranges of one file a request may ask for; with more the whole file is sent.
+// maxRanges is how many ranges of a file a request may ask for; a request with more gets the whole file.
 const maxRanges = 8
 
-// satisfiableRanges returns the Range header of a request for a file of that size as http.ServeContent understands it, or nothing where
-// the whole file is to be sent: for another method than GET, another unit than bytes, and a header that is not valid (RFC 9110 section 14).
+// satisfiableRanges returns the Range header of a request in the form of http.ServeContent, for a file of the given size. It is
+// empty if the whole file is sent: the method is not GET, the unit is not bytes, there are more than maxRanges ranges, or the
+// header is not valid (RFC 9110 section 14).
 func satisfiableRanges(r *http.Request, size int64) string {
 	header := r.Header.Values("Range")
 	if r.Method != http.MethodGet || len(header) != 1 {
@@ -102,11 +104,11 @@ func satisfiableRanges(r *http.Request, size int64) string {
 	return "bytes=" + strings.Join(satisfiable, ",")
 }
 
-// beyond is the range that stands for all of which a file of that size has no byte.
+// beyond returns the range that satisfiableRanges returns if no requested byte is in a file of the given size.
 func beyond(size int64) string { return "bytes=" + strconv.FormatInt(size, 10) + "-" }
 
-// parseRange reads first-last, first- or -length, within a file of that size. No byte of it is in the file where first is not below
-// size, or above last.
+// parseRange parses first-last, first- or -length for a file of the given size. The range has no byte of the file if first is at
+// least size or greater than last.
 func parseRange(text string, size int64) (first, last int64, valid bool) {
 	from, to, dash := strings.Cut(text, "-")
 	if !dash || !isDigits(from) || !isDigits(to) || from+to == "" {
@@ -126,9 +128,9 @@ func parseRange(text string, size int64) (first, last int64, valid bool) {
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
-// parseSaturating is the number of some digits, or the largest int64 where it does not fit.
+// parseSaturating returns the number that digits spell, or the largest int64 if it does not fit.
 func parseSaturating(digits string) int64 {
-	n, _ := strconv.ParseInt(digits, 10, 64) // what is out of range is the largest
+	n, _ := strconv.ParseInt(digits, 10, 64) // out of range: n is the largest int64
 	return n
 }
 
@@ -138,11 +140,11 @@ func lessDecimal(a, b string) bool {
 	return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) < 0
 }
 
-// extValueChars are the characters beside letters and digits that RFC 8187 leaves unescaped.
+// extValueChars are the characters, besides letters and digits, that RFC 8187 leaves unescaped.
 const extValueChars = "!#$&+-.^_`|~"
 
-// disposition is the Content-Disposition of a file to be saved: with a plain name, and beside it the real one where that is
-// more than ASCII (RFC 6266).
+// disposition returns the Content-Disposition of a file to be saved: with a plain ASCII name and, if the real name differs, also
+// with the real name (RFC 6266).
 func disposition(name string) string {
 	plain := strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || strings.ContainsRune(`"\/%`, r) {

@@ -11,16 +11,16 @@ import (
 
 // EventChannel serves the requests that wait for events (§4.10).
 type EventChannel interface {
-	// Poll waits for the events of a poll that has found none, and returns its page.
+	// Poll waits for events after a poll found none, and returns the page of the poll.
 	Poll(ctx context.Context, wait *events.Wait) (*events.Page, error)
-	// ServeStream answers with a stream. An error means that nothing was answered.
+	// ServeStream answers with a stream. On an error it has sent nothing.
 	ServeStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) error
 }
 
-// listenersHeader counts the other connections of an agent to the event channel: two programs divide its events between them.
+// listenersHeader is the number of other connections of the agent to the event channel: two programs share its events.
 const listenersHeader = "Other-Listeners"
 
-// poll returns the page of a poll. One that has found nothing waits, and its answer closes the connection (§4.10).
+// poll returns the page of a poll. A poll that found nothing waits, and its answer closes the connection (§4.10).
 func (s *server) poll(w http.ResponseWriter, r *http.Request, found *events.Page) (_ *events.Page, err error) {
 	others := found.OtherListeners
 	if found.Wait != nil && r.Method != http.MethodHead {

@@ -24,7 +24,7 @@ type readiness struct {
 	Checks map[string]string `json:"checks"`
 	// Confinement is on the operator listener only; §4.9 has no such member.
 	Confinement any `json:"confinement,omitempty"`
-	// Replica is as Confinement.
+	// Replica is on the operator listener only, too.
 	Replica any `json:"replica,omitempty"`
 }
 
@@ -70,8 +70,8 @@ func (s *server) readyz(w http.ResponseWriter, r *http.Request) {
 	s.reply(w, r, status, answer)
 }
 
-// runChecks runs the checks at the same time. One that has not returned when ctx ends has failed: a driver that waits for a database
-// which neither answers nor closes the connection may not return then.
+// runChecks runs the checks in parallel. A check that has not returned when ctx ends has failed: a driver may not return while
+// the database neither answers nor closes the connection.
 func (s *server) runChecks(ctx context.Context) map[string]error {
 	type result struct {
 		name string

@@ -16,7 +16,7 @@ import (
 	"stoa/graph/webhooks"
 )
 
-// Media types of the key log, and how long its parts may be kept (§12.2).
+// Media types of the key log, and how long clients may cache its parts (§12.2).
 const (
 	plainText   = "text/plain; charset=utf-8"
 	octets      = "application/octet-stream"
@@ -97,10 +97,10 @@ func (s *server) logRoutes() map[string]http.Handler {
 
 var tilePath = regexp.MustCompile(`^(entries|[0-9]{1,2})/((?:x[0-9]{3}/){0,5}[0-9]{3})(?:\.p/([0-9]{1,3}))?$`)
 
-// tileWidth is that of a full tile.
+// tileWidth is the width of a full tile.
 const tileWidth = 256
 
-// parseTile reads what follows tile/ in the path of a tile, in its one form.
+// parseTile parses the path of a tile after tile/. A tile has exactly one path.
 func parseTile(path string) (keylog.Tile, bool) {
 	parts := tilePath.FindStringSubmatch(path)
 	if parts == nil || strings.HasPrefix(parts[2], "x000") {
@@ -125,7 +125,7 @@ func parseTile(path string) (keylog.Tile, bool) {
 	return tile, true
 }
 
-// number reads a number that is not negative, in its one form.
+// number parses a number of at least 0. A number has exactly one form.
 func number(text string) (int64, bool) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return n, err == nil && n >= 0 && strconv.FormatInt(n, 10) == text

@@ -49,7 +49,7 @@ func (s *server) instrument(next http.Handler) http.Handler {
 	})
 }
 
-// methodLabel is the method if it is one that routes have: others are the client's words.
+// methodLabel returns the method if a route has it: a client can invent any other.
 func methodLabel(method string) string {
 	switch method {
 	case http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete, http.MethodHead, http.MethodOptions:
@@ -58,7 +58,7 @@ func methodLabel(method string) string {
 	return "other"
 }
 
-// expect makes the counts of requests to a route be there before the first request.
+// expect creates the counters of a route before its first request.
 func (s *server) expect(route, method string, status int) {
 	for _, status := range []int{status, http.StatusServiceUnavailable} {
 		s.Metrics.HTTP.Expect(route, method, strconv.Itoa(status))
@@ -87,7 +87,7 @@ func (w *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // Unwrap gives http.ResponseController the server's own writer.
 func (w *statusRecorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// headers gives every answer its request id and its security headers; private until a handler says otherwise. Those that are
+// headers adds the request id and the security headers to every answer. Answers are private until a handler changes that. Answers
 // for people get the headers of pages.
 func (s *server) headers(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func (s *server) headers(next http.Handler) http.Handler {
 	})
 }
 
-// limitHeaderSize refuses large headers with the error body; the HTTP server itself gives up only well above.
+// limitHeaderSize refuses large headers with the error body; the limit of the HTTP server itself is much higher.
 func (s *server) limitHeaderSize(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		size := len(r.RequestURI)
@@ -119,7 +119,7 @@ func (s *server) limitHeaderSize(next http.Handler) http.Handler {
 	})
 }
 
-// clientAddress notes the client's address: the connection's, or what trusted proxies say of it.
+// clientAddress stores the client's address: the connection's address, or the one that a trusted proxy forwards.
 func (s *server) clientAddress(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		requestOf(r.Context()).address = web.ClientAddress(r, s.TrustedProxies)
@@ -129,9 +129,9 @@ func (s *server) clientAddress(next http.Handler) http.Handler {
 
 func addressKey(r *http.Request) (string, error) { return requestOf(r.Context()).address, nil }
 
-// normalizePath gives a request the path that the router compares: a percent-encoded unreserved character, or @, means the character
-// (RFC 3986 §6.2.2.2; no path here distinguishes the two forms of @). A path with empty or dot segments, which other servers
-// would clean up, becomes one that does not exist.
+// normalizePath sets the path that the router compares: a percent-encoded unreserved character, or @, means the character (RFC
+// 3986 §6.2.2.2; no path here distinguishes the two forms of @). A path with empty or dot segments becomes one that does not
+// exist; other servers would clean it up.
 func normalizePath(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
@@ -144,7 +144,7 @@ func normalizePath(next http.Handler) http.Handler {
 	})
 }
 
-// nowhere is a path that does not exist, where failures look as at a path that would be cleaned up.
+// nowhere returns a path that does not exist and whose failures look the same as at the cleaned path.
 func nowhere(dirty string) string {
 	switch clean := path.Clean(dirty); {
 	case owner.Under(clean):
@@ -156,7 +156,7 @@ func nowhere(dirty string) string {
 	}
 }
 
-// hasEmptyOrDotSegment does not count the slash at the end of a path as an empty segment.
+// hasEmptyOrDotSegment reports whether a path has an empty or dot segment. A slash at the end is no empty segment.
 func hasEmptyOrDotSegment(sent string) bool {
 	plain := strings.TrimSuffix(sent, "/")
 	return strings.Contains(sent, "//") || plain != "" && path.Clean(plain) != plain
@@ -165,7 +165,7 @@ func hasEmptyOrDotSegment(sent string) bool {
 // escape is a percent-encoded unreserved character, or @.
 var escape = regexp.MustCompile(`(?i)%(2[DE]|3[0-9]|4[0-9A-F]|5[0-9AF]|6[1-9A-F]|7[0-9AE])`)
 
-// decodePlain decodes the unreserved characters and @ in a valid encoded path and keeps all other escapes.
+// decodePlain decodes unreserved characters and @ in a valid encoded path and keeps all other escapes.
 func decodePlain(encoded string) string {
 	return escape.ReplaceAllStringFunc(encoded, func(found string) string {
 		c, _ := strconv.ParseUint(found[1:], 16, 8) // two digits
@@ -173,7 +173,7 @@ func decodePlain(encoded string) string {
 	})
 }
 
-// ignoreMethod makes the router match paths only: it would answer methods it does not know without a body and before the path.
+// ignoreMethod makes the router match only paths: it would answer unknown methods without a body and before it checks the path.
 func ignoreMethod(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		chi.RouteContext(r.Context()).RouteMethod = http.MethodGet
@@ -193,8 +193,8 @@ var fromAnywhere = cors.Handler(cors.Options{
 	MaxAge:             preflightAge,
 })
 
-// crossOrigin returns the CORS headers of requests, and those of preflights, which are added once the path is known: a path that does
-// not exist allows nothing. Without allowed origins both do nothing.
+// crossOrigin returns the middleware for CORS headers of requests and of preflights. preflights runs after the path is found, so
+// a path that does not exist allows nothing. Without allowed origins both do nothing.
 func (c Config) crossOrigin() (requests, preflights func(http.Handler) http.Handler) {
 	if len(c.AllowedOrigins) == 0 {
 		same := func(next http.Handler) http.Handler { return next }

@@ -18,17 +18,17 @@ import (
 type operation struct {
 	// run reads a request into the input of the method and calls it.
 	run func(ctx context.Context, r *http.Request, raw []byte) (any, error)
-	// setUp returns the fault of a method whose operator has not set up what it needs, before anything of the request is looked at;
-	// nil if nothing is needed.
+	// setUp returns a fault if the operator has not finished the setup for the method. It runs before anything of the request is
+	// read; nil if the method needs no setup.
 	setUp func(ctx context.Context) error
-	// along is what the method reads first, if the request has no query; nil if the authentication reads nothing for it.
+	// along is the method's first read, done together with the authentication if the request has no query; nil if there is none.
 	along *auth.Along
 	// uncounted: a request does not count as a change, whatever its method.
 	uncounted bool
 	// limit counts a request before its body is read; nil if the method has no separate limit.
 	limit func(ctx context.Context) error
-	// parameters are the query parameters that the method knows. Others are ignored and named in the answer, unless strict says that the
-	// method refuses them.
+	// parameters are the query parameters that the method knows. If strict, the method refuses others; otherwise the server ignores
+	// them and lists them in the answer.
 	parameters []string
 	strict     bool
 	// malformed is the fault of a body that cannot be read as JSON.
@@ -73,31 +73,31 @@ func withoutQuery[Out any](method func(context.Context) (Out, error)) operation 
 	return withNamedInput(nameOf(method), func(ctx context.Context, _ noQuery) (Out, error) { return method(ctx) })
 }
 
-// limited has limit count each request before its body is read.
+// limited makes limit count each request before its body is read.
 func limited(limit func(context.Context) error, o operation) operation {
 	o.limit = limit
 	return o
 }
 
-// uncounted keeps requests from counting as changes.
+// uncounted marks an operation whose requests do not count as changes.
 func uncounted(o operation) operation {
 	o.uncounted = true
 	return o
 }
 
-// readAlong has the authentication read what the method reads first.
+// readAlong makes the authentication do the method's first read.
 func readAlong(along *auth.Along, o operation) operation {
 	o.along = along
 	return o
 }
 
-// whenSetUp has setUp refuse requests before anything of them is looked at.
+// whenSetUp makes setUp refuse requests before anything of them is read.
 func whenSetUp(setUp func(context.Context) error, o operation) operation {
 	o.setUp = setUp
 	return o
 }
 
-// traced is a method whose calls traces show under a name.
+// traced wraps a method so that traces show its calls under a name.
 func traced[In, Out any](name string, method func(context.Context, In) (Out, error)) func(context.Context, In) (any, error) {
 	return func(ctx context.Context, in In) (any, error) {
 		ctx, end := tracing.Operation(ctx, name)
@@ -107,7 +107,7 @@ func traced[In, Out any](name string, method func(context.Context, In) (Out, err
 	}
 }
 
-// nameOf is the name of a method in traces: its package and its own name, such as orders.CreateOrder.
+// nameOf returns the name of a method in traces: package and method, such as orders.CreateOrder.
 func nameOf(method any) string {
 	whole := strings.TrimSuffix(runtime.FuncForPC(reflect.ValueOf(method).Pointer()).Name(), "-fm")
 	return strings.Replace(path.Base(whole), ".(*API)", "", 1)

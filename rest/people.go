@@ -13,7 +13,7 @@ import (
 	"stoa/rest/site"
 )
 
-// anonymous serves what needs no token: its caller is known by the address only, and tokens are ignored.
+// anonymous serves a handler that needs no token: the caller is only an address, and tokens are ignored.
 func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) error) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := requestOf(r.Context())
@@ -26,7 +26,7 @@ func (s *server) anonymous(handler func(w http.ResponseWriter, r *http.Request) 
 	})
 }
 
-// addPage adds a page for people to the paths, and expects its requests.
+// addPage adds a page for people to the paths, and creates its request counters.
 func (s *server) addPage(paths map[string]map[string]http.Handler, path, method string, handler func(http.ResponseWriter, *http.Request) error) {
 	if paths[path] == nil {
 		paths[path] = make(map[string]http.Handler)
@@ -35,7 +35,7 @@ func (s *server) addPage(paths map[string]map[string]http.Handler, path, method 
 	s.expect(path, method, http.StatusOK)
 }
 
-// ownerPages adds the pages of the people behind agents. Only the token of the link counts.
+// ownerPages adds the pages for the owners of agents. They accept only the token of the link.
 func (s *server) ownerPages(paths map[string]map[string]http.Handler) {
 	for path, byMethod := range owner.Handlers(s.Graph.Owners, s.Graph.Exports, s.Graph.Lifecycle, sendFile) {
 		for method, handler := range byMethod {
@@ -44,8 +44,8 @@ func (s *server) ownerPages(paths map[string]map[string]http.Handler) {
 	}
 }
 
-// loggedPath is a request's path as logs may hold it: the path of an owner page ends with a secret, so its route's pattern stands for
-// it.
+// loggedPath returns a request's path for logs: the path of an owner page ends with a secret, so logs get the pattern of its
+// route.
 func loggedPath(r *http.Request) string {
 	if !owner.Under(r.URL.Path) {
 		return r.URL.Path
@@ -64,7 +64,7 @@ func forPeople(path string) bool {
 // hasSite reports whether this process serves the public site.
 func (s *server) hasSite() bool { return s.Graph != nil && !s.NoSite }
 
-// sitePages adds the public site, or the one page that stands for it.
+// sitePages adds the public site, or the one page that replaces it.
 func (s *server) sitePages(paths map[string]map[string]http.Handler) {
 	origin := cmp.Or(s.Origin, localOrigin)
 	handlers := map[string]site.Handler{"/": site.Closed(origin)}
@@ -83,7 +83,7 @@ func (s *server) sitePages(paths map[string]map[string]http.Handler) {
 	}
 }
 
-// limitedWriter adds what is left of the limits that the request has met when the answer begins.
+// limitedWriter adds the headers of the limits that counted the request, when the answer begins.
 type limitedWriter struct {
 	http.ResponseWriter
 

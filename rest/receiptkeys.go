@@ -12,21 +12,21 @@ import (
 	"stoa/graph/receipts"
 )
 
-// keysKept is how long a process answers with the receipt keys that it has read, and so how long a receipt signed by a new key may be
-// unknown to a client; newKeysKept while one of them is not in the log yet.
+// keysKept is how long a process caches the receipt keys, and so how long a client may not know the key of a new receipt.
+// newKeysKept is used while one of the keys is not in the log yet.
 const (
 	keysKept    = 5 * time.Second
 	newKeysKept = time.Second
 )
 
-// readKeys is a key set that was read, and until when it is the answer.
+// readKeys is a cached key set, valid until a time.
 type readKeys struct {
 	raw   []byte
 	until time.Time
 }
 
-// receiptKeys serves the keys that verify receipts (§12.5). Unlike the other descriptions they can change while the process lives, by a
-// rotation. If the database is unavailable, the keys that were read last are the answer.
+// receiptKeys serves the keys that verify receipts (§12.5). Unlike the other descriptions they can change while the process
+// lives, by a rotation. If the database is unavailable, it answers with the keys that it read last.
 func (s *server) receiptKeys() http.Handler {
 	var last atomic.Pointer[readKeys]
 	keys := func(ctx context.Context) ([]byte, error) {

@@ -48,7 +48,7 @@ func (s *server) answer(w http.ResponseWriter, r *http.Request, status int, resu
 	s.reply(w, r, status, result)
 }
 
-// location is the address of the record that an answer shows; empty if no GET returns that record by itself.
+// location returns the path of the record in an answer; empty if no GET returns that record alone.
 func location(answer any) string {
 	switch made := answer.(type) {
 	case *bots.Registration:
@@ -94,7 +94,7 @@ func putBuffer(buffer *bytes.Buffer) {
 	}
 }
 
-// fail writes the fault of err, for people as a page, and logs it where an operator must know of it.
+// fail writes the fault of err, as a page on paths for people, and logs it if an operator must know of it.
 func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	known := fault.From(err)
 	s.Metrics.Faults.Count(string(known.Code))

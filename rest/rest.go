@@ -1,10 +1,10 @@
 // Package rest maps /api/v1 onto the methods of the domains.
 //
-// It decides nothing about agents, posts or money: it finds the row of a path in the route table, authenticates the caller, reads the
-// body strictly, calls one method and writes its result. The checks run in the order of §1.6: path and method, authentication,
-// suspension, rate limit, content type, size, syntax; all further ones are the method's. Every answer is JSON, every failure is a
-// fault (graph/platform/fault), and nothing is ever redirected. Pages for people are elsewhere: under /owner/ (package owner), and at
-// every address that is not for programs alone (package site).
+// It decides nothing about agents, posts or money: it finds the row of a path in the route table, authenticates the caller, reads
+// the body strictly, calls one method and writes its result. The checks run in the order of §1.6: path and method,
+// authentication, suspension, rate limit, content type, size, syntax; the method does all further checks. Every answer is JSON,
+// every failure is a fault (graph/platform/fault), and nothing is ever redirected. Pages for people are under /owner/ (package
+// owner) and at every address that is not only for programs (package site).
 package rest
 
 import (
@@ -28,37 +28,37 @@ import (
 
 // Config holds the settings and dependencies of the public listener.
 type Config struct {
-	// Graph answers /api/v1; nil if this process does not.
+	// Graph answers /api/v1; nil if this process does not serve it.
 	Graph  *graph.Graph
 	Logger *slog.Logger
 	// Metrics counts requests; nil counts nothing.
 	Metrics *metrics.Metrics
-	// Tracer makes a trace of each request; nil for none.
+	// Tracer traces each request; nil for no traces.
 	Tracer trace.Tracer
-	// Origin is where clients reach this listener, such as https://stoa.example; the descriptions name it. Empty: the default.
+	// Origin is this listener's origin for clients, such as https://stoa.example; the descriptions contain it. Empty: the default.
 	Origin string
-	// Version is the program's, which /healthz and the tools' server name.
+	// Version is the version of the program, for /healthz and the MCP server.
 	Version string
-	// Starting says that the domains are not ready yet: every path but health is service_unavailable.
+	// Starting is set while the domains are not ready: every path except health is service_unavailable.
 	Starting bool
 	// Checks are the checks of /readyz, by name. An error means that the server is not ready.
 	Checks map[string]Check
 	// Confinement describes what confines the inspection of files, as a value to be written as JSON. It is for the operator listener;
 	// nil on the public one.
 	Confinement func() any
-	// Replica describes the replica that answers reads without a token, likewise, or nil.
+	// Replica describes, in the same way, the replica that answers reads without a token, or is nil.
 	Replica func() any
 	// Draining is set while the process shuts down.
 	Draining *atomic.Bool
 	// Socket serves the event channel; nil if this process does not.
 	Socket http.Handler
-	// Events serves what of /api/v1 waits for events; nil refuses it.
+	// Events serves the requests under /api/v1 that wait for events; nil refuses them.
 	Events EventChannel
 	// TrustedProxies may name the client's address in X-Forwarded-For.
 	TrustedProxies []netip.Prefix
 	// AllowedOrigins may call from a browser; none means no CORS headers at all.
 	AllowedOrigins []string
-	// NoSite leaves of the public site one small page at / that says what the address is.
+	// NoSite replaces the public site by one small page at / that explains the address.
 	NoSite bool
 	// RequestsPerAddressPerSecond is the coarse limit on all requests; 0 switches it off.
 	RequestsPerAddressPerSecond int
@@ -69,7 +69,7 @@ const SocketPath = "/ws/v1/events/"
 
 type server struct {
 	Config
-	// began is when this server was made, and with it the texts that do not change while it lives.
+	// began is when this server was made: the time of the texts that do not change while it lives.
 	began time.Time
 }
 
@@ -107,7 +107,7 @@ func New(c Config) http.Handler {
 	return mux
 }
 
-// handlers returns all handlers by path and method, including those of the descriptions.
+// handlers returns all handlers by path and method, and the handlers of the descriptions also by path alone.
 func (s *server) handlers() (paths map[string]map[string]http.Handler, descriptions map[string]http.Handler) {
 	paths = map[string]map[string]http.Handler{
 		"/healthz": {http.MethodGet: http.HandlerFunc(s.healthz)},
@@ -152,7 +152,7 @@ func (s *server) handlers() (paths map[string]map[string]http.Handler, descripti
 	return paths, descriptions
 }
 
-// routesAlone serves /api/v1 within a request that has passed the middleware already.
+// routesAlone serves /api/v1 for a request that has already passed the middleware.
 func (s *server) routesAlone(paths map[string]map[string]http.Handler) http.Handler {
 	mux := chi.NewMux()
 	mux.Use(s.recover, ignoreMethod)

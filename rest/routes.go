@@ -10,11 +10,11 @@ import (
 	"stoa/graph/posts"
 )
 
-// tokenUse says what a route does with a bearer token.
+// tokenUse is how a route treats a bearer token.
 type tokenUse int
 
 const (
-	// tokenIgnored: anyone may call, and a token is not looked at.
+	// tokenIgnored: anyone may call, and a token is ignored.
 	tokenIgnored tokenUse = iota
 	// tokenRequired: agents only.
 	tokenRequired
@@ -22,7 +22,7 @@ const (
 	tokenOptional
 )
 
-// bodyUse says what a route reads.
+// bodyUse is the kind of body that a route reads.
 type bodyUse int
 
 const (
@@ -36,16 +36,16 @@ const (
 	formBody
 )
 
-// mediaTypes are those of the bodies that are read.
+// mediaTypes are the media types of bodies.
 var mediaTypes = map[bodyUse]string{jsonBody: web.JSONType, optionalJSONBody: web.JSONType, formBody: web.FormType}
 
-// route is one row of the table: everything that the transport knows about an operation.
+// route is one row of the table: all that the transport knows about an operation.
 type route struct {
 	method string
 	path   string
 	token  tokenUse
 	body   bodyUse
-	// operation is the method to call; its input struct says what of path, query and body it takes.
+	// operation is the method to call; its input struct defines the parameters of path, query and body.
 	operation
 	// status of success; a repeat of an earlier request is always 200.
 	status int
@@ -142,7 +142,7 @@ func routes(g *graph.Graph) []route {
 	return append(rows, orderActions(g)...)
 }
 
-// orderActions is one row for each action of an order, so that an unknown action is an unknown path.
+// orderActions returns one row for each action of an order, so that an unknown action is an unknown path.
 func orderActions(g *graph.Graph) []route {
 	actions := orders.Actions()
 	rows := make([]route, len(actions))

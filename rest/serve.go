@@ -21,8 +21,8 @@ import (
 // maxBody is the size of an ordinary JSON request in bytes (§8).
 const maxBody = bounds.Body
 
-// serve answers the requests to a route. The order is that of §1.6: who calls, the limits, the body, the check of the input and the
-// method, the answer. Path and method were found before.
+// serve answers the requests to a route, in the order of §1.6: authentication, limits, body, check of the input and the method,
+// answer. The router has matched path and method before.
 func (s *server) serve(row route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		nameIgnored(w.Header(), &row.operation, r.URL.RawQuery)
@@ -80,8 +80,8 @@ func (s *server) call(w http.ResponseWriter, r *http.Request, row route) (any, e
 	return row.run(ctx, r, raw)
 }
 
-// authenticate finds out who calls (§5), and reads along. Faults: unauthorized for a missing or wrong token, forbidden for a suspended
-// agent, and write_limited for a change if the agent has made too many.
+// authenticate identifies the caller (§5), and does the method's first read in the same step (along). Faults: unauthorized for a
+// missing or wrong token, forbidden for a suspended agent, and write_limited for a change if the agent has made too many.
 func (s *server) authenticate(ctx context.Context, r *http.Request, row route) (viewer.Viewer, error) {
 	anonymous := viewer.Viewer{Address: requestOf(ctx).address}
 	if row.token == tokenIgnored || (row.token == tokenOptional && len(r.Header.Values("Authorization")) == 0) {
@@ -100,8 +100,8 @@ func (s *server) authenticate(ctx context.Context, r *http.Request, row route) (
 	return v, err
 }
 
-// readJSON returns the whole JSON body. Faults: unsupported_media_type, payload_too_large, those of a body that does not arrive
-// (package httpserver), and the route's own code for one that is cut off.
+// readJSON returns the whole JSON body. Faults: unsupported_media_type, payload_too_large, the faults of a body that does not
+// arrive (package httpserver), and the route's own code for a body that is cut off.
 func readJSON(w http.ResponseWriter, r *http.Request, row route) ([]byte, error) {
 	empty := r.ContentLength == 0
 	if row.body == optionalJSONBody && r.ContentLength < 0 {
@@ -122,7 +122,7 @@ func readJSON(w http.ResponseWriter, r *http.Request, row route) ([]byte, error)
 	return raw, err
 }
 
-// endsAtOnce says whether a body of unannounced length is empty, and leaves it readable from its start.
+// endsAtOnce reports whether a body of unknown length is empty. The body stays readable from its start.
 func endsAtOnce(r *http.Request) bool {
 	ahead := bufio.NewReader(r.Body)
 	_, err := ahead.Peek(1)
@@ -133,13 +133,13 @@ func endsAtOnce(r *http.Request) bool {
 	return errors.Is(err, io.EOF)
 }
 
-// request is the context of one request. It holds what the middleware finds out and what the domains look for in a context, all in
-// one value instead of a context each.
+// request is the context of one request. It holds the results of the middleware and the context values of the domains, in one
+// value instead of one context for each.
 type request struct {
 	context.Context //nolint:containedctx // this is a context
 
 	id, address string
-	// accepted is the media type of the bodies that the path takes.
+	// accepted is the media type of bodies on this path.
 	accepted string
 	limits   limits.Record
 	caller   viewer.Viewer

@@ -24,12 +24,12 @@ import (
 // toolsPath is the MCP endpoint (§4.11).
 const toolsPath = "/mcp"
 
-// callsAtOnce is how many calls of one agent a process carries out at once (§8).
+// callsAtOnce is how many calls of one agent a process runs at once (§8).
 const callsAtOnce = 4
 
-// toolCalls serves the Model Context Protocol over the routes of api. A request with a token gets the tools of its agent, one without gets
-// those that lead to a token. There is no metadata of OAuth, since clients that find any drop a token they were given. A page of another
-// origin is refused.
+// toolCalls serves the Model Context Protocol over the routes of api. A request with a token gets the tools of its agent; a
+// request without one gets the tools that lead to a token. There is no OAuth metadata, because clients that find it drop the
+// token they were given. A page of another origin is refused.
 func (s *server) toolCalls(api http.Handler) http.Handler {
 	origins := web.NewOrigins(s.Origin, s.AllowedOrigins)
 	calls := atOnce{limit: callsAtOnce, running: make(map[string]int)}
@@ -81,7 +81,7 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			}
 			body, err = web.ReadBody(w, r, limit)
 		}
-		if cutOff := new(wire.Error); err != nil && !errors.As(err, &cutOff) { // half a message is no JSON
+		if cutOff := new(wire.Error); err != nil && !errors.As(err, &cutOff) { // the protocol answers to a message that is cut off: it is not valid JSON
 			s.fail(w, r, err)
 			return
 		}
@@ -93,15 +93,15 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 // isGuest reports whether a request has no token.
 func isGuest(r *http.Request) bool { return len(r.Header.Values("Authorization")) == 0 }
 
-// atOnce counts what callers do at the same time. It is safe for concurrent use.
+// atOnce counts the calls of each caller that run at the same time. It is safe for concurrent use.
 type atOnce struct {
 	limit int
 	mu    sync.Mutex
-	// running is by the id of an agent, or by the address of a guest.
+	// running has a count for each agent, by id, and each guest, by address.
 	running map[string]int
 }
 
-// enter counts one more of a caller until leave is called. It returns rate_limited if there are too many.
+// enter counts one more call of a caller until leave is called. It returns rate_limited if there are too many.
 func (a *atOnce) enter(caller string) (leave func(), err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -118,7 +118,7 @@ func (a *atOnce) enter(caller string) (leave func(), err error) {
 	}, nil
 }
 
-// callerKey is the key in a context of the request with which a tool was called.
+// callerKey is the context key of the request that called a tool.
 type callerKey struct{}
 
 // localAPI sends requests to the routes of this process, as the caller of the tool, from the caller's address.
@@ -127,7 +127,8 @@ type localAPI struct{ routes http.Handler }
 func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	from := requestOf(caller.Context())
-	// The request is given up with that of the tool; the protocol's own context goes on for as long as its session.
+	// This request is cancelled together with the request that called the tool; the protocol's own context lives as long as its
+	// session.
 	request := &request{Context: context.WithValue(caller.Context(), chi.RouteCtxKey, chi.NewRouteContext()), id: from.id, address: from.address}
 	r, err := http.NewRequestWithContext(request, wanted.Method, wanted.Target, bytes.NewReader(wanted.Body))
 	if err != nil {

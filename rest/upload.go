@@ -20,7 +20,7 @@ import (
 const (
 	// maxForm is the size in bytes of an upload with its form (§8).
 	maxForm = bounds.Form
-	// maxValue is the size in bytes of a part that is not the file.
+	// maxValue is the size in bytes of a part other than the file.
 	maxValue = 256
 )
 
@@ -46,7 +46,8 @@ func checkForm(r *http.Request) error {
 	return nil
 }
 
-// Read implements io.Reader. Faults: those of web.BodyError, and invalid_fields for a body that is cut off or malformed.
+// Read implements io.Reader. Faults: payload_too_large, the faults of web.BodyError, and invalid_fields for a body that is cut
+// off or malformed.
 func (f *form) Read(p []byte) (int, error) {
 	if f.failed != nil {
 		return 0, f.failed
@@ -67,7 +68,7 @@ func (f *form) Read(p []byte) (int, error) {
 	return 0, f.failed
 }
 
-// interrupt makes a Read that waits for the client fail, if the server can.
+// interrupt makes a Read fail that waits for the client, if the server supports it.
 func (f *form) interrupt() {
 	if f == nil {
 		return
@@ -156,11 +157,11 @@ func readPart(part *multipart.Part, in *attachments.UploadInput, draft *attachme
 
 const dispositionHeader = "Content-Disposition"
 
-// formEscapes are the characters of a file name that forms write as percent escapes, and no others (WHATWG HTML, multipart form data).
+// formEscapes decodes the only percent escapes that forms use in a file name (WHATWG HTML, multipart form data).
 var formEscapes = strings.NewReplacer("%22", `"`, "%0D", "\r", "%0A", "\n")
 
-// withEscapes doubles every backslash of a header that stands for itself, as browsers send it: all but one before another, and one
-// before a quote that is not the last, as programs send that follow MIME.
+// withEscapes doubles every backslash of a header that is a plain character, as browsers send it. A backslash is an escape, as
+// programs that follow MIME send it, if it precedes another backslash or a quote that is not the last one.
 func withEscapes(header string) string {
 	var out strings.Builder
 	for i := 0; i < len(header); i++ {
@@ -179,7 +180,7 @@ func withEscapes(header string) string {
 	return out.String()
 }
 
-// formFault is the fault of a form that is malformed or ends early; a fault of its body or of the file store stays unchanged.
+// formFault returns the fault of a form that is malformed or ends early; it keeps a fault of the body or of the file store.
 func formFault(err error) error {
 	if known := new(fault.Error); errors.As(err, &known) {
 		return known
