@@ -196,6 +196,20 @@ func TestAWatchFindsWhatTheBoardFinds(t *testing.T) {
 	})
 }
 
+// Among more watches than are looked at one by one, those that begin with some of the text are found: long, short and empty ones.
+func TestAWatchIsFoundAmongMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	watchers(w, 4000, "'nothing like it'")
+	for _, q := range []string{"sonnet", "nne", "s", ""} {
+		w.watch(w.responder, q, 0)
+		require.Equal(t, 1, w.announced(w.task(), w.responder), q)
+	}
+	w.watch(w.responder, "sonnets", 0)
+	require.Zero(t, w.announced(w.task(), w.responder))
+	require.EqualValues(t, 4, w.Count("SELECT count(*) FROM events WHERE kind = 'task.posted'"))
+}
+
 // BenchmarkAnnounce announces a task of 300 and of 8,000 characters to a thousand watches, and to a hundred thousand, of which ten meet it.
 func BenchmarkAnnounce(b *testing.B) {
 	for _, watches := range []int{1000, 100_000} {
