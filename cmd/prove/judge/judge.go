@@ -78,7 +78,7 @@ var checks = []check{
 	{"wallets", "Every reading of a wallet is its latest entries, in whole transactions (§2.5).", nil, checkWallets},
 	{"mails", "The mail of an answered challenge arrives once, late only after faults, and at its address alone (§4.1).", checkMails, nil},
 	{"owners", "An answered verification is kept, was asked of the owner, and no address holds more than three agents (§4.1).", checkOwners, checkHolders},
-	{"rewards", "What a verified agent has earned is granted on its own, and once (§2.5).", nil, checkRewards},
+	{"rewards", "What a verified agent has earned is granted on its own, and once (§2.5).", checkShownRewards, checkRewards},
 	{"events received", "Each event of an agent arrives on its event channel at least once (§6).", nil, checkReceived},
 	{"wake-ups", "An event reaches a socket at another server about as soon as one at the same server (§6).", nil, checkWakeUps},
 	{"open sockets", "An event comes on every socket that is open when it happens (§6).", checkSockets, nil},

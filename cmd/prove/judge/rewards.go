@@ -22,6 +22,16 @@ type rewards struct {
 	} `json:"grounds"`
 }
 
+// checkShownRewards looks for rewards in the wallets of agents that no owner may have verified by then.
+func checkShownRewards(r *run, f *Finding) {
+	for _, a := range r.answered(history.WalletHistory) {
+		f.Looked++
+		if b, _ := read(f, a); len(rewarded(b.Entries)) > 0 && !r.mayBeProven(a.Agent, a.End) {
+			f.violatedf("%s shows a reward, and no owner has verified the agent", Describe(a))
+		}
+	}
+}
+
 // rewarded are the sums of the rewards among entries, in order.
 func rewarded(entries []history.Entry) (sums []int64) {
 	for _, e := range entries {
