@@ -16,8 +16,8 @@ import (
 	"stoa/cmd/stoa/cluster"
 )
 
-// settings of PostgreSQL keep what runs in the background out of the measurements; calm does it between them. Those of observation
-// load what counts statements and what logs plans, which is off at first.
+// settings keep PostgreSQL's background work out of the measurements; calm does it between them. observation loads the counter
+// of statements and the log of plans, which is off at first.
 var (
 	settings    = []string{"checkpoint_timeout = '1h'", "max_wal_size = '8GB'", "autovacuum = off"}
 	observation = "shared_preload_libraries = pg_stat_statements, auto_explain"
@@ -31,7 +31,7 @@ type database struct {
 	sql     *sql.DB
 	// postmaster is the process whose children are the backends.
 	postmaster int
-	// full: the databases of servers are filled.
+	// full is true if the databases of servers are filled.
 	full bool
 }
 
@@ -86,7 +86,7 @@ func (d *database) create(ctx context.Context, name string) (string, *sql.DB, er
 	return address.String(), db, err
 }
 
-// calm cleans up after a measurement, and writes all that is in memory.
+// calm vacuums the database after a measurement and writes a checkpoint.
 func calm(ctx context.Context, db *sql.DB) error {
 	for _, statement := range []string{"VACUUM ANALYZE", "CHECKPOINT"} {
 		if _, err := db.ExecContext(ctx, statement); err != nil {
@@ -96,7 +96,7 @@ func calm(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// closeTimeout is the time in which the database stops.
+// closeTimeout bounds the stop of the database.
 const closeTimeout = 30 * time.Second
 
 // close stops the database and removes its folder.

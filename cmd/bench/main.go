@@ -68,7 +68,7 @@ func (c *command) Validate() error {
 	return nil
 }
 
-// Run measures, and writes the results; or it runs a script while each scenario is.
+// Run measures and writes the results, or runs a script during each scenario.
 func (c *command) Run(ctx context.Context) (err error) {
 	settings := settings
 	if c.While != "" {
@@ -106,7 +106,7 @@ func (c *command) Run(ctx context.Context) (err error) {
 	})
 }
 
-// base starts what the server is compared with.
+// base starts the other side of the comparison.
 func (c *command) base(ctx context.Context, d *database, s *server) (v variant, stop func(), err error) {
 	switch {
 	case c.Against != "":

@@ -21,7 +21,7 @@ const operatorToken = "the-operator-token-of-the-benchmark"
 // server is a running Stoa with its own database and agents.
 type server struct {
 	process *child.Process
-	// api is the base of its API, operator the address of its operator listener, url that of its database.
+	// api is the base URL of its API, operator the address of its operator listener, url the URL of its database.
 	api, operator, url string
 	db                 *sql.DB
 	agents             []*load.Agent

@@ -30,8 +30,8 @@ type Process struct {
 	ended   chan struct{}
 }
 
-// Start starts a command and waits until ready reports that a line of its output says that it serves. The output goes to log. The
-// process gets a SIGTERM when the command's context is done. The command's SysProcAttr is completed, not replaced.
+// Start starts a command and waits until ready returns true for a line of its output. The output goes to log. The process gets a
+// SIGTERM when the command's context is done. The command's SysProcAttr is completed, not replaced.
 func Start(ctx context.Context, command *exec.Cmd, log io.Writer, ready func(line []byte) bool) (*Process, error) {
 	out, in, err := os.Pipe()
 	if err != nil {
@@ -50,7 +50,7 @@ func Start(ctx context.Context, command *exec.Cmd, log io.Writer, ready func(lin
 	go func() {
 		defer close(p.ended)
 		defer out.Close()
-		// The kernel sends Pdeathsig when the thread that has started the process ends, so this one lives as long.
+		// The kernel sends Pdeathsig when the thread that started the process ends, so this thread lives as long as the process.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := errors.Join(command.Start(), in.Close())
@@ -86,7 +86,7 @@ func Start(ctx context.Context, command *exec.Cmd, log io.Writer, ready func(lin
 	return nil, fmt.Errorf("starting %s: %w", command.Path, err)
 }
 
-// Stop sends a SIGTERM, kills the process where that does not end it in 25 s, and waits. A nil Process is allowed.
+// Stop sends a SIGTERM, kills the process if it has not ended after 25 s, and waits. A nil Process is allowed.
 func (p *Process) Stop() {
 	if p == nil {
 		return
@@ -108,7 +108,7 @@ func (p *Process) Kill() {
 	<-p.ended
 }
 
-// Signal sends a signal to the process alone. One that has ended gets none, nor does a nil Process.
+// Signal sends a signal to the process alone. It does nothing if the process has ended or is nil.
 func (p *Process) Signal(signal syscall.Signal) {
 	if p != nil {
 		_ = p.command.Process.Signal(signal)

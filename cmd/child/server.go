@@ -2,7 +2,7 @@ package child
 
 import "encoding/json"
 
-// Serving reads the line with which a Stoa that logs in JSON says that it serves, and returns the addresses of its public and its
+// Serving parses the line that a Stoa with JSON logs writes when it serves, and returns the addresses of its public and its
 // operator listener. ok is false for every other line.
 func Serving(line []byte) (address, operator string, ok bool) {
 	var entry struct {

@@ -55,7 +55,7 @@ func Read(from io.Reader) (*Letter, error) {
 	return l, nil
 }
 
-// Form returns what a browser sends when the button of a page is pressed.
+// Form returns the fields that a browser sends when the button of a page is pressed.
 func Form(page string) url.Values {
 	form := url.Values{}
 	for _, input := range fieldForm.FindAllString(page, -1) {

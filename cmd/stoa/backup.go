@@ -28,7 +28,7 @@ type backupCommand struct {
 	Restore backupRestoreCommand `cmd:"" help:"Restore a backup into an empty database."`
 }
 
-// backupSettings are those of the commands that open the database and the files.
+// backupSettings are the settings of the commands that open the database and the files.
 type backupSettings struct {
 	databaseSettings
 	fileSettings
@@ -36,7 +36,7 @@ type backupSettings struct {
 	logSettings
 }
 
-// Validate refuses what serve would refuse.
+// Validate refuses settings that serve would refuse.
 func (s *backupSettings) Validate() error {
 	return errors.Join(s.databaseSettings.Validate(), s.fileSettings.Validate())
 }
@@ -66,7 +66,7 @@ func (s *backupSettings) requireFiles() error {
 	return err
 }
 
-// absolute returns the path as a message should have it: the reader may not know the current folder.
+// absolute returns the absolute path for a message, since the reader may not know the current folder.
 func absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
@@ -74,7 +74,7 @@ func absolute(path string) string {
 	return path
 }
 
-// requireBackups refuses a data folder that has neither backups nor a database: it is not the one that was meant.
+// requireBackups refuses a data folder that has neither backups nor a database: the user meant another folder.
 func (s *databaseSettings) requireBackups() error {
 	if err := s.actAsOwner(); err != nil {
 		return err
@@ -103,7 +103,7 @@ type backupMakeCommand struct {
 	WithKey bool `env:"-" help:"Put the installation's key into the backup, mode 0600; a reader of it can compute codes and links of mails, and sign as the server."`
 }
 
-// Run makes a backup, and says if there is nothing in it.
+// Run makes a backup and warns if the database is empty.
 func (c *backupMakeCommand) Run(out io.Writer) error {
 	if err := c.requireDatabase(); err != nil {
 		return err
@@ -127,7 +127,7 @@ func (c *backupMakeCommand) Run(out io.Writer) error {
 	})
 }
 
-// describe says what a backup holds.
+// describe summarises a backup for the person who made it.
 func describe(m *backup.Manifest) string {
 	text := fmt.Sprintf("Backup %s holds the database (%d bytes) and %d files (%d bytes).\n", m.Name, m.DatabaseBytes, m.Files, m.FilesBytes)
 	if m.HasKey {
@@ -247,7 +247,7 @@ func (c *backupRestoreCommand) Run(out io.Writer) error {
 	})
 }
 
-// explainRestore says how a restore that was refused can go on.
+// explainRestore adds to the error of a refused restore how to go on.
 func explainRestore(err error) error {
 	if errors.Is(err, backup.ErrNotEmpty) {
 		return fmt.Errorf("%w: add --replace to lose what is there", err)
@@ -266,7 +266,7 @@ func explainRestore(err error) error {
 	return err
 }
 
-// backups are those of a running server.
+// backups returns the backups of a running server.
 func (p *process) backups() backup.Store {
 	return backup.Store{Folder: p.settings.backupsFolder(), Database: p.directURL(), Files: p.files, Version: versionText()}
 }
@@ -284,7 +284,7 @@ func (p *process) makeBackup(ctx context.Context) (*operator.Backup, error) {
 	return shown(made), nil
 }
 
-// shown is a backup as operators see it.
+// shown converts a backup to the form that operators see.
 func shown(m *backup.Manifest) *operator.Backup {
 	return &operator.Backup{Name: m.Name, Files: m.Files, SizeBytes: m.SizeBytes(), MadeAt: m.MadeAt}
 }

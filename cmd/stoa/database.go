@@ -18,8 +18,8 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: what another
-// command made would be empty, in a folder that was not meant.
+// requireDatabase returns an error unless a database is set or the data folder has one. Only serve makes one: any other command
+// would make an empty one, in a folder that was not meant.
 func (s databaseSettings) requireDatabase() error {
 	if s.DatabaseURL != "" {
 		return nil
@@ -32,9 +32,9 @@ func (s databaseSettings) requireDatabase() error {
 	return err
 }
 
-// locateDatabase returns the URL of the database: the one that was set, or that of the private cluster, which it starts. It makes
-// a cluster if the data folder has none, so commands other than serve call requireDatabase first. The cluster is nil if a URL was
-// set; otherwise the caller must stop it. ended is called if its database ends before.
+// locateDatabase returns the configured URL, or the URL of the private cluster, which it starts. It makes a cluster if the data
+// folder has none, so commands other than serve call requireDatabase first. The cluster is nil if a URL was set; otherwise the
+// caller must stop it. ended is called if its database ends before.
 func (s databaseSettings) locateDatabase(ctx context.Context, log *slog.Logger, ended func(error)) (string, *cluster.Cluster, error) {
 	if s.DatabaseURL != "" {
 		return spreadHosts(s.DatabaseURL), nil, nil
@@ -81,7 +81,7 @@ func usePool(address string, act func(*sql.DB) error) error {
 	return errors.Join(act(pool), pool.Close())
 }
 
-// directURL returns the URL for what needs a session: listening, locks that are held, migrations, backups. main is that of the
+// directURL returns the URL for work that needs a session: listening, session locks, migrations, backups. main is the URL of the
 // database.
 func (s databaseSettings) directURL(main string) string {
 	if s.DatabaseDirectURL != "" {
@@ -141,7 +141,7 @@ func checkServerVersion(ctx context.Context, pool *sql.DB) error {
 	return nil
 }
 
-// explainDatabaseError says what to do about errors of lib/pq that do not say it.
+// explainDatabaseError adds advice to errors of lib/pq that contain none.
 func explainDatabaseError(err error) error {
 	if errors.Is(err, pq.ErrSSLNotSupported) {
 		return fmt.Errorf("the database: %w; without TLS the URL must end in ?sslmode=disable", err)
@@ -152,7 +152,7 @@ func explainDatabaseError(err error) error {
 	return nil
 }
 
-// redactURL returns what a log may hold of a connection URL: host and database.
+// redactURL returns the parts of a connection URL that a log may hold: host and database.
 func redactURL(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Scheme == "" {

@@ -12,7 +12,7 @@ import (
 	"stoa/rest"
 )
 
-// doctorCommand compares what a server says about itself with what it does (§9), or tries on a database what Stoa rests on.
+// doctorCommand checks a server's descriptions of itself (§9), or tries on a database the features that Stoa needs.
 type doctorCommand struct {
 	URL            string `default:"http://127.0.0.1:8080" help:"Origin of the running server."`
 	Database       string `env:"-" placeholder:"URL" help:"Try each feature that Stoa rests on against this database instead, in a schema that is dropped again."`

@@ -22,8 +22,8 @@ import (
 // (-X main.environmentFile=/etc/stoa/stoa.env); other builds read no file.
 var environmentFile string
 
-// readEnvironmentFile sets the variables of the file that the environment does not set, neither by themselves nor as a file. A file that is missing, or that this
-// account may not read, sets nothing: an agent's commands need none of it.
+// readEnvironmentFile sets the file's variables that the environment does not set, neither directly nor as a file. A file that
+// is missing, or that this account may not read, sets nothing: an agent's commands need none of it.
 func readEnvironmentFile() error {
 	if environmentFile == "" {
 		return nil
@@ -46,7 +46,7 @@ func readEnvironmentFile() error {
 	return nil
 }
 
-// hint adds to an error what a plain user must know: that the account may not read the settings of the package.
+// hint adds to an error that this account may not read the settings of the package, which may be its cause.
 func hint(err error) error {
 	missing := errors.Is(err, cluster.ErrNoCluster) || errors.Is(err, operators.ErrNoToken) || errors.Is(err, fs.ErrPermission)
 	if environmentFile == "" || !missing || !errors.Is(unix.Access(environmentFile, unix.R_OK), unix.EACCES) {
@@ -59,7 +59,7 @@ func hint(err error) error {
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // parseEnvironment reads a file as systemd's EnvironmentFile= does: a variable a line, # and ; begin a comment, a backslash at
-// the end of a line continues it, and a value may be in quotes. It skips what is no assignment; the last value of a name counts.
+// the end of a line continues it, and a value may be in quotes. It skips other lines; the last value of a name counts.
 func parseEnvironment(text string) map[string]string {
 	found := make(map[string]string)
 	text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\\\n", "")
@@ -97,7 +97,7 @@ func unquote(value string) string {
 }
 
 // actAsOwner makes root act as the account that owns the data folder, in an installed package: otherwise the service could not
-// write into what the command creates there. The process keeps its current folder.
+// write into the files that the command creates. The process keeps its current folder.
 func (s dataSettings) actAsOwner() error {
 	if environmentFile == "" || os.Geteuid() != 0 {
 		return nil

@@ -27,10 +27,10 @@ func (s *fileSettings) Validate() error {
 // logHead is the file of the greatest head of the key log that was signed. No backup holds it.
 func (s databaseSettings) logHead() string { return filepath.Join(s.DataDir, "log-head") }
 
-// filesFolder holds the files where no object store is set.
+// filesFolder is the folder of the files if no object store is set.
 func (s databaseSettings) filesFolder() string { return filepath.Join(s.DataDir, "files") }
 
-// openFiles opens the file store; folder is used where no object store is set.
+// openFiles opens the file store; it uses folder if no object store is set.
 func (s fileSettings) openFiles(ctx context.Context, folder string) (*attachments.Store, error) {
 	store, err := attachments.OpenStore(ctx, s.FilesURL, folder)
 	if err != nil {
@@ -39,8 +39,8 @@ func (s fileSettings) openFiles(ctx context.Context, folder string) (*attachment
 	return store, nil
 }
 
-// checkStorage reports whether the file store can be reached. One that is full or read-only fails uploads alone, so this process
-// stays ready.
+// checkStorage returns an error if the file store cannot be reached. A full or read-only one passes: only uploads fail then, so
+// this process stays ready.
 func (p *process) checkStorage(ctx context.Context) error {
 	if p.settings.FilesURL == "" {
 		_, err := os.Stat(p.settings.filesFolder())

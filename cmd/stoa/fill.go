@@ -25,7 +25,7 @@ import (
 const (
 	// seedReason is the reason of its changes in the audit log.
 	seedReason = "stoa seed"
-	// seedTimeout is how long its invitation is good for, if the process is killed.
+	// seedTimeout is how long its invitation is valid if the process is killed.
 	seedTimeout = time.Hour
 	// offeredAgents is how many agents the welcome offers.
 	offeredAgents = 12

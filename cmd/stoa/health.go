@@ -21,7 +21,7 @@ type healthCommand struct {
 	Timeout time.Duration `env:"-" default:"5s" help:"How long an answer may take."`
 }
 
-// maxHealthAnswer bounds what is printed of an answer, in bytes.
+// maxHealthAnswer is how many bytes of an answer are printed.
 const maxHealthAnswer = 4 << 10
 
 func (c healthCommand) Validate() error { return checkAddress("listen", c.Listen) }
@@ -77,8 +77,8 @@ func notifySystemd(log *slog.Logger, state string) {
 	}
 }
 
-// whileStarting lets work take longer than systemd allows a start to take, for work that ends by itself, such as migrations. Waiting
-// for a database that is away is none.
+// whileStarting lets work take longer than systemd allows for a start. It is for work that ends by itself, such as migrations,
+// and not for waiting for a database that is away.
 func whileStarting(log *slog.Logger, work func() error) error {
 	done := make(chan struct{})
 	defer close(done)
@@ -121,8 +121,8 @@ func (p *process) feedWatchdog(ctx context.Context) {
 	}
 }
 
-// works returns an error where starting the process again would help: it does not answer, or its jobs have stopped. That the
-// database or the file store is away, which /readyz reports as well, no new process mends. The operator listener is asked, since
+// works returns an error if a restart of the process would help: it does not answer, or its jobs have stopped. A restart does
+// not help if the database or the file store is away, which /readyz reports as well. The operator listener is asked, since
 // agents cannot fill its connections.
 func (p *process) works(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -22,7 +22,7 @@ const (
 	newConnectionsCheck = "new_connections"
 	// heartbeatPeriod is how often a process reports itself, for the operators' overview (§10).
 	heartbeatPeriod = 10 * time.Second
-	// heartbeatTimeout bounds one telling, its checks included.
+	// heartbeatTimeout bounds one report, including its checks.
 	heartbeatTimeout = 5 * time.Second
 	// heartbeatEnd bounds each of the two steps of its end.
 	heartbeatEnd = 500 * time.Millisecond
@@ -89,7 +89,7 @@ func (p *process) failing(ctx context.Context, checks map[string]rest.Check) []s
 	return failing
 }
 
-// processName is the host and the number of this process.
+// processName returns the host name and the process id.
 func processName() string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -98,7 +98,7 @@ func processName() string {
 	return fmt.Sprintf("%s:%d", host, os.Getpid())
 }
 
-// diskSpace is how much of the disk with a folder is free for this process, and how large it is, in bytes; zeros where that is unknown.
+// diskSpace returns the free bytes for this process on the disk of a folder, and the disk's size; zeros if they are unknown.
 func diskSpace(folder string) (free, total int64) {
 	var found unix.Statfs_t
 	if err := unix.Statfs(folder, &found); err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Texts for packages, made from the model of the command line, so that they name every flag and setting there is.
+// Texts for packages. They are made from the model of the command line, so they name every flag and setting.
 
 // manualCommand prints stoa(1).
 type manualCommand struct{}
@@ -101,7 +101,7 @@ func manual(model *kong.Application) string {
 	return page.String()
 }
 
-// writeItem writes an argument or a flag: its name and variable, what it is for, and its default.
+// writeItem writes an argument or a flag: its name and variable, its purpose, and its default.
 func writeItem(page *strings.Builder, name, variable string, value *kong.Value) {
 	title := roff(name)
 	if variable != "" {
@@ -159,7 +159,7 @@ func settingLine(flag *kong.Flag) string {
 	return "#" + flag.Envs[0] + "=" + flag.Default
 }
 
-// usage is the summary of a command. Of required flags that exclude each other it says that exactly one is needed.
+// usage is the summary of a command. If required flags exclude each other, it shows that exactly one is needed.
 func usage(command *kong.Node) string {
 	summary := command.Summary()
 	groups := make(map[string][]string)

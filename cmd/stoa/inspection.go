@@ -10,11 +10,11 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// firstChildTimeout bounds the start of the first inspecting child. Where it fails, the first upload tries again.
+// firstChildTimeout bounds the start of the first inspecting child. If it fails, the first upload tries again.
 const firstChildTimeout = time.Minute
 
-// fileInspection starts the children that inspect files and knows what confines them. The zero value is of a process without
-// the role jobs.
+// fileInspection starts the children that inspect files and knows the measures that confine them. The zero value is for a
+// process without the role jobs.
 type fileInspection struct {
 	inspector *inspection.Inspector
 	measures  atomic.Pointer[[]inspection.Measure]
@@ -41,7 +41,7 @@ func (i *fileInspection) open(ctx context.Context, log *slog.Logger) error {
 	return nil
 }
 
-// logConfinement logs one line: at level info where every measure holds, else as a warning.
+// logConfinement logs one line: at level info if every measure is in force, else as a warning.
 func logConfinement(log *slog.Logger, measures []inspection.Measure) {
 	level, text := slog.LevelInfo, "inspection of files is confined"
 	attributes := make([]any, 0, 2*len(measures))

@@ -28,7 +28,7 @@ type newEpochCommand struct {
 
 var errReason = fmt.Errorf("--reason must have 1 to %d characters", bounds.Reason)
 
-// Validate refuses a reason that says nothing.
+// Validate refuses a reason that is empty or too long.
 func (c *newEpochCommand) Validate() error {
 	if size := len([]rune(c.Reason)); strings.TrimSpace(c.Reason) == "" || size > bounds.Reason {
 		return errors.Join(c.databaseSettings.Validate(), errReason)
@@ -89,8 +89,8 @@ func (s databaseSettings) continueLog(ctx context.Context, address, reason strin
 	return s.newEpoch(ctx, address, reason)
 }
 
-// beginLog begins the key log if no server has begun it, compares it with what its witnesses have signed, and appends what waits, so
-// that the process has a head to show. Nothing of this keeps the server from starting.
+// beginLog begins the key log if no server has begun it, compares it with the heads that its witnesses have signed, and appends
+// waiting entries, so that the process has a head to show. A failure does not keep the server from starting.
 func (p *process) beginLog(ctx context.Context) error {
 	log := p.domains.KeyLog
 	err := log.Begin(ctx)

@@ -48,7 +48,7 @@ func (p *process) listen(
 	return s, nil
 }
 
-// origin is where clients reach the public listener, once that listens.
+// origin is the URL at which clients reach the public listener, once it listens.
 func (p *process) origin() string { return cmp.Or(p.settings.BaseURL, "http://"+p.public.Address()) }
 
 // restConfig returns the part of the public listener's settings that does not depend on the database.
@@ -66,7 +66,7 @@ func (p *process) restConfig() rest.Config {
 	}
 }
 
-// startingConfig is the public listener before the database answers: health works, everything else is service_unavailable.
+// startingConfig is the public listener until the database answers: health works, everything else is service_unavailable.
 func (p *process) startingConfig() rest.Config {
 	starting := func(context.Context) error { return errors.New("the server is starting") }
 	c := p.restConfig()
@@ -75,7 +75,7 @@ func (p *process) startingConfig() rest.Config {
 	return c
 }
 
-// servingConfig is the public listener with what the roles of this process serve.
+// servingConfig configures the public listener for the roles of this process.
 func (p *process) servingConfig(domains *graph.Graph) rest.Config {
 	c := p.restConfig()
 	c.Origin = p.origin()
@@ -102,7 +102,7 @@ func (p *process) readinessChecks() map[string]rest.Check {
 	}
 }
 
-// checkJobs reports whether jobs are worked; a process without the role jobs passes.
+// checkJobs returns an error if this process should run jobs and does not; it passes without the role jobs.
 func (p *process) checkJobs(ctx context.Context) error {
 	if p.jobs == nil {
 		return nil

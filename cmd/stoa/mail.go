@@ -20,13 +20,13 @@ type mailSetup struct {
 	from   *mail.Address
 }
 
-// Validate refuses settings by which no mail could be sent.
+// Validate refuses settings that cannot send mail.
 func (s mailSettings) Validate() error {
 	_, err := s.open("")
 	return err
 }
 
-// open makes what sends mail, without a connection; nil where mail is not set up. Its errors hold no password.
+// open returns the setup for sending mail, without a connection; nil if mail is not set up. Its errors hold no password.
 func (s mailSettings) open(dataDir string) (*mailSetup, error) {
 	switch {
 	case s.SMTPURL == "" && (s.MailFrom != "" || s.SMTPPasswordFile != "" || s.SMTPCAFile != ""):
@@ -91,7 +91,7 @@ func (c *mailTestCommand) Validate() error {
 	return c.mailSettings.Validate()
 }
 
-// Run sends one mail past the queue. It returns an error unless the mail server accepts it.
+// Run sends one mail without the queue. It returns an error unless the mail server accepts it.
 func (c *mailTestCommand) Run(out io.Writer) error {
 	if err := c.actAsOwner(); err != nil {
 		return err

@@ -1,8 +1,8 @@
 // Command stoa is the whole server and what its operators need to run it (§11). Every setting of every command is in
 // settings.go or beside its command.
 //
-// Exit codes: 0 done, 1 failed, 2 a setting or argument that is not understood, 4 a key log that lies; test-cluster passes on that of
-// its command, and verify has codes of its own (verify.go).
+// Exit codes: 0 done, 1 failed, 2 a setting or argument that is not understood, 4 a key log that lies. test-cluster returns its
+// command's exit code, and verify has its own codes (verify.go).
 package main
 
 import (
@@ -93,8 +93,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// parse reads arguments, environment and the settings of an installed package, and validates them. Where a shell asks for
-// completions it prints them and ends the process, as it does for --help.
+// parse reads arguments, environment and the settings of an installed package, and validates them. If a shell asks for
+// completions, it prints them and ends the process, as for --help.
 func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	ignoreEmptyVariables()
 	if err := errors.Join(readEnvironmentFile(), secrets.ReadFiles()); err != nil {
@@ -117,7 +117,7 @@ func parse(args []string, stdout, stderr io.Writer) (*kong.Context, error) {
 	return chosen, nil
 }
 
-// customary replaces what other programs understand by ours: help COMMAND, --version and -v.
+// customary translates the usual forms of other programs into ours: help COMMAND, --version and -v.
 func customary(args []string) []string {
 	switch {
 	case len(args) > 0 && args[0] == "help":

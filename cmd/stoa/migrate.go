@@ -89,10 +89,10 @@ const (
 	maxRetryDelay = 5 * time.Second
 )
 
-// migrateDatabase waits until the database answers, and brings its schema to this version. It returns an error only where
-// waiting does not help: a refused login, a server that is too old, a migration that fails. address must lead to sessions.
+// migrateDatabase waits until the database answers, and brings its schema to this version. It returns an error only if waiting
+// does not help: a refused login, a server that is too old, a migration that fails. address must lead to sessions.
 func migrateDatabase(ctx context.Context, address string, log *slog.Logger) error {
-	// Its own pool: that of the server has a statement timeout, and a migration may take long.
+	// A separate pool: the server's pool has a statement timeout, and a migration may take long.
 	return awaitDatabase(ctx, address, log, func(pool *sql.DB) error {
 		if err := checkServerVersion(ctx, pool); err != nil {
 			return err
@@ -122,8 +122,7 @@ func awaitDatabase(ctx context.Context, address string, log *slog.Logger, do fun
 	}
 }
 
-// schemaCheckInterval is how long a schema that was found current counts as current without another look, since anybody may ask
-// /readyz.
+// schemaCheckInterval is how long the schema counts as current without another check, since anybody may request /readyz.
 const schemaCheckInterval = 2 * time.Second
 
 var errOldSchema = errors.New("migrations are missing")

@@ -47,7 +47,7 @@ func (p *process) serveOperator(domains *graph.Graph, token string) error {
 	return nil
 }
 
-// signInLink is where an operator who has no session may get one without the token: once, and within five minutes.
+// signInLink returns a link that signs an operator in without the token: once, and within five minutes.
 func (p *process) signInLink() string {
 	return "http://" + p.operator.Address() + p.signInCodes.Path(time.Now(), "")
 }

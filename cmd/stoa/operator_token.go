@@ -38,7 +38,7 @@ func checkToken(token, source string) error {
 // operatorTokenFile is in the data folder, mode 0600.
 const operatorTokenFile = "operator.token"
 
-// tokenSource says where the operators' token is: in the settings or in a file.
+// tokenSource names the source of the operators' token: the settings or a file.
 func (s operatorSettings) tokenSource(dataDir string) string {
 	if s.OperatorToken != "" {
 		return "as set"
@@ -46,7 +46,7 @@ func (s operatorSettings) tokenSource(dataDir string) string {
 	return filepath.Join(dataDir, operatorTokenFile)
 }
 
-// token returns the operators' token: the one that was set, or else that of the data folder, which is made if it does not exist.
+// token returns the configured operators' token, or else the token of the data folder, which it makes if there is none.
 // Processes that share the folder share the token.
 func (s operatorSettings) token(dataDir string) (string, error) {
 	if s.OperatorToken != "" {
@@ -70,7 +70,7 @@ func (s operatorSettings) token(dataDir string) (string, error) {
 	return token, checkToken(token, path)
 }
 
-// makeSecret writes 32 random bytes to path in one step. Where another process was faster, its secret stays.
+// makeSecret writes 32 random bytes to path in one step. If another process was faster, its secret stays.
 func makeSecret(path string, encoding *base64.Encoding) error {
 	secret := make([]byte, 32)
 	_, _ = rand.Read(secret)                                                  // it never fails

@@ -23,8 +23,8 @@ import (
 	"stoa/rest/socket"
 )
 
-// process is one running server. start opens the parts one after the other; stop closes those that are open, in the opposite order
-// but for what serves requests.
+// process is one running server. start opens the parts one after the other; stop closes the open ones in reverse order, except
+// the parts that serve requests.
 type process struct {
 	settings *settings
 	log      *slog.Logger
@@ -66,7 +66,7 @@ func newProcess(settings *settings, log *slog.Logger, fail context.CancelCauseFu
 	}
 }
 
-// atEnd has stop call end.
+// atEnd makes stop call end.
 func (p *process) atEnd(end func(context.Context) error) { p.closers = append(p.closers, end) }
 
 // background does work until the end of the process.
@@ -155,7 +155,7 @@ func (p *process) start(ctx context.Context) error {
 	return p.serveOperator(domains, token)
 }
 
-// openDatabase starts the private cluster where no database is set, migrates the database, and opens its pools.
+// openDatabase starts the private cluster if no database is set, migrates the database, and opens its pools.
 func (p *process) openDatabase(ctx context.Context) (err error) {
 	if p.databaseURL, p.private, err = p.settings.locateDatabase(ctx, p.log, p.fail); err != nil {
 		return err
@@ -186,10 +186,10 @@ func (p *process) openDatabase(ctx context.Context) (err error) {
 	return p.openReplica(options)
 }
 
-// directURL is the URL for what needs a session.
+// directURL is the URL for work that needs a session.
 func (p *process) directURL() string { return p.settings.directURL(p.databaseURL) }
 
-// startJobs starts what the role jobs does.
+// startJobs starts the work of the role jobs.
 func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err error) {
 	if !p.settings.has("jobs") {
 		return nil
@@ -205,7 +205,7 @@ func (p *process) startJobs(ctx context.Context, domains *graph.Graph) (err erro
 	return err
 }
 
-// graphConfig returns what the domains need.
+// graphConfig returns the configuration of the domains.
 func (p *process) graphConfig(hub *socket.Hub) (graph.Config, error) {
 	enqueue, err := jobs.NewEnqueue(p.db, p.clock, p.log)
 	if err != nil {

@@ -9,14 +9,14 @@ import (
 )
 
 const (
-	unknownTotal = -1 // of work whose end is not known ahead
+	unknownTotal = -1 // of work of unknown length
 
 	terminalInterval = time.Second
 	logInterval      = 10 * time.Second
 )
 
-// progress shows how far a command is. Work of less than a second shows nothing. On a terminal there is one line, which goes when the
-// work is done; elsewhere, as in a log, a line every ten seconds. Its methods may be called from any goroutine.
+// progress shows how far a command is. Work of less than a second shows nothing. A terminal has one line, which disappears when
+// the work is done; other output, such as a log, has a line every ten seconds. Its methods may be called from any goroutine.
 type progress struct {
 	what  string
 	bytes bool
@@ -49,10 +49,10 @@ func startProgress(to io.Writer, terminal bool, what string, total int64, bytes 
 	return w
 }
 
-// add says that n bytes or steps more are done.
+// add counts n more bytes or steps as done.
 func (w *progress) add(n int64) { w.done.Add(n) }
 
-// end stops to show the work. Call it once.
+// end stops showing the work. Call it once.
 func (w *progress) end() {
 	close(w.ended)
 	w.shown.Wait()

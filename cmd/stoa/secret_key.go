@@ -91,7 +91,7 @@ func (s secretSettings) checkKey(dataDir string) error {
 }
 
 // claimKey returns the installation's key, which must be the one that the database belongs to. A database that belongs to none
-// yet gets it, and only for such a database a missing key is made. Processes that share the data folder share the key.
+// yet gets it; a missing key is made only for such a database. Processes that share the data folder share the key.
 func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.DB) ([]byte, error) {
 	recorded, err := secrets.Recorded(ctx, pool)
 	if err != nil {
@@ -119,7 +119,7 @@ func (s secretSettings) claimKey(ctx context.Context, dataDir string, pool *sql.
 	return key, nil
 }
 
-// keyAdvice says what to do about a key that does not belong to the database.
+// keyAdvice is advice about a key that does not belong to the database.
 const keyAdvice = secrets.Consequences + ". Put the right key there: it is in the data folder of the installation's other" +
 	" processes, in secret.key of a backup made with --with-key, or where --secret-key-file led before. To go on with another key" +
 	" all the same: stoa key accept"
@@ -157,13 +157,13 @@ func keptPath(path string, key []byte) string {
 	return path + "." + short[:8]
 }
 
-// keyCommand is about the key by which codes, links, secrets and signatures are derived (docs/running.md).
+// keyCommand is about the key from which codes, links, secrets and signatures are derived (docs/running.md).
 type keyCommand struct {
 	Show   keyShowCommand   `cmd:"" default:"withargs" help:"Print the fingerprints of the installation's key and of the one that the database belongs to; exits 1 if they differ."`
 	Accept keyAcceptCommand `cmd:"" help:"Let the database belong to the installation's key from now on, and make one if there is none."`
 }
 
-// keySettings are those of commands that compare the key with the database.
+// keySettings are the settings of commands that compare the key with the database.
 type keySettings struct {
 	databaseSettings
 	secretSettings

@@ -13,7 +13,7 @@ import (
 	"stoa/jobs/inspection"
 )
 
-// seedCommand fills a database with a place to look at, or takes it away, whether or not a server runs on it.
+// seedCommand fills a database with a sample, or removes it, whether or not a server runs on it.
 type seedCommand struct {
 	databaseSettings
 	fileSettings
@@ -73,7 +73,7 @@ func (c *seedCommand) Run(out io.Writer) error {
 	return errors.Join(err, p.stop(context.Background()))
 }
 
-// removeDemo takes the agents of the demo away and prints what went, and what stays.
+// removeDemo removes the agents of the demo, and prints what was removed and what stays.
 func (p *process) removeDemo(ctx context.Context, out io.Writer) error {
 	done, err := p.domains.Operator.RemoveDemo(asSeeder(ctx), "stoa seed --remove")
 	if err != nil {

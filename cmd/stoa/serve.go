@@ -94,8 +94,8 @@ func contextUntilSignal(log *slog.Logger) context.Context {
 	return ctx
 }
 
-// gcPercent is how much the heap may grow between collections, in percent of the memory in use, unless GOGC says otherwise. Some
-// 7 MB are in use; collecting as often as Go does by default is a fifth of the work of a request.
+// gcPercent is how much the heap may grow between collections, in percent of the memory in use, unless GOGC is set. Some 7 MB
+// are in use; collecting as often as Go does by default is a fifth of the work of a request.
 const gcPercent = 300
 
 // configureGC sets up the garbage collector of a serving process.

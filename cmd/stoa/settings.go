@@ -29,7 +29,7 @@ import (
 // envPrefix and the name of a flag make the name of its environment variable: --data-dir is STOA_DATA_DIR.
 const envPrefix = "STOA"
 
-// settings are those of a server (§11).
+// settings are the settings of a server (§11).
 type settings struct {
 	databaseSettings
 	replicaSettings
@@ -54,22 +54,22 @@ type settings struct {
 	Connection connectionSettings `embed:"" prefix:"limit-" group:"Limits; 0 switches one off"`
 }
 
-// listenSettings say where the public listener is.
+// listenSettings configure the public listener.
 type listenSettings struct {
 	Listen string `default:"127.0.0.1:8080" help:"Address of the public listener: REST, event socket, health."`
 }
 
-// originSettings say where clients reach the server, whatever the address of its listener.
+// originSettings hold the URL at which clients reach the server, whatever the address of its listener.
 type originSettings struct {
 	BaseURL string `help:"Origin at which clients reach the public listener; empty: http:// and its address."`
 }
 
-// dataSettings say where the server keeps what is its own.
+// dataSettings name the folder of the server's own data.
 type dataSettings struct {
 	DataDir string `default:"./data" help:"Folder of the private database and of what else the server keeps."`
 }
 
-// databaseSettings are those of every command that opens the database.
+// databaseSettings are the settings of every command that opens the database.
 type databaseSettings struct {
 	dataSettings
 
@@ -78,24 +78,24 @@ type databaseSettings struct {
 	DatabaseDirectURL string `help:"The same database for what needs a session, where a pooler is in between; empty: --database-url."`
 }
 
-// replicaSettings are those of a hot standby for reads.
+// replicaSettings configure a hot standby for reads.
 type replicaSettings struct {
 	DatabaseReplicaURL    string        `help:"A hot standby for reads of the task board without a token; empty: the primary answers them."`
 	DatabaseReplicaMaxLag time.Duration `default:"10s" help:"How old answers of the standby may be; beyond it the primary answers."`
 }
 
-// fileSettings say where the files of attachments are.
+// fileSettings name the place of the files of attachments.
 type fileSettings struct {
 	FilesURL string `help:"Object store, such as s3://bucket?endpoint=https://host&region=name; empty: the data folder."`
 }
 
-// operatorSettings are those of the operator listener (§10).
+// operatorSettings configure the operator listener (§10).
 type operatorSettings struct {
 	OperatorListen string `default:"127.0.0.1:8081" help:"Address of the operator listener; nobody else should reach it."`
 	OperatorToken  string `help:"Bearer token of the operators; empty: made at the first start and kept in the data folder."`
 }
 
-// mailSettings say how mail is sent. Where neither URL nor sender is set, it is not.
+// mailSettings configure the sending of mail. If neither URL nor sender is set, no mail is sent.
 type mailSettings struct {
 	SMTPURL string `name:"smtp-url" help:"Mail server, such as smtp://user:password@host:587 or smtps://host; file:FOLDER keeps mails as files."`
 
@@ -104,19 +104,19 @@ type mailSettings struct {
 	MailFrom         string `help:"Sender of all mails, such as stoa@example.org or Stoa <stoa@example.org>."`
 }
 
-// secretSettings say where the installation's key is, by which codes and links are derived.
+// secretSettings name the file of the installation's key, from which codes and links are derived.
 type secretSettings struct {
 	SecretKeyFile string `help:"File of the installation's key, 32 bytes in base64, mode 0600; empty: made at the first start, in the data folder."`
 }
 
-// webhookSettings say whether agents may have their events sent to addresses of theirs.
+// webhookSettings decide whether agents may have their events sent to their own addresses.
 type webhookSettings struct {
 	Webhooks string `default:"off" enum:"off,on" help:"Whether agents may have their events sent to addresses of theirs."`
 
 	WebhooksAllowLoopback bool `help:"Allow webhooks that lead to this machine, over http too; for trying only."`
 }
 
-// sender makes what delivers to webhooks; nil if they are switched off.
+// sender returns the sender of webhooks; nil if they are switched off.
 func (s webhookSettings) sender() *webhooks.Sender {
 	if s.Webhooks != "on" {
 		return nil
@@ -135,7 +135,7 @@ type connectionSettings struct {
 	ConnectionsPerAddress int `default:"2048" help:"Open connections per address, trusted proxies excepted."`
 }
 
-// logSettings are those of the log. Logs never hold a token, a code, a key, a ciphertext or a password.
+// logSettings configure the log. Logs never hold a token, a code, a key, a ciphertext or a password.
 type logSettings struct {
 	LogFormat string     `default:"auto" enum:"auto,text,json" help:"text or json; auto: text on a terminal, else json."`
 	LogLevel  slog.Level `default:"info" help:"debug, info, warn or error."`

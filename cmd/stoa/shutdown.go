@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// The shutdown fits into 20 s (§11). Each bound is a maximum: what has nothing to do ends at once.
+// The shutdown fits into 20 s (§11). Each bound is a maximum: a part that has nothing to do ends at once.
 const (
 	// drainDelay is how long requests are still accepted, for load balancers to notice that this process is not ready any more.
 	drainDelay = 2 * time.Second
@@ -39,7 +39,7 @@ func (p *process) announceShutdown() {
 	time.Sleep(drainDelay)
 }
 
-// stop closes what start has opened, after running requests and jobs have ended.
+// stop closes the parts that start has opened, after running requests and jobs have ended.
 func (p *process) stop(ctx context.Context) error {
 	p.draining.Store(true)
 	p.filling.Wait() // it ends with the context of start

@@ -21,7 +21,7 @@ import (
 	"stoa/jobs"
 )
 
-// registerMetrics adds to /metrics what needs the database.
+// registerMetrics adds the metrics that need the database to /metrics.
 func (p *process) registerMetrics(domains *graph.Graph) {
 	p.metrics.Pool(p.db.SQL.Pool)
 	p.metrics.Probe(domains.Events.Metrics, domains.Attachments.Metrics, jobs.Metrics(p.db.SQL),
@@ -40,7 +40,7 @@ func (p *process) registerMetrics(domains *graph.Graph) {
 	p.metrics.Checks(p.metricChecks())
 }
 
-// metricChecks returns the checks of /readyz, with the new connections to the database apart.
+// metricChecks returns the checks of /readyz, with a separate check of new connections to the database.
 func (p *process) metricChecks() map[string]metrics.Check {
 	checks := make(map[string]metrics.Check)
 	for name, check := range p.readinessChecks() {
@@ -79,8 +79,7 @@ func tracesEnabled() bool {
 // traces sends spans to a collector, in batches and in the background. It is nil in a process without traces.
 type traces struct{ provider *sdk.TracerProvider }
 
-// openTraces does not connect yet: where the collector is away, spans are lost with a warning. It returns nil where traces are
-// off.
+// openTraces does not connect yet: if the collector is away, spans are lost with a warning. It returns nil if traces are off.
 func openTraces(ctx context.Context, log *slog.Logger) (*traces, error) {
 	if !tracesEnabled() {
 		return nil, nil
@@ -115,7 +114,7 @@ func (p *process) openTelemetry(ctx context.Context) (err error) {
 	return err
 }
 
-// tracer returns nil where traces are off.
+// tracer returns nil if traces are off.
 func (t *traces) tracer() trace.Tracer {
 	if t == nil {
 		return nil

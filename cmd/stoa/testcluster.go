@@ -30,8 +30,8 @@ const (
 	minSharedMemory = 4 << 30
 )
 
-// testClusterParent is where the cluster's folder is made: in memory where there is plenty, since cloning a database writes hundreds
-// of files, which takes a disk thrice as long; otherwise where temporary files go.
+// testClusterParent returns the parent of the cluster's folder: in memory if enough is free, since cloning a database writes
+// hundreds of files, which takes three times as long on a disk; otherwise the folder of temporary files.
 func testClusterParent() string {
 	if free, _ := diskSpace(sharedMemory); free >= minSharedMemory {
 		return sharedMemory
@@ -71,7 +71,7 @@ func (c *testClusterCommand) Run() (err error) {
 	return err
 }
 
-// commandError says that the command of test-cluster failed, with which exit code.
+// commandError carries the exit code of the failed command of test-cluster.
 type commandError struct{ code int }
 
 func (e commandError) Error() string { return fmt.Sprintf("the command exited with %d", e.code) }

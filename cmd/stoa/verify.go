@@ -35,7 +35,7 @@ func (verifyCommand) Help() string {
 		"none of yours vouches for, or that the log does not prove (or an argument that is not understood), 3 not in a witnessed log."
 }
 
-// verdict is the end of a check that is not valid.
+// verdict is the result of a check that does not pass.
 type verdict struct {
 	error
 	code int
@@ -48,13 +48,13 @@ func (v verdict) Unwrap() error { return v.error }
 var verdicts = map[error]int{receipt.ErrInvalid: exitFailure, receipt.ErrUnvouched: 2, receipt.ErrUnlogged: 3}
 
 const (
-	// maxReceiptFile and maxKeySet bound what is read, in bytes.
+	// maxReceiptFile and maxKeySet bound the input, in bytes.
 	maxReceiptFile = 8 << 20
 	maxKeySet      = 1 << 20
 	keysTimeout    = 30 * time.Second
 )
 
-// Run prints what each receipt of the file says, until one is not valid: then it returns a verdict.
+// Run prints each receipt of the file, until one is not valid: then it returns a verdict.
 func (c *verifyCommand) Run(out io.Writer) error {
 	trust, err := c.trust()
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *verifyCommand) Run(out io.Writer) error {
 	return err
 }
 
-// jsonValues splits a file of several JSON values, such as an archive's receipts.jsonl. What is no such file is one document.
+// jsonValues splits a file of several JSON values, such as an archive's receipts.jsonl. Any other file is one document.
 func jsonValues(raw []byte) (all [][]byte) {
 	for decoder := json.NewDecoder(bytes.NewReader(raw)); ; {
 		var one json.RawMessage
@@ -86,7 +86,7 @@ func jsonValues(raw []byte) (all [][]byte) {
 	}
 }
 
-// verify prints what a receipt says, and returns a verdict unless it is valid.
+// verify prints the content of a receipt, and returns a verdict unless it is valid.
 func (c *verifyCommand) verify(out io.Writer, raw []byte, trust receipt.Trust) error {
 	found, err := receipt.Verify(raw, trust)
 	if found != nil {
@@ -207,7 +207,7 @@ func printVerified(out io.Writer, found *receipt.Verified) {
 	}
 }
 
-// paid is an amount that moved for good: nothing of a refunded order.
+// paid returns the finally paid part of an amount: 0 for a refunded order.
 func paid(said *receipt.Payload, amount int64) int64 {
 	if said.Outcome != "accepted" {
 		return 0

@@ -10,7 +10,7 @@ import (
 // release is the version of this source: the newest section of CHANGELOG.md with a number.
 const release = "0.2.0"
 
-// version is set by the linker, to what .ci/version prints: the release, and the commit where that is not the release itself.
+// version is set by the linker to the output of .ci/version: the release, and the commit if it is not the release itself.
 var version string
 
 type versionCommand struct{}

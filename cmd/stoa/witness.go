@@ -107,7 +107,7 @@ func (s witnessSettings) Validate() error {
 	return nil
 }
 
-// targets are the witnesses that were set.
+// targets returns the configured witnesses.
 func (s witnessSettings) targets() []witness.Target {
 	targets, _ := witness.ParseTargets(s.Witnesses) // Validate has read them
 	return targets

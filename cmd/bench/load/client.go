@@ -1,5 +1,5 @@
-// Package load puts a server under load: callers that each send one request after the other on a keep-alive connection of their own
-// (a closed loop), in the name of agents that it has registered. What they do is the table Scenarios.
+// Package load puts a server under load: callers each send one request after the other on their own keep-alive connection (a
+// closed loop), as agents that the package has registered. The table Scenarios holds the operations.
 package load
 
 import (

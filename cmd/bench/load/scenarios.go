@@ -57,7 +57,7 @@ func get(path string) Do {
 	}
 }
 
-// searchWorst searches for what takes longest, and takes a refusal for an answer.
+// searchWorst makes the slowest search; a refusal counts as an answer.
 func searchWorst(ctx context.Context, c *Client, a *Agent) error {
 	err := c.Call(ctx, a, 200, "GET", "/bots?q=river%20river", nil, nil)
 	if err != nil && c.Call(ctx, a, 503, "GET", "/bots?q=river%20river", nil, nil) == nil {
@@ -78,7 +78,7 @@ func send(ctx context.Context, c *Client, a *Agent) error {
 	}, nil)
 }
 
-// postText has words that many texts have, as a search index meets them.
+// postText consists of common words, as they usually are in a search index.
 var postText = strings.Repeat("A river begins at its spring and ends where it meets the sea. ", 10)
 
 func publish(ctx context.Context, c *Client, a *Agent) error {
@@ -93,7 +93,7 @@ func register(ctx context.Context, c *Client, a *Agent) error {
 	}, nil)
 }
 
-// Nakama holds the counterparts of that peer by the name of the scenario, on /v2 of its API.
+// Nakama maps the name of a scenario to the same operation of Nakama, on /v2 of its API.
 var Nakama = map[string]Do{
 	"register": func(ctx context.Context, c *Client, a *Agent) error {
 		return c.Call(ctx, nil, 200, "POST", "/account/authenticate/custom", object{"id": uuid.NewString()}, a)
@@ -105,7 +105,7 @@ func newHandle() string {
 	return "new_" + strings.ReplaceAll(uuid.Must(uuid.NewV7()).String(), "-", "")[7:]
 }
 
-// actions follow the creation of an order. Each body also has an operation and the version that it expects.
+// actions are the steps of an order after its creation. Each body also gets an operation and the expected version.
 var actions = []struct {
 	name         string
 	byContractor bool

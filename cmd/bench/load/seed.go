@@ -15,7 +15,7 @@ const (
 	seededPosts = 2
 )
 
-// NoLimits are the settings, as an environment, of a server without the limits that a load would meet.
+// NoLimits returns settings, as environment variables, that switch off the limits of a server that a load would reach.
 func NoLimits() []string {
 	var settings []string
 	for _, name := range []string{

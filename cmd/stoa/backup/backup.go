@@ -6,7 +6,7 @@
 // which the next backup deletes. The database is read first, from one snapshot, and the files after it, so every file in the copy
 // of the database is there, unless it was deleted in between.
 //
-// Make compares what it shares with its checksum and copies a damaged file from the file store again; a restore compares the
+// Make compares the shared files with their checksums and copies a damaged one from the file store again. A restore compares the
 // whole backup before it changes anything.
 //
 // Processes that share the folder share its lock: one backup is made at a time. A backup is kept for seven days, the last one
@@ -50,7 +50,7 @@ var (
 	ErrBusy = errors.New("another backup is being made or restored")
 )
 
-// Store is a folder of backups, with the database and files that they are of.
+// Store is a folder of backups, with the database and the files that are backed up.
 type Store struct {
 	Folder   string             // of the backups
 	Database string             // connection URL
@@ -165,7 +165,7 @@ func (s Store) Make(ctx context.Context) (*Manifest, error) {
 	return &m, errors.Join(syncFileSystem(s.Folder), s.prune(append(before, m), now))
 }
 
-// removePartial removes what a crash left.
+// removePartial removes the unfinished backups that a crash left.
 func (s Store) removePartial() error {
 	entries, err := os.ReadDir(s.Folder)
 	for _, entry := range entries {
@@ -300,8 +300,8 @@ func syncFileSystem(folder string) error {
 	return unix.Syncfs(int(f.Fd()))
 }
 
-// prune deletes backups that are too old, but never the last one, and then what no backup needs any more from the pool. It leaves
-// the pool alone while the list of a backup cannot be read.
+// prune deletes backups that are too old, but never the last one. Then it deletes the files of the pool that no backup needs,
+// unless the list of a backup cannot be read.
 func (s Store) prune(all []Manifest, now time.Time) error {
 	needed := make(map[string]bool)
 	for i, m := range all {

@@ -24,11 +24,11 @@ const (
 	filesFolder   = "files" // in the list, and in backups of versions without a pool
 )
 
-// Manifest says what a backup holds.
+// Manifest describes a backup.
 type Manifest struct {
 	// Name of the backup's folder.
 	Name string `json:"name"`
-	// MadeAt is when it was begun: it holds the database as it was then.
+	// MadeAt is when the backup began; it holds the database as it was then.
 	MadeAt time.Time `json:"made_at"`
 	// Version of the program that made it.
 	Version string `json:"version"`
@@ -38,16 +38,16 @@ type Manifest struct {
 	// Files and FilesBytes count the files of the file store.
 	Files      int64 `json:"files"`
 	FilesBytes int64 `json:"files_bytes"`
-	// Pool: the files are in the pool. Backups of earlier versions have them in their own folder.
+	// Pool is true if the files are in the pool. Backups of earlier versions have them in their own folder.
 	Pool bool `json:"pool,omitempty"`
 	// ChecksumsSHA256 is the checksum of the list of checksums; empty before version 0.1.0.
 	ChecksumsSHA256 string `json:"checksums_sha256,omitempty"`
 	// Repaired counts damaged files of the pool that were copied again.
 	Repaired int64 `json:"repaired,omitempty"`
-	// Empty: the database holds no agent.
+	// Empty is true if the database holds no agent.
 	Empty bool `json:"empty,omitempty"`
-	// KeyFingerprint is of the installation's key that the database belongs to; empty in backups of earlier versions. HasKey says
-	// that the backup holds that key.
+	// KeyFingerprint identifies the installation's key that the database belongs to; empty in backups of earlier versions. HasKey
+	// is true if the backup holds that key.
 	KeyFingerprint string `json:"key_fingerprint,omitempty"`
 	HasKey         bool   `json:"has_key,omitempty"`
 }
@@ -76,7 +76,7 @@ func (m Manifest) write(folder string) error {
 	return os.WriteFile(filepath.Join(folder, manifestFile), append(text, '\n'), 0o600)
 }
 
-// path returns where a file of the list is.
+// path returns the path of a listed file.
 func (s Store) path(m Manifest, name, sum string) string {
 	if m.Pool && strings.HasPrefix(name, filesFolder+"/") {
 		return filepath.Join(s.poolFolder(), sum)

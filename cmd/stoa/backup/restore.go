@@ -52,8 +52,7 @@ func (e *DamagedError) Error() string {
 	return text.String()
 }
 
-// OtherKeyError says that a database, or a backup of one, belongs to another key than the installation's. Fields are
-// fingerprints.
+// OtherKeyError reports that a database, or a backup of one, does not belong to the installation's key. Fields are fingerprints.
 type OtherKeyError struct {
 	// Wanted is the key that the database belongs to, Found the installation's; empty if it has none.
 	Wanted, Found string
@@ -102,13 +101,13 @@ func (s Store) Verify(ctx context.Context, name string) ([]Damage, error) {
 // verifiedFile holds the last Verification of a backup, in its folder. It belongs to no list of checksums.
 const verifiedFile = "verified.json"
 
-// Verification says when the files of a backup were compared with their checksums, and how many were damaged.
+// Verification records when the files of a backup were compared with their checksums, and how many were damaged.
 type Verification struct {
 	At      time.Time `json:"at"`
 	Damaged int64     `json:"damaged"`
 }
 
-// noteVerified writes it down; a folder that cannot be written holds none.
+// noteVerified stores a verification, unless the folder cannot be written.
 func (s Store) noteVerified(name string, v Verification) {
 	if text, err := json.Marshal(v); err == nil {
 		_ = os.WriteFile(filepath.Join(s.Folder, name, verifiedFile), text, 0o600)
@@ -158,7 +157,7 @@ func (s Store) verify(ctx context.Context, m Manifest, read map[string]string) (
 	return found, nil
 }
 
-// RestoreOptions say what to restore, and what to give up for it.
+// RestoreOptions select a backup, and the losses that its restore may cause.
 type RestoreOptions struct {
 	// Name of the backup; empty: the last one.
 	Name string
@@ -166,13 +165,13 @@ type RestoreOptions struct {
 	Replace bool
 	// SkipDamaged leaves out files that are damaged.
 	SkipDamaged bool
-	// KeyFingerprint is of the installation's key; empty if it has none.
+	// KeyFingerprint identifies the installation's key; empty if it has none.
 	KeyFingerprint string
-	// TakeKey puts the key to which the backup belongs in place of the installation's, by PutKey, from this or another backup of
-	// the folder; so does a restore into an installation without one.
+	// TakeKey replaces the installation's key, by PutKey, with the backup's key, from this or another backup of the folder. A
+	// restore into an installation without a key does so, too.
 	TakeKey bool
 	PutKey  func(key []byte) error
-	// NewKey goes on with another key than the backup's: the restored database belongs to the key of the next server that starts.
+	// NewKey accepts another key than the backup's: the restored database belongs to the key of the next server that starts.
 	NewKey bool
 }
 
@@ -297,8 +296,8 @@ func (s Store) putFile(ctx context.Context, key, path string) error {
 	return s.Files.Upload(ctx, key, f, &blob.WriterOptions{ContentType: "application/octet-stream"})
 }
 
-// settleKey decides what a restore does about the installation's key, before it changes anything: it goes on if the key is the
-// backup's, takes the key of the backup, or returns *OtherKeyError. forget says that the restored database must belong to no key.
+// settleKey compares the installation's key with the backup's before a restore changes anything. It goes on if they are equal,
+// takes the backup's key, or returns *OtherKeyError. forget is true if the restored database must belong to no key.
 func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) {
 	if m.KeyFingerprint == o.KeyFingerprint {
 		return false, nil
@@ -324,7 +323,7 @@ func (s Store) settleKey(m Manifest, o RestoreOptions) (forget bool, err error) 
 	}
 }
 
-// keyHolder returns the name of a backup that holds the key to which a backup belongs, itself first; "" if none does.
+// keyHolder returns the name of a backup, itself first, that holds the key to which a backup belongs; "" if none does.
 func (s Store) keyHolder(m Manifest) (string, error) {
 	all, err := s.List()
 	if err != nil || m.KeyFingerprint == "" {

@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// chooseAccount returns the account that runs the PostgreSQL programs and owns the cluster's folder, or nil for that of this
-// process. Root takes the owner of an existing cluster. For a new one it takes the owner of the data folder, unless that is root
-// itself or an account without a name (initdb insists on one), and else postgres or nobody.
+// chooseAccount returns the account that runs the PostgreSQL programs and owns the cluster's folder, or nil for this process's
+// account. Root takes the owner of an existing cluster. For a new one it takes the owner of the data folder, or postgres or
+// nobody if that owner is root itself or has no name (initdb needs one).
 func chooseAccount(data, folder string) (*syscall.Credential, error) {
 	owner, err := ownerOf(folder)
 	exists := !errors.Is(err, fs.ErrNotExist)
@@ -79,7 +79,7 @@ func chown(f *os.File, to *syscall.Credential) error {
 
 const logLimit = 8 << 20 // bytes of postgres.log before it becomes postgres.log.1
 
-// logFile is postgres.log. When it is full it takes the place of the former postgres.log.1.
+// logFile is postgres.log. A full one replaces postgres.log.1.
 type logFile struct {
 	path    string
 	account *syscall.Credential

@@ -5,7 +5,7 @@
 //	postgres/             the cluster itself, 0700, owned by the account that runs it
 //	postgres.new-*/       a cluster being initialised; renamed to postgres/ when complete
 //	postgres.pgpass       the password of the role stoa, 0600, owned by the same account
-//	postgres.log, .log.1  what the database logs, bounded in size
+//	postgres.log, .log.1  the log of the database, bounded in size
 //
 // Invariants:
 //   - postgres/ exists only complete: with the role and the database stoa in it.
@@ -42,7 +42,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Config says where the cluster lives and how safe it must be (§11).
+// Config holds the settings of a cluster (§11).
 type Config struct {
 	// DataDir is STOA_DATA_DIR; it is created with mode 0700 if it is missing. An existing one keeps its mode.
 	DataDir string
@@ -66,7 +66,7 @@ type Cluster struct {
 	folder string // data/postgres
 	link   string // leads to folder if its path is not fit for a socket; else empty
 
-	account  *syscall.Credential // that PostgreSQL runs as; nil for that of this process
+	account  *syscall.Credential // runs PostgreSQL; nil for this process's account
 	programs programs
 	dir      *os.File  // folder, if another process runs the database
 	database *database // nil if another process runs it
@@ -76,7 +76,7 @@ type Cluster struct {
 	stopErr           error
 }
 
-// ErrNoCluster says that a data folder has no cluster.
+// ErrNoCluster is returned if a data folder has no cluster.
 var ErrNoCluster = errors.New("there is no database")
 
 // Exists returns nil if the data folder has a cluster, ErrNoCluster if it has none, and another error if this account may not
@@ -116,8 +116,8 @@ func Start(ctx context.Context, config Config) (*Cluster, error) {
 	return c, nil
 }
 
-// Stop shuts the database down if this process runs it, ending open transactions, and waits. When ctx is done first, the database
-// is stopped the hard way (it recovers at its next start) and an error is returned. Further calls return the same result (§11).
+// Stop shuts the database down if this process runs it, ending open transactions, and waits. If ctx ends first, the database is
+// stopped immediately (it recovers at its next start) and an error is returned. Further calls return the same result (§11).
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.stop.Do(func() {
 		close(c.stopping)

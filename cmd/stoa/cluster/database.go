@@ -117,7 +117,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	return nil
 }
 
-// run runs the database. The kernel signals its end, a fast shutdown, when the thread that started it ends, so that thread stays.
+// run runs the database. The kernel shuts it down fast when the thread that started it ends, so that thread stays.
 func (d *database) run(log *logFile) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -138,7 +138,7 @@ func (d *database) run(log *logFile) {
 	d.end = last.Explain("postgres", err)
 }
 
-// shutdown ends the database and open transactions. When ctx is done first, it does so the hard way and returns an error.
+// shutdown ends the database and open transactions. If ctx ends first, it stops the database immediately and returns an error.
 func (d *database) shutdown(ctx context.Context) error {
 	_ = d.cmd.Process.Signal(syscall.SIGINT) // it may have ended, here and below
 	select {

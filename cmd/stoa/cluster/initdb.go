@@ -157,7 +157,7 @@ func (c Config) settings() string {
 	return text + fmt.Sprintf("fsync = %[1]s\nfull_page_writes = %[1]s\nsynchronous_commit = %[1]s\n", durable)
 }
 
-// replace puts a file of the account's in place in one step. The folder is another account's: nothing is followed out of it.
+// replace replaces a file of the account in one step. Another account owns the folder, so no link is followed out of it.
 func (c *Cluster) replace(folder, name, text string) error {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 // oldest is the first major version of PostgreSQL that Stoa runs on (§11).
 const oldest = 15
 
-// ErrNoPrograms says that the machine has no PostgreSQL server that Start could run; its text names the package to install.
-// ErrNoClient says the same of a client program that is new enough.
+// ErrNoPrograms is returned if the machine has no PostgreSQL server that Start could run; its text names the package to install.
+// ErrNoClient is the same for a client program that is new enough.
 var (
 	ErrNoPrograms = errors.New("no PostgreSQL server programs (postgres, initdb)")
 	ErrNoClient   = errors.New("no PostgreSQL client program")
@@ -35,7 +35,7 @@ type programs struct {
 	major int
 }
 
-// searchPaths are where programs of PostgreSQL may be, besides the folder that pg_config names and PATH.
+// searchPaths are folders that may hold programs of PostgreSQL, besides the folder that pg_config names and PATH.
 var searchPaths = []string{
 	"/usr/lib/postgresql/*/bin", // Debian, Ubuntu
 	"/usr/pgsql-*/bin",          // Red Hat and kin
@@ -118,8 +118,8 @@ const folderInChild = "/proc/self/fd/3"
 // the cluster.
 var inherited = []string{"PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "NSS_WRAPPER_PASSWD", "NSS_WRAPPER_GROUP"}
 
-// command prepares a program that works on the folder, as the account, in its own session: a terminal's ^C does not reach it, and
-// its process group can be ended as one. The working directory is the root, since initdb wants to return to where it started.
+// command prepares a program that works on the folder, as the account, in its own session: a terminal's ^C does not reach it,
+// and its process group can be ended as one. The working directory is the root, since initdb returns to it at its end.
 func (c *Cluster) command(ctx context.Context, folder *os.File, program string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, filepath.Join(c.programs.dir, program), args...)
 	cmd.Dir = "/"

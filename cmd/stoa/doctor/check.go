@@ -27,7 +27,7 @@ func (e *examination) read(path string, into any) bool {
 	return true
 }
 
-// own reports whether an address that a document names is of this server.
+// own reports whether an address that a document names belongs to this server.
 func (e *examination) own(path, address string) bool {
 	if address == e.origin || strings.HasPrefix(address, e.origin+"/") {
 		return true
@@ -112,7 +112,7 @@ func (e *examination) checkSkills() {
 	}
 }
 
-// checkCatalogs follows the links of the API's catalog and of that of skills and tools. An item need not take a GET.
+// checkCatalogs follows the links of two catalogs: of the API, and of skills and tools. An item need not accept GET.
 func (e *examination) checkCatalogs() {
 	var catalog struct{ Linkset []map[string]json.RawMessage }
 	var entries struct{ Entries []struct{ URL string } }
@@ -150,8 +150,8 @@ func (e *examination) follow(path, address string) {
 	}
 }
 
-// checkCard sends each place of the tools an empty request without a token, which they refuse: as no message of theirs, or
-// because it has no token.
+// checkCard sends an empty request without a token to each address of the tools. They must refuse it, because it is no valid
+// message or has no token.
 func (e *examination) checkCard() {
 	var card struct{ Remotes []struct{ URL string } }
 	if !e.read(cardPath, &card) {
@@ -171,8 +171,8 @@ func (e *examination) checkCard() {
 	}
 }
 
-// checkRobots compares what search engines may not read with the documents, which they may. Of the lines that are about a path
-// the longest decides (RFC 9309). Groups of lines for one search engine are read as if they were for all.
+// checkRobots compares the paths that search engines may not read with the documents, which they may read. The longest line
+// about a path decides (RFC 9309). Groups of lines for one search engine are read as if they were for all.
 func (e *examination) checkRobots() {
 	if e.got[robotsPath] == nil {
 		return
@@ -220,7 +220,7 @@ func unique(all []string) []string {
 	return slices.Compact(all)
 }
 
-// checkAddress asks for an address of this server, and finds fault with one of a machine that its readers do not have.
+// checkAddress requests an address of this server, and reports loopback addresses, which mean the reader's own machine.
 func (e *examination) checkAddress(path, named string) {
 	u, err := url.Parse(named)
 	if err != nil || strings.ContainsAny(named, "${}…") || u.Host == "" {

@@ -1,5 +1,5 @@
-// Package doctor is `stoa doctor`: it asks a server for every description of itself (§9), follows what they name, and says what
-// is not so. It changes nothing on the server and needs no token.
+// Package doctor is `stoa doctor`: it requests every description of a server (§9), follows the addresses in it, and reports
+// false claims. It changes nothing on the server and needs no token.
 package doctor
 
 import (
@@ -29,8 +29,8 @@ const (
 	readyPath      = "/readyz"
 )
 
-// documents are asked for in this order; media is the beginning of the media type. Those that programs look for by themselves are
-// listed: pages of any origin may read them, and each leads to the catalog.
+// documents are requested in this order; media is the beginning of the media type. listed documents are those that programs find
+// by themselves: pages of any origin may read them, and each leads to the catalog.
 var documents = []struct {
 	path, media string
 	listed      bool
@@ -66,13 +66,13 @@ type examination struct {
 	ctx    context.Context
 	origin string
 	client *http.Client
-	// got are the documents, nil for those that did not come.
+	// got holds the documents, nil for each that did not come.
 	got map[string]*answer
-	// falseClaims are by the path that makes them.
+	// falseClaims holds the false claims of each path.
 	falseClaims map[string][]string
 	// api are the paths of the description and their methods.
 	api map[string][]string
-	// asked are the addresses that were asked for, and with which status they answered.
+	// asked holds the status that each requested address answered.
 	asked map[string]int
 }
 
@@ -106,7 +106,7 @@ func Examine(ctx context.Context, origin string, out io.Writer) error {
 	return e.print(out)
 }
 
-// print says of each path whether everything is so.
+// print reports for each path whether all its claims are true.
 func (e *examination) print(out io.Writer) error {
 	found := 0
 	paths := []string{readyPath}
@@ -133,7 +133,7 @@ func (e *examination) reportFalsef(path, format string, args ...any) {
 	e.falseClaims[path] = append(e.falseClaims[path], fmt.Sprintf(format, args...))
 }
 
-// ask makes a request without a token.
+// ask sends a request without a token.
 func (e *examination) ask(method, address string, header ...string) (*answer, error) {
 	request, err := http.NewRequestWithContext(e.ctx, method, address, nil)
 	if err != nil {
@@ -151,7 +151,7 @@ func (e *examination) ask(method, address string, header ...string) (*answer, er
 	return &answer{response.StatusCode, response.Header, body}, err
 }
 
-// status is how an address answers a GET; 0 if it does not.
+// status returns the status with which an address answers a GET; 0 if it does not answer.
 func (e *examination) status(address string) int {
 	if status, ok := e.asked[address]; ok {
 		return status
@@ -164,7 +164,7 @@ func (e *examination) status(address string) int {
 	return status
 }
 
-// fetch asks for a document, and checks what holds for each (§9).
+// fetch requests a document, and checks the rules that hold for each (§9).
 func (e *examination) fetch(path, media string, listed bool) {
 	got, err := e.ask(http.MethodGet, e.origin+path)
 	if err != nil {

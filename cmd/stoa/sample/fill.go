@@ -26,7 +26,7 @@ type Filling struct {
 // atOnce is how many agents act at the same time. Two files are inspected at once (§8).
 const atOnce = 4
 
-// Fill puts the five of the story and their hour on a server, and neighbours who deal with each other. It ends with the first error.
+// Fill puts the five of the story, their hour and neighbours who trade on a server. It stops at the first error.
 func Fill(ctx context.Context, c Filling) error {
 	s, err := open(c.Config)
 	if err != nil {
@@ -73,7 +73,7 @@ func Steps(agents int) int64 {
 	return int64(steps)
 }
 
-// scripts are what the people of the story and the neighbours do, at the same time.
+// scripts returns the acts of the story's people and of the neighbours, which run at the same time.
 func (s *server) scripts(people, neighbours []Person) [][]act {
 	scripts := [][]act{s.dealings(neighbours)}
 	if len(people) > 0 {
@@ -118,8 +118,8 @@ var endings = []string{
 // enoughForAll is how many neighbours make orders in every state.
 const enoughForAll = 5
 
-// dealings is the script of the neighbours: each befriends the next, exchanges messages with it and orders from it. Enough of them go
-// round until there is an order in every state.
+// dealings is the script of the neighbours: each befriends the next, exchanges messages with it and orders from it. They go
+// round as often as it takes until there is an order in every state.
 func (s *server) dealings(neighbours []Person) (all []act) {
 	n := len(neighbours)
 	if n < 2 {

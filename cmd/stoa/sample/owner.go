@@ -35,7 +35,7 @@ type ownerStory struct {
 	Telling
 	// folder keeps the key files of the agents.
 	folder string
-	// read are the names of the mails that were there before or are read.
+	// read holds the names of mails that existed before or have been read.
 	read map[string]bool
 	// owner is the address of both agents.
 	owner string
@@ -44,8 +44,8 @@ type ownerStory struct {
 	terms string
 }
 
-// TellOwner has two agents and their owner go through the email gate, linking, rewards and restoring, and returns the first error. The
-// settings are those of before when it ends; the document that it publishes is withdrawn.
+// TellOwner takes two agents and their owner through the email gate, linking, rewards and restoring, and returns the first
+// error. At its end it restores the earlier settings and withdraws the document that it published.
 func TellOwner(ctx context.Context, c Telling) (err error) {
 	folder, err := os.MkdirTemp("", "stoa-demo-")
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *ownerStory) updateSettings(ctx context.Context, changes map[string]any)
 	return change(ctx, s.Operator, "SettingsInput!", changes, "updateSettings(input: $value, reason: $reason) { updatedAt }", new(any))
 }
 
-// prepare sets up what the email gate needs.
+// prepare sets up the requirements of the email gate.
 func (s *ownerStory) prepare(ctx context.Context) string {
 	err := s.updateSettings(ctx, map[string]any{
 		"emailGateEnabled": false, "rewardsEnabled": true, "restoreEnabled": true,
@@ -194,7 +194,7 @@ func wait(ctx context.Context, what string, done func() bool) {
 	}
 }
 
-// unread returns the path of a mail that was not read yet, and counts it as read; empty if there is none.
+// unread returns the path of a mail that was not read yet, and marks it as read; empty if there is none.
 func (s *ownerStory) unread() string {
 	entries, err := os.ReadDir(s.Mails)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -219,7 +219,7 @@ func (s *ownerStory) nextMail(ctx context.Context) *letter.Letter {
 	return must(letter.Read(bytes.NewReader(must(os.ReadFile(path)))))
 }
 
-// submit does what a person does with a link of a mail: it opens the page and sends its form. It returns the page that follows.
+// submit opens the link of a mail and sends the form of its page, as a person does. It returns the page that follows.
 func submit(ctx context.Context, link string) string {
 	return page(ctx, http.MethodPost, link, letter.Form(page(ctx, http.MethodGet, link, nil)))
 }

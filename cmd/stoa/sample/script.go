@@ -11,7 +11,7 @@ import (
 	"stoa/rest/client"
 )
 
-// act is a thing that agents do. It returns sentences about what came of it, a line each.
+// act is a step of agents. It returns sentences about its result, one a line.
 type act func(context.Context) string
 
 // failure is the panic with which an act ends early, so that an act of ten requests needs no ten branches. attempt returns it.
@@ -36,7 +36,7 @@ func recovered(cause any) (failed failure, ok bool) {
 	return failed, ok
 }
 
-// about is deferred: it adds to a failure what was attempted.
+// about is deferred: it adds the attempted step to a failure.
 func about(format string, args ...any) {
 	if failed, ok := recovered(recover()); ok {
 		panic(failure{fmt.Errorf(format+": %w", append(args, failed.error)...)})
@@ -73,7 +73,7 @@ func refused(what string, err error, status int, code string) {
 	}
 }
 
-// perform carries out acts, one after the other, and calls done with what came of each, until the first that fails.
+// perform carries out acts one after the other, until the first that fails, and calls done with the result of each.
 func perform(ctx context.Context, acts []act, done func(said string)) error {
 	return attempt(func() {
 		for _, act := range acts {

@@ -1,8 +1,8 @@
-// Package sample puts agents with faces, works, services, tasks and finished orders on a server. Five of them lived on Stoa for an hour,
-// and the program carries their works (works.go); Fill adds neighbours and says nothing, Tell plays the hour of the five, prints it and
-// compares the server's answers. All of it speaks to the server as any agent does, through rest/client.
+// Package sample puts agents with faces, works, services, tasks and finished orders on a server. Five of them lived on Stoa for
+// an hour, and the program carries their works (works.go). Fill adds neighbours; Tell plays the hour of the five, prints it and
+// compares the server's answers. Both use the server as any agent does, through rest/client.
 //
-// An error of a server's refusal is a *client.Fault, with what was attempted before it.
+// The error of a refusal is a *client.Fault, with the attempted step before it.
 package sample
 
 import (
@@ -24,7 +24,7 @@ import (
 	"stoa/rest/client"
 )
 
-// Config says which server gets the agents.
+// Config selects the server that gets the agents.
 type Config struct {
 	// URL is the origin of the public listener, such as http://127.0.0.1:8080.
 	URL string
@@ -35,7 +35,7 @@ type Config struct {
 // server is a server with the agents that have joined. Its methods are safe for concurrent use, and fail as acts do.
 type server struct {
 	Config
-	// compares has each step of an order repeated, and held against the contract.
+	// compares is true if each step of an order is repeated and compared with the contract.
 	compares bool
 	// folder keeps the key files of the agents.
 	folder string
@@ -71,10 +71,10 @@ func (s *server) agent(handle string) *agent {
 	return s.agents[handle]
 }
 
-// patient are the options of all agents: half a sample is worse than one that takes longer on a busy machine.
+// patient are the options of all agents: half a sample is worse than a slow one on a busy machine.
 var patient = client.Options{Timeout: time.Minute, Retries: 8, UploadWait: 10 * time.Minute}
 
-// join registers a person. If the handle is taken, as it stays for ever after a removal, the agent gets one with a suffix.
+// join registers a person. If the handle is taken (it stays taken after a removal), the agent gets one with a suffix.
 func (s *server) join(ctx context.Context, p Person) *agent {
 	defer about("registering %s", p.Handle)
 	made := must(client.OpenAgent(filepath.Join(s.folder, p.Handle), s.URL, patient))
@@ -192,7 +192,7 @@ func deadline(days int) string {
 	return time.Now().AddDate(0, 0, max(1, days)).UTC().Format(time.RFC3339)
 }
 
-// ask puts a task on the board and has those respond who have joined. It returns the ids of the responses by handle.
+// ask puts a task on the board and lets those respond who have joined. It returns the ids of the responses by handle.
 func (s *server) ask(ctx context.Context, t Task) (client.Task, map[string]string) {
 	defer about("the task %q", t.Title)
 	made := must(s.agent(t.Customer).CreateTask(ctx, client.TaskInput{
@@ -247,16 +247,16 @@ func (s *server) trade(ctx context.Context, o Order) client.Order {
 	return order
 }
 
-// contractors are the actions that the contractor takes, and reasons those of actions that need one.
+// contractors are the actions of the contractor; reasons holds the reason of each action that needs one.
 var (
 	contractors = []string{"accept", "reject", "start", "deliver", "propose-refund"}
 	reasons     = map[string]string{"dispute": "Two lines are missing.", "propose-refund": "They are, I am sorry."}
 )
 
-// states are those of an order after the steps of the story.
+// states maps a step of the story to the order's state after it.
 var states = map[string]string{"accept": "funded", "start": "in_progress", "deliver": "delivered", "complete": "closed"}
 
-// take takes a step of an order. A server that compares requires the state that the step leads to, and that a repeat changes nothing.
+// take takes a step of an order. A server that compares also checks the state after it, and that a repeat changes nothing.
 func (s *server) take(name, state string, step func() (client.Acted, error)) client.Order {
 	defer about("%s", name)
 	acted := must(step())

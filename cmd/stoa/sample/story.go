@@ -20,16 +20,16 @@ type Telling struct {
 	// URL is the origin of the public listener, such as http://127.0.0.1:8080.
 	URL string
 	Out io.Writer
-	// Operator marks the agents of Tell as those of the demo, nil for agents like any others, and changes the server's settings in
+	// Operator marks the agents of Tell as agents of the demo (nil leaves them unmarked), and changes the server's settings in
 	// TellOwner.
 	Operator *operators.Client
 	// Mails is the folder into which the server writes its mails, for TellOwner.
 	Mails string
 }
 
-// Tell lets the five agents of the works live their hour, prints each step and compares the answers with docs/contract.md. Each run
-// registers five agents, so the registration limit allows one or two runs an hour from one address. They stay, with their works; those
-// that an operator's client marks are taken away by stoa seed --remove.
+// Tell plays the hour of the five agents of the works, prints each step and compares the answers with docs/contract.md. Each run
+// registers five agents, so the registration limit allows one or two runs an hour from one address. They stay, with their works;
+// `stoa seed --remove` removes those that an operator's client marks.
 func Tell(ctx context.Context, c Telling) error {
 	invitation, revoke, err := invite(ctx, c.Operator)
 	if err != nil {
@@ -57,7 +57,7 @@ func Tell(ctx context.Context, c Telling) error {
 	})
 }
 
-// storyReason is the reason of its changes in the audit log, and invitationLife how long the invitation is good for if the demo is killed.
+// storyReason is its reason in the audit log. invitationLife is how long the invitation is valid if the demo is killed.
 const (
 	storyReason    = "stoa demo"
 	invitationLife = time.Hour
@@ -89,7 +89,7 @@ func invite(ctx context.Context, operator *operators.Client) (code string, revok
 	}, nil
 }
 
-// change has an operator carry out a procedure with a value of a type of the schema, and decodes its result.
+// change calls an operator's procedure with a value of a type of the schema, and decodes its result.
 func change(ctx context.Context, operator *operators.Client, kind string, value any, procedure string, into any) error {
 	return operator.Ask(ctx, fmt.Sprintf("mutation ($value: %s, $reason: String!) { %s }", kind, procedure),
 		map[string]any{"value": value, "reason": storyReason}, into)
@@ -98,7 +98,7 @@ func change(ctx context.Context, operator *operators.Client, kind string, value 
 // grant is the starting grant in minor units.
 const grant = 500_000
 
-// moveIn registers the five, and gives them faces and what they offer.
+// moveIn registers the five agents, and adds their pictures and offers.
 func (s *server) moveIn(people []Person) (all []act) {
 	for _, person := range people {
 		all = append(all, func(ctx context.Context) string {
@@ -189,7 +189,7 @@ func (s *server) repeatMessage(ctx context.Context) string {
 		"A second message under the same nonce is refused."
 }
 
-// hour is the script of what the five did.
+// hour is the script of the hour of the five.
 func (s *server) hour() (all []act) {
 	for _, moment := range Load().Hour {
 		all = append(all, func(ctx context.Context) string {

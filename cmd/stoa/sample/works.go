@@ -14,13 +14,13 @@ import (
 //go:embed works
 var files embed.FS
 
-// Works is the content of a place: people, and what they make of and for each other. Agents are named by their handles, files by
-// their names in the folder works, amounts are in minor units.
+// Works is the content of a sample: people, their works, and their dealings. It names agents by their handles, files by their
+// names in the folder works; amounts are in minor units.
 type Works struct {
 	// People are the five of the story, Neighbours further agents for a larger place.
 	People     []Person `json:"people"`
 	Neighbours []Person `json:"neighbours"`
-	// Hour is what the five did, in order.
+	// Hour is the sequence of events of the five.
 	Hour []Moment `json:"hour"`
 }
 
@@ -31,7 +31,7 @@ type Moment struct {
 	Task  *Task  `json:"task"`
 }
 
-// Person is an agent's profile and what it offers.
+// Person is an agent's profile and its offers.
 type Person struct {
 	Handle               string `json:"handle"`
 	DisplayName          string `json:"display_name"`
@@ -73,8 +73,8 @@ type Response struct {
 	Amount int64  `json:"amount_minor"`
 }
 
-// Order is an order from the offer to the ratings once it is closed. One with responses comes of a task, whose customer chooses the
-// contractor's.
+// Order is an order from the offer to the ratings once it is closed. If it has responses, it comes from a task, whose customer
+// chooses the contractor's.
 type Order struct {
 	Task
 

@@ -10,7 +10,7 @@ import (
 // fileSuffix ends the variable that names the file of another one.
 const fileSuffix = "_FILE"
 
-// FileVariables are the variables that name a file of a secret, one for each variable that may hold one.
+// FileVariables returns the variables that name a file of a secret, one for each variable that may hold one.
 func FileVariables() []string {
 	names := make([]string, len(variables))
 	for i, v := range variables {
@@ -45,7 +45,7 @@ func ReadFiles() error {
 	return nil
 }
 
-// Other returns the variable that sets the same as another one does: NAME_FILE of NAME, and NAME of NAME_FILE.
+// Other returns the other variable of the same setting: NAME_FILE for NAME, and NAME for NAME_FILE.
 func Other(name string) string {
 	if without, isFile := strings.CutSuffix(name, fileSuffix); isFile {
 		return without

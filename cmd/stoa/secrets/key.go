@@ -10,7 +10,7 @@ import (
 	"github.com/lib/pq"
 )
 
-// Consequences says what becomes void with another key.
+// Consequences names the data that another key makes void.
 const Consequences = "with another key, codes and links that were mailed are void, and so are the secret of every webhook and" +
 	" the key by which the server signs: receivers refuse what the server sends until they have fetched the new ones"
 
@@ -18,8 +18,8 @@ const Consequences = "with another key, codes and links that were mailed are voi
 const undefinedTable = "42P01"
 
 // The table installation_key holds the fingerprint of the installation's key that the database's first server had. Codes, links,
-// the secrets of webhooks and the server's signing key are derived from the key, so a server with another one would change all of
-// them without a word.
+// the secrets of webhooks and the server's signing key are derived from the key, so a server with another key would silently
+// change all of them.
 
 // Fingerprint identifies a key and says nothing about it. It has the form of an agent's fingerprint.
 func Fingerprint(key []byte) string {
@@ -55,7 +55,7 @@ func Replace(ctx context.Context, pool *sql.DB, fingerprint string) error {
 	return err
 }
 
-// ForgetKey removes the fingerprint: the next server that starts records that of its key.
+// ForgetKey removes the fingerprint: the next server that starts records the fingerprint of its key.
 func ForgetKey(ctx context.Context, pool *sql.DB) error {
 	_, err := pool.ExecContext(ctx, "DELETE FROM installation_key")
 	return err

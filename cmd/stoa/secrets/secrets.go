@@ -30,7 +30,7 @@ import (
 // variable is an environment variable that may hold a secret.
 type variable struct {
 	name string
-	// keep is true if the program reads it again later: every new connection or backup.
+	// keep is true if the program reads it again later, for every new connection or backup.
 	keep bool
 }
 

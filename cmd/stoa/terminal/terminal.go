@@ -1,4 +1,4 @@
-// Package terminal prints what commands found: aligned for people, whole for scripts. Texts of agents cannot send commands to the terminal.
+// Package terminal prints results for people and for scripts. Texts of agents cannot send commands to the terminal.
 package terminal
 
 import (
@@ -53,7 +53,7 @@ func JSON(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// Plain replaces what a terminal would obey or not show.
+// Plain replaces characters that a terminal would obey or not show.
 func Plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {

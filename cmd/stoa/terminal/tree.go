@@ -12,7 +12,7 @@ import (
 type Command struct {
 	// Path is its words.
 	Path, Group, Help string
-	// Default: the first of its words alone means it, too.
+	// Default is true if the first word of the path alone means the command, too.
 	Default    bool
 	Parameters []Parameter
 }

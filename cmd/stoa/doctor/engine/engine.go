@@ -27,7 +27,7 @@ const (
 	schemaPrefix = "stoa_doctor_"
 )
 
-// Config says which server is examined.
+// Config selects the server to examine.
 type Config struct {
 	// Address is a connection URL. Requests send their statements there.
 	Address string
@@ -41,7 +41,7 @@ type Config struct {
 // Result is the outcome of one check.
 type Result struct {
 	Name string `json:"name"`
-	// Tried says what the check does; Promise what breaks without it.
+	// Tried describes the check; Promise is the promise that breaks without the feature.
 	Tried   string `json:"tried"`
 	Promise string `json:"promise"`
 	OK      bool   `json:"ok"`
@@ -102,7 +102,7 @@ func (r Report) Err() error {
 	return fmt.Errorf("%d of %d checks failed: Stoa does not keep its promises on this server", failed, len(r.Results))
 }
 
-// Print writes a line for each check, and for a failed one what the server did and which promise breaks.
+// Print writes a line for each check. For a failed one it adds the server's behaviour and the broken promise.
 func (r Report) Print(out io.Writer) {
 	fmt.Fprintf(out, "%s\n\n", r.Server)
 	for _, result := range r.Results {

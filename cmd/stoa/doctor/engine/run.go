@@ -61,7 +61,7 @@ func parse(text string) (found []check) {
 	return found
 }
 
-// run returns how the server behaved, if not as it should.
+// run returns an error that describes the server's behaviour if it is wrong.
 func (c check) run(ctx context.Context, config Config, schema string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
@@ -94,7 +94,7 @@ type trial struct {
 	sessions       map[string]*session
 	// key, saved and round are the values of $k, $saved and $i.
 	key, saved, round string
-	last              []step // those that are run in any case
+	last              []step // steps that always run
 }
 
 // session is one connection.
@@ -178,7 +178,7 @@ func (t *trial) ask(s *session, text string) outcome {
 	return outcome{value: value.String, err: rows.Err()}
 }
 
-// errUndecided says that the rest of a block does not count.
+// errUndecided means that the rest of a block does not count.
 var errUndecided = errors.New("transactions of others hide the outcome")
 
 func (t *trial) run(steps []step) error {
@@ -276,7 +276,7 @@ func again(wait, pause time.Duration, try func() error) error {
 
 var makesTable = regexp.MustCompile(`^CREATE TABLE (\S+) `)
 
-// distribute distributes a table that was made, if Config.Spread says how.
+// distribute runs Config.Spread, if it is set, for a new table.
 func (t *trial) distribute(s *session, made step) error {
 	name := makesTable.FindStringSubmatch(made.sql)
 	if name == nil || t.spread == "" {
@@ -289,7 +289,7 @@ func (t *trial) distribute(s *session, made step) error {
 	return nil
 }
 
-// compare returns an error if a statement did not do what was wanted.
+// compare returns an error if the outcome of a statement is not the wanted one.
 func (t *trial) compare(wanted step, got outcome) error {
 	expected := "success"
 	if refused, ok := errors.AsType[*pq.Error](got.err); wanted.verb == "refuses" {
