@@ -13,8 +13,8 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// versions are the subprotocols, the newest first, and the version of the channel that each stands for. A client that names none
-// speaks the first version.
+// versions maps each subprotocol, the newest first, to its version of the channel. A client that names none uses the first
+// version.
 var versions = map[string]int{"stoa.events.v2": events.LatestVersion, "stoa.events.v1": events.FirstVersion}
 
 // upgrader answers handshakes. It uses the buffers of net/http.
@@ -31,8 +31,8 @@ var upgrader = websocket.Upgrader{
 	},
 }
 
-// ServeHTTP opens a connection (§6). A request that does not ask for a WebSocket is upgrade_required; any other refusal completes the
-// handshake and closes with a code, because a WebSocket client can read that.
+// ServeHTTP opens a connection (§6). A request that does not ask for a WebSocket fails with upgrade_required. Any other refusal
+// completes the handshake and closes with a code, because a WebSocket client can read the code.
 func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The library upgrades HTTP/1.0 as well, which has no upgrades (RFC 9110 §7.8).
 	if !r.ProtoAtLeast(1, 1) || !websocket.IsWebSocketUpgrade(r) || r.Header.Get("Sec-Websocket-Version") != "13" {
@@ -58,7 +58,7 @@ func (h *Hub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	go s.run()
 }
 
-// authorize decides who may connect, and admits the session.
+// authorize decides whether the client may connect, and admits the session.
 func (h *Hub) authorize(r *http.Request, s *socket) *closeReason {
 	ctx, cancel := context.WithTimeout(r.Context(), admitTimeout)
 	defer cancel()

@@ -1,24 +1,24 @@
 // Package socket is the event channel (§6): the connections on which agents receive their events.
 //
-// There are three kinds. A socket (WebSocket) and a stream (server-sent events) are sessions, which send events as they come; a poll
-// waits for events and is answered once. Each holds a slot. A session stores no events. It reads its agent's unacknowledged rows when
-// it opens and whenever it is woken, and sends those that its connection has not received; what the client acknowledges is deleted
-// before that is answered. So a wake-up carries no data and may be lost. An event is never lost, is sent once on a connection, and is
-// not sent on a connection that opens after its ack was answered. If an agent has two connections, an event may still be sent on one
-// while its ack is answered on the other.
+// There are three kinds. A socket (WebSocket) and a stream (server-sent events) are sessions, which send events as they come; a
+// poll waits for events and is answered once. Each holds a slot. A session stores no events. It reads its agent's unacknowledged
+// rows when it opens and whenever it is woken, and sends the events that its connection has not received. It deletes an
+// acknowledged event before it answers the ack. So a wake-up carries no data and may be lost. An event is never lost, is sent
+// once on a connection, and is not sent on a connection that opens after its ack was answered. If an agent has two connections,
+// an event may still be sent on one while its ack is answered on the other.
 //
-// A session whose window is full of unacknowledged events reads nothing until one of them is settled: acknowledged on any connection
-// or by a request of the agent, on any process, or withdrawn. Every other read begins where the last one ended, not at the oldest
-// event (events.Horizon). Only a few sessions and polls of a process use the database at the same time.
+// A session whose window is full of unacknowledged events reads nothing until one of them is settled: withdrawn, or acknowledged
+// on any connection or by a request, on any process. Every other read begins where the last one ended, not at the oldest event
+// (events.Horizon). Only a few sessions and polls of a process use the database at the same time.
 //
-// Streams and polls are ordinary handlers of requests. A socket has two goroutines, one that reads and one that writes;
-// gorilla/websocket does the framing, masking, fragments and the close codes of broken framing.
+// Streams and polls are ordinary request handlers. A socket has two goroutines, a reader and a writer; gorilla/websocket does the
+// framing, masking, fragments and the close codes for broken framing.
 //
 // Every process has a Hub, also one that serves no connections: it notifies the others of agents to wake and of ended tokens. The
-// Hub keeps one connection to PostgreSQL outside the pool, on which it listens, sends notices, and holds the lock without which
-// its slots do not count. Notices go out after the commit: a transaction with a NOTIFY locks the whole cluster until its fsync, and
-// sends fell to a third. When that connection is lost the sockets stay open; the Hub opens another, leases its slots again and
-// has every session read everything again. While the database is away sessions wait for it, and new ones are refused with 1013,
+// Hub keeps one connection to PostgreSQL outside the pool. On it the Hub listens, sends notices, and holds the lock that makes
+// its slots count. Notices go out after the commit: a transaction with a NOTIFY locks the whole cluster until its fsync, which
+// reduced sends to a third. If that connection is lost, the sockets stay open; the Hub opens another, leases its slots again and
+// makes every session read everything again. While the database is away, sessions wait for it; new sockets are refused with 1013,
 // streams and polls with service_unavailable.
 package socket
 
@@ -46,11 +46,11 @@ import (
 type Config struct {
 	// Graph must be set before Run and the first request. Its configuration names the Hub as its Sockets.
 	Graph *graph.Graph
-	// URL of the database, for a connection of the Hub's own; not that of a transaction pooler.
+	// URL of the database, for the Hub's own connection; it must not lead to a transaction pooler.
 	URL string
-	// Quotas holds the limits on connections per agent and of all processes (§8).
+	// Quotas holds the limits on connections per agent and in all processes (§8).
 	Quotas limits.Quotas
-	// Origin is the server's own origin as browsers know it; empty if it has none.
+	// Origin is the server's own origin in browsers; empty if it has none.
 	Origin string
 	// AllowedOrigins are the foreign browser origins that may connect; one * may stand for anything.
 	AllowedOrigins []string
@@ -68,20 +68,20 @@ const (
 	longWait  = 2 * time.Second
 )
 
-// statementTimeout bounds each statement here. It is longer than the statement_timeout of a connection, so PostgreSQL, too, has done
-// by then with a statement whose answer is lost.
+// statementTimeout bounds each statement here. It is longer than the statement_timeout of a connection, so PostgreSQL has also
+// ended the statement by then if its answer is lost.
 var statementTimeout = slack.Of(5 * time.Second)
 
-// receiver holds a slot and gets its agent's events: a session or a poll. Its methods may be called from any goroutine and do not
+// receiver holds a slot and receives its agent's events: a session or a poll. Any goroutine may call its methods; they do not
 // block.
 type receiver interface {
-	// place is the slot that it holds. It changes only before the receiver is registered.
+	// place returns the receiver's slot. The slot changes only before the receiver is registered.
 	place() *events.Slot
 	// schedule adds work.
 	schedule(work pending)
-	// settle reports that events are acknowledged.
+	// settle tells the receiver that events are acknowledged.
 	settle(ids []uuid.UUID)
-	// close ends it; only the first reason counts.
+	// close ends the receiver; only the first reason counts.
 	close(reason closeReason)
 }
 
@@ -97,14 +97,14 @@ type Hub struct {
 	mu        sync.RWMutex
 	receivers map[uuid.UUID][]receiver
 	draining  bool
-	// process is the number that slots are leased under; 0 while there is no connection that holds its lock.
+	// process is the number under which slots are leased; 0 while no connection holds its lock.
 	process int32
 	// connected is closed while process is set.
 	connected chan struct{}
 	// open counts receivers that have not finished.
 	open sync.WaitGroup
 
-	// statements holds a value for each statement of a session or a poll that runs.
+	// statements holds a value for each running statement of a session or poll.
 	statements chan struct{}
 	// horizon is the sequence up to which every event is visible to a read that begins now.
 	horizon atomic.Int64
@@ -114,8 +114,8 @@ type Hub struct {
 	progress events.Horizon
 
 	queue peerQueue
-	// recheck says that tokens may have ended, reconnected that the connection to the other processes is a new one; restart says so to
-	// advanceHorizon.
+	// recheck signals that tokens may have ended, reconnected that the connection to the other processes is new; restart tells
+	// advanceHorizon the same.
 	recheck, reconnected chan struct{}
 	restart              atomic.Bool
 	lastWarned           atomic.Int64
@@ -184,7 +184,7 @@ func (h *Hub) TokensEnded() {
 	h.queue.add(wordTokens, uuid.Nil)
 }
 
-// notify leaves a token in a channel that holds one.
+// notify puts a token into a channel with room for one, without blocking.
 func notify(waiting chan<- struct{}) {
 	select {
 	case waiting <- struct{}{}:
@@ -192,7 +192,7 @@ func notify(waiting chan<- struct{}) {
 	}
 }
 
-// Drain refuses new connections, closes all there are, spread over a second, and waits until they are closed or ctx ends. Sockets
+// Drain refuses new connections, closes all open ones, spread over a second, and waits until they are closed or ctx ends. Sockets
 // are closed with 1013; polls are answered.
 func (h *Hub) Drain(ctx context.Context) {
 	h.mu.Lock()
@@ -235,7 +235,7 @@ func (h *Hub) fetch(ctx context.Context, c events.Cursor) (batch events.Batch, e
 	return batch, err
 }
 
-// inTurn runs a statement once fewer than statementsAtOnce others run.
+// inTurn waits until fewer than statementsAtOnce other statements run, and then runs a statement.
 func (h *Hub) inTurn(ctx context.Context, statement func(context.Context) error) error {
 	select {
 	case h.statements <- struct{}{}:
@@ -248,7 +248,7 @@ func (h *Hub) inTurn(ctx context.Context, statement func(context.Context) error)
 	return statement(ctx)
 }
 
-// warnLimited logs a failure of the database, once a second at most: all sessions meet the same one.
+// warnLimited logs a database failure, at most once a second: all sessions meet the same one.
 func (h *Hub) warnLimited(failure string, err error) {
 	now, last := time.Now().UnixNano(), h.lastWarned.Load()
 	if now-last < int64(time.Second) || !h.lastWarned.CompareAndSwap(last, now) || h.ctx.Err() != nil {
@@ -297,7 +297,7 @@ func (h *Hub) settle(bot uuid.UUID, ids []uuid.UUID) {
 	}
 }
 
-// counts are the figures of this process since it began.
+// counts holds the figures of this process since its start.
 type counts struct {
 	opened, delivered, acknowledged, wakeups atomic.Int64
 	// fetched counts batches that sessions and polls have read.
@@ -306,19 +306,19 @@ type counts struct {
 	byCode    [len(codes)]atomic.Int64
 }
 
-// closed counts an end; a code that is not in the list counts as one that broke off.
+// closed counts a closed connection; a code that is not in codes counts as a broken connection.
 func (c *counts) closed(code int) { c.byCode[max(0, slices.Index(codes[:], code))].Add(1) }
 
-// Stats are the figures of a Hub since it began.
+// Stats holds the figures of a Hub since its start.
 type Stats struct {
 	Open, Processes                        int
 	Opened, Delivered, Acknowledged, Heard int64
-	// Closed counts by close code.
+	// Closed counts closed connections by close code.
 	Closed map[int]int64
 	Linked bool
 }
 
-// Stats reads the figures. They are not of one moment.
+// Stats returns the figures. They are not an atomic snapshot.
 func (h *Hub) Stats() Stats {
 	s := Stats{
 		Open: len(h.all()), Processes: int(h.counts.processes.Load()), Opened: h.counts.opened.Load(),
@@ -334,7 +334,7 @@ func (h *Hub) Stats() Stats {
 	return s
 }
 
-// Figures are the Stats for /metrics.
+// Figures returns the Stats for /metrics.
 func (h *Hub) Figures() []metrics.Value {
 	s := h.Stats()
 	figures := []metrics.Value{

@@ -8,15 +8,15 @@ import (
 	"stoa/graph/events"
 )
 
-// settledKept is how many settled events a connection remembers as received, so that a repeated ack is answered again: four windows.
-// An event that was settled earlier counts as never received.
+// settledKept is how many settled events a connection remembers as received (four windows), so that it answers a repeated ack
+// again. An event that was settled earlier counts as never received.
 const settledKept = 4 * events.WindowSize
 
-// inflight are the events that one connection has received. It takes no memory before the first event.
+// inflight holds the events that one connection has received. It takes no memory before the first event.
 type inflight struct {
-	// pending are sent and not settled, in the order of sending; at most events.WindowSize.
+	// pending holds events that are sent and not settled, in the order of sending; at most events.WindowSize.
 	pending []sent
-	// settled are acknowledged, here or on another connection, or withdrawn. It is a ring once it is full.
+	// settled holds events that are acknowledged, here or elsewhere, or withdrawn. It is a ring buffer once it is full.
 	settled []sent
 	oldest  int
 }
@@ -29,7 +29,7 @@ type sent struct {
 	acked bool
 }
 
-// ackState is the effect of an ack on the connection that it came on.
+// ackState is the effect of an ack on its connection.
 type ackState int
 
 const (
@@ -46,7 +46,7 @@ func find(list []sent, id uuid.UUID) int {
 	return slices.IndexFunc(list, func(s sent) bool { return s.id == id })
 }
 
-// holds reports whether an event is sent and not settled.
+// holds reports whether an event has been sent and is not settled.
 func (f *inflight) holds(id uuid.UUID) bool { return find(f.pending, id) >= 0 }
 
 // received reports whether the connection has been sent an event, settled or not.
@@ -62,7 +62,7 @@ func (f *inflight) behind(sequence int64) (n int) {
 	return n
 }
 
-// ack notes that the client has acknowledged an event. It settles nothing.
+// ack records that the client has acknowledged an event. It settles nothing.
 func (f *inflight) ack(id uuid.UUID) ackState {
 	for _, list := range [...][]sent{f.pending, f.settled} {
 		if i := find(list, id); i >= 0 {
@@ -80,7 +80,7 @@ func (f *inflight) send(id uuid.UUID, sequence int64) {
 	f.pending = append(f.pending, sent{id: id, sequence: sequence})
 }
 
-// settle makes room for another event; an event that is not in flight changes nothing.
+// settle moves an event from pending to settled, which makes room for another; it ignores an event that is not in flight.
 func (f *inflight) settle(id uuid.UUID) {
 	i := find(f.pending, id)
 	if i < 0 {
@@ -98,7 +98,7 @@ func (f *inflight) settle(id uuid.UUID) {
 	f.oldest = (f.oldest + 1) % settledKept
 }
 
-// prune settles the events in flight that a batch from the oldest event on would hold and does not: they were acknowledged on
+// prune settles the events in flight that a batch from the oldest event on should hold but does not: they were acknowledged on
 // another connection or withdrawn.
 func (f *inflight) prune(batch events.Batch) {
 	there := make(map[uuid.UUID]bool, len(batch.Events))
@@ -113,23 +113,23 @@ func (f *inflight) prune(batch events.Batch) {
 	}
 }
 
-// position is how far a session has read its recipient's events. A pass reads them from settled on, in chunks, so that it finds events
-// that became visible after later ones; the next pass begins where the horizon was when the last one began. Only the goroutine of serve uses it.
+// position is how far a session has read its recipient's events. A pass reads chunks, starting at settled, to find events that
+// became visible after later ones. The next pass starts at the begun of the last one. Only the goroutine of serve uses it.
 type position struct {
-	// settled is the sequence up to which no event can appear any more that the session has not gone through.
+	// settled is the sequence up to which the session has processed all events; no new one can appear there.
 	settled int64
-	// known is the sequence up to which the session has gone through the events that were visible.
+	// known is the sequence up to which the session has processed all events that were visible.
 	known int64
-	// passing reports that a pass is under way. It continues behind the sequence at and was begun at the horizon begun.
+	// passing is true during a pass. The pass continues after the sequence at, and it started with the horizon begun.
 	passing   bool
 	at, begun int64
-	// again reports that another pass has to follow.
+	// again is true if another pass must follow.
 	again bool
-	// pruning reports that events in flight may be gone, which the next batch shows.
+	// pruning is true if events in flight may be gone; the next batch shows it.
 	pruning bool
 }
 
-// begin starts a pass, or has one follow the pass under way.
+// begin starts a pass; during a pass it requests another one.
 func (p *position) begin(horizon int64) {
 	if p.passing {
 		p.again = true
@@ -138,7 +138,7 @@ func (p *position) begin(horizon int64) {
 	p.passing, p.at, p.begun = true, p.settled, horizon
 }
 
-// end ends a pass that has reached the last event, and reports whether another has to follow.
+// end ends a pass that has reached the last event, and reports whether another must follow.
 func (p *position) end() (again bool) {
 	again = p.again
 	p.passing, p.again = false, false
@@ -147,5 +147,5 @@ func (p *position) end() (again bool) {
 	return again
 }
 
-// reset has the next pass begin at the oldest event.
+// reset makes the next pass begin at the oldest event.
 func (p *position) reset() { p.settled, p.passing, p.again, p.pruning = 0, false, false, true }

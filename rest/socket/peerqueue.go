@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// agentsPerNotice fit into the 8000 bytes of a notification.
+	// agentsPerNotice is how many agents fit into the 8000 bytes of a notification.
 	agentsPerNotice = 200
-	// maxQueued is how many notices the queue holds; beyond that one is for everyone.
+	// maxQueued is how many notices the queue holds; if there are more, one notice for everyone replaces them.
 	maxQueued = 50_000
 )
 
@@ -58,7 +58,7 @@ func (q *peerQueue) setAlone(alone bool) {
 	q.alone = alone
 }
 
-// take empties the queue into statements.
+// take empties the queue and returns the statements that send it.
 func (q *peerQueue) take(process int32) (statements []string) {
 	q.mu.Lock()
 	taken := q.notices
@@ -76,7 +76,7 @@ func (q *peerQueue) take(process int32) (statements []string) {
 	return statements
 }
 
-// notice is the statement that sends a notice. Words hold nothing that would have to be quoted.
+// notice returns the statement that sends a notice. Its words need no quoting.
 func notice(process int32, word string, agents ...string) string {
 	return "SELECT pg_notify('" + channel + "', '" + strconv.Itoa(int(process)) + " " + word + " " + strings.Join(agents, " ") + "')"
 }

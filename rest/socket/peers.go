@@ -20,8 +20,8 @@ const (
 	channel = "stoa_sockets"
 	// peerCheck is how often the connection is tested: a connection can die without being closed.
 	peerCheck = 5 * time.Second
-	// reconnectWait is the longest pause between attempts to connect, a part of connectWait: a client that comes once the database is
-	// back is let in.
+	// reconnectWait is the longest pause between attempts to connect. It is shorter than connectWait, so that a client that connects
+	// after the database is back is let in.
 	reconnectWait = 250 * time.Millisecond
 )
 
@@ -35,15 +35,15 @@ var (
 // The words of notices.
 const (
 	wordHello = "hello"
-	// wordWake: the agents named have new events.
+	// wordWake: the listed agents have new events.
 	wordWake = "wake"
-	// wordRecheck: events of the agents named were acknowledged or withdrawn.
+	// wordRecheck: events of the listed agents were acknowledged or withdrawn.
 	wordRecheck = "recheck"
 	// wordEveryone means wordRecheck for every agent, and wordTokens.
 	wordEveryone = "everyone"
 	// wordTokens: tokens have ended.
 	wordTokens = "tokens"
-	// wordDisplace: a slot of the process named was given to an agent that had none. The database sends it (stoa_open_socket), as
+	// wordDisplace: a slot of the named process was given to an agent that had none. The database (stoa_open_socket) sends it, with
 	// the sender databaseSender.
 	wordDisplace   = "displace"
 	databaseSender = "0"
@@ -87,7 +87,7 @@ func (h *Hub) servePeers(ctx context.Context) error {
 	}()
 	defer func() {
 		h.setProcess(0)
-		h.queue.setAlone(false) // another process may start unheard
+		h.queue.setAlone(false) // another process may start unnoticed
 		_ = conn.Close()        // it may be closed already
 		<-lost
 	}()
@@ -108,7 +108,7 @@ func (h *Hub) servePeers(ctx context.Context) error {
 		return err
 	}
 	notify(h.recheck)
-	// Notices sent while there was no connection are lost, and the database may be another one than before.
+	// Notices sent without a connection are lost, and the new connection may lead to another database.
 	h.restart.Store(true)
 	notify(h.reconnected)
 	check := time.NewTicker(peerCheck)
@@ -221,7 +221,7 @@ func (h *Hub) handleNotice(process int32, notice string) {
 	}
 }
 
-// displace closes the receiver that holds a slot. One that is not registered yet is looked for again until then.
+// displace closes the receiver that holds a slot. If none is registered yet, it tries again until the given time.
 func (h *Hub) displace(slot uuid.UUID, until time.Time) {
 	for _, r := range h.all() {
 		if r.place().ID == slot {

@@ -14,13 +14,13 @@ import (
 type poll struct {
 	hub  *Hub
 	slot events.Slot
-	// woken holds a token if there may be events, ended a reason for which the poll ends.
+	// woken holds a token if there may be events; ended holds the reason if the poll must end.
 	woken chan struct{}
 	ended chan closeReason
 }
 
-// Poll waits until there are events for a poll that has found nothing, until its time is over, its token ends or the Hub drains, and
-// returns its page. If the client has left, the page is empty. Faults: rate_limited, unauthorized, service_unavailable.
+// Poll returns the page of a poll that found nothing. It waits for events until the poll's time is over, its token ends or the
+// Hub drains. If the client leaves, the page is empty. Faults: rate_limited, unauthorized, service_unavailable.
 func (h *Hub) Poll(ctx context.Context, wait *events.Wait) (*events.Page, error) {
 	p := &poll{hub: h, woken: make(chan struct{}, 1), ended: make(chan closeReason, 1)}
 	refused := h.admit(ctx, wait.Agent, p)
@@ -35,7 +35,7 @@ func (h *Hub) Poll(ctx context.Context, wait *events.Wait) (*events.Page, error)
 	return answer(found, reason, failed)
 }
 
-// wait waits for events, and returns them or the reason for which there are none. failed is why the last read has failed.
+// wait waits for events, and returns them or the reason why it stopped. failed is the error of the last read.
 func (p *poll) wait(ctx context.Context, wait *events.Wait) (found *events.Page, reason closeReason, failed error) {
 	over := time.NewTimer(wait.Length)
 	defer over.Stop()
@@ -65,7 +65,7 @@ func (p *poll) wait(ctx context.Context, wait *events.Wait) (found *events.Page,
 	}
 }
 
-// answer is the answer to a poll that ended for a reason.
+// answer returns the page or the fault of a poll that ended for a reason.
 func answer(found *events.Page, reason closeReason, failed error) (*events.Page, error) {
 	switch {
 	case found != nil:

@@ -11,20 +11,20 @@ import (
 	"stoa/graph/events"
 )
 
-// chunk is how many new events are read and sent in one go: few enough that what is sent was just read, and that the messages held in
-// memory are bounded, to 400 KB a session.
+// chunk is how many new events are read and sent at once. It is small, so that sent events were just read, and a session holds at
+// most 400 KB of messages in memory.
 const chunk = 16
 
-// session is one open connection of an agent: what is sent on it and what it has received. The goroutine of serve is the only one that
-// sends events and answers to acks.
+// session is one open connection of an agent, with its pending work and its received events. Only the goroutine of serve sends
+// events and answers to acks.
 type session struct {
 	hub     *Hub
 	link    link
 	slot    events.Slot
 	version int
-	// pingRounds is after how many rounds the client is sent a sign of life.
+	// pingRounds is the number of rounds between two pings.
 	pingRounds int
-	// skipOwn: what the agent did itself is acknowledged instead of being sent.
+	// skipOwn: events about the agent's own acts are acknowledged instead of sent.
 	skipOwn bool
 	// ctx ends when the session is closed; its cause is the closeReason.
 	ctx    context.Context //nolint:containedctx // a session outlives the request that opened it
@@ -36,7 +36,7 @@ type session struct {
 	mu       sync.Mutex
 	pending  pending
 	inflight inflight
-	// loading reports that events are read or sent; those in settledWhileLoading must not be sent any more.
+	// loading is true while events are read or sent; the events in settledWhileLoading must not be sent any more.
 	loading             bool
 	settledWhileLoading []uuid.UUID
 }
@@ -44,21 +44,21 @@ type session struct {
 // link is the connection that a session writes to: a WebSocket, or a stream of server-sent events. An error means that the client
 // cannot be written to any more.
 type link interface {
-	// frame is an event as it goes over the connection.
+	// frame encodes an event for the connection.
 	frame(e *events.Queued) []byte
-	// write sends a frame of an event or of an acknowledgement, ping a sign of life.
+	// write sends the frame of an event or of an acknowledgement, ping a keep-alive.
 	write(frame []byte) error
 	ping() error
 }
 
 // pending is the work of a session.
 type pending struct {
-	// fetch: there may be events that were not there before.
+	// fetch: there may be new events.
 	fetch bool
 	// recheck: events in flight may be gone, and any event may be new.
 	recheck bool
 	ping    bool
-	// acks are to be answered.
+	// acks are events whose acks need an answer.
 	acks []uuid.UUID
 }
 
@@ -71,7 +71,7 @@ func (p *pending) add(more pending) {
 
 func (p *pending) empty() bool { return !p.fetch && !p.recheck && !p.ping && len(p.acks) == 0 }
 
-// begin makes a session that is not admitted yet.
+// begin initializes a session that is not admitted yet.
 func (s *session) begin(h *Hub, l link, pingRounds int) {
 	s.hub, s.link, s.pingRounds, s.version, s.woken = h, l, pingRounds, events.FirstVersion, make(chan struct{}, 1)
 	s.ctx, s.cancel = context.WithCancelCause(h.ctx)
@@ -124,7 +124,7 @@ func (s *session) serve() {
 	}
 }
 
-// await waits for work, and reports whether the session is still open. A full window keeps events from being read.
+// await waits for work, and reports whether the session is still open. While the window is full, no events are read.
 func (s *session) await() bool {
 	for s.ctx.Err() == nil {
 		s.mu.Lock()
@@ -141,13 +141,13 @@ func (s *session) await() bool {
 	return false
 }
 
-// mayRead reports whether a pass is under way and has room, or may make some. The session is locked.
+// mayRead reports whether a pass is running and the window has room or may get some. The caller holds the session's lock.
 func (s *session) mayRead() bool {
 	return s.position.passing && (s.position.pruning || !s.inflight.full())
 }
 
-// work does what is pending, and reads and sends a chunk of events. An error is the database's; the work that it left undone is done at
-// the next call.
+// work does the pending work, and reads and sends a chunk of events. An error comes from the database; the next call does the
+// rest.
 func (s *session) work() error {
 	s.mu.Lock()
 	work := s.pending
@@ -168,7 +168,7 @@ func (s *session) work() error {
 	return s.deliver()
 }
 
-// acknowledge deletes events and then answers, each ack once. Those that are settled already are only answered.
+// acknowledge deletes events and then answers each ack once. For an event that is already settled it only answers.
 func (s *session) acknowledge(ids []uuid.UUID) error {
 	if len(ids) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func (s *session) acknowledge(ids []uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		s.hub.settle(s.slot.BotID, fresh) // also those that were deleted before
+		s.hub.settle(s.slot.BotID, fresh) // also events that were deleted before
 	}
 	s.mu.Lock()
 	s.pending.acks = slices.Clone(s.pending.acks[len(ids):])
@@ -202,8 +202,8 @@ func (s *session) acknowledge(ids []uuid.UUID) error {
 	return nil
 }
 
-// deliver reads a chunk of events and sends those that the connection has not received. With a full window it reads nothing,
-// unless events in flight may be gone.
+// deliver reads a chunk of events and sends the ones that the connection has not received. If the window is full, it reads
+// nothing, unless events in flight may be gone.
 func (s *session) deliver() error {
 	p := &s.position
 	s.mu.Lock()
@@ -241,8 +241,7 @@ func (s *session) deliver() error {
 	return nil
 }
 
-// sendAll sends a batch in order and reports whether it went through all of it; the position is then behind the last event that
-// it went through.
+// sendAll sends a batch in order and reports whether it processed all of it. The position is then after the last processed event.
 func (s *session) sendAll(batch events.Batch) bool {
 	p := &s.position
 	if p.pruning {
@@ -276,16 +275,16 @@ func (s *session) sendAll(batch events.Batch) bool {
 type step int
 
 const (
-	// stop: it must be read again later, because the window is full.
+	// stop: the event must be read again later, because the window is full.
 	stop step = iota
-	// readAgain: it was read without its frame, because it became visible after events behind it; it must be read again with it.
+	// readAgain: the event became visible after later ones and was read without its frame; it must be read again with it.
 	readAgain
-	// skip: the connection has received it, or must not receive it any more.
+	// skip: the connection has received the event, or must not receive it any more.
 	skip
 	send
 )
 
-// next decides about an event of the batch; one that is to be sent is in flight from now on.
+// next returns the step for an event of the batch. If it is send, the event is in flight from now on.
 func (s *session) next(e *events.Queued) step {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -301,7 +300,7 @@ func (s *session) next(e *events.Queued) step {
 	return send
 }
 
-// write sends a frame, or ends the session.
+// write sends a frame, and ends the session if that fails.
 func (s *session) write(frame []byte) bool {
 	if s.ctx.Err() == nil && s.link.write(frame) == nil {
 		return true

@@ -24,7 +24,7 @@ type closeReason struct { //nolint:errname // it is more than an error: the code
 
 func (c closeReason) Error() string { return c.text }
 
-// say returns the reason with another text, or c if text is empty. A close frame holds at most 123 bytes of it.
+// say returns the reason with another text, or c if text is empty. A close frame holds at most 123 bytes of text.
 func (c closeReason) say(text string) closeReason {
 	if text != "" {
 		c.text = text
@@ -54,7 +54,7 @@ var (
 	errFast      = closeReason{codeLimit, "too many frames in a second"}
 	errAway      = closeReason{codeUnavailable, "try again later"}
 	errDraining  = closeReason{codeUnavailable, "shutting down"}
-	// errExpired ends a stream at the end of its life, errAnswered a poll that has its answer.
+	// errExpired ends a stream after its maximum life, errAnswered a poll that has its answer.
 	errExpired  = closeReason{websocket.CloseNormalClosure, "connect again"}
 	errAnswered = closeReason{websocket.CloseNormalClosure, "answered"}
 
@@ -64,10 +64,10 @@ var (
 	errFraming = closeReason{code: websocket.CloseProtocolError}
 )
 
-// codes are the close codes counted by themselves; a peer may close with any other.
+// codes are the close codes with a separate count; a peer may close with any other code.
 var codes = [...]int{0, 1000, 1001, errFraming.code, codeUnavailable, codeProtocol, codeIdentity, codeAccess, codeLimit}
 
-// reasonOfFault are the reasons for faults of authentication. Any other fault means that the server does not know at the moment.
+// reasonOfFault maps faults of authentication to reasons. Any other fault means that the server cannot decide at the moment.
 var reasonOfFault = map[fault.Code]closeReason{
 	fault.Unauthorized: errIdentity,
 	fault.Forbidden:    errSuspended,
@@ -86,7 +86,7 @@ func (h *Hub) reasonOf(err error) *closeReason {
 	return &errAway
 }
 
-// faultOf is a reason for a client of REST: rate_limited, unauthorized or service_unavailable.
+// faultOf returns a reason as a REST fault: rate_limited, unauthorized or service_unavailable.
 func faultOf(reason closeReason) error {
 	switch {
 	case reason == errFull:
@@ -102,13 +102,13 @@ func faultOf(reason closeReason) error {
 var (
 	// admitTimeout bounds the admission.
 	admitTimeout = slack.Of(5 * time.Second)
-	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before its client learns of the end.
+	// defaultReleaseTimeout is how long a closing connection waits for its slot to be free before it tells the client about the end.
 	defaultReleaseTimeout = slack.Of(250 * time.Millisecond)
 	// leaseRetries are the pauses between attempts to lease a slot: a client may reconnect before its last connection has ended.
 	leaseRetries = [...]time.Duration{50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond, 0}
 )
 
-// admit leases a slot for a receiver of an agent and registers it, or returns the reason against it: errFull, errDraining, errAway.
+// admit leases a slot for an agent's receiver and registers it, or returns why it cannot: errFull, errDraining or errAway.
 func (h *Hub) admit(ctx context.Context, v viewer.Viewer, r receiver) *closeReason {
 	ctx, cancel := context.WithTimeout(ctx, admitTimeout)
 	defer cancel()
@@ -132,13 +132,13 @@ func (h *Hub) admit(ctx context.Context, v viewer.Viewer, r receiver) *closeReas
 	return nil
 }
 
-// lease leases a slot under the number of the process.
+// lease leases a slot under the process's number.
 func (h *Hub) lease(ctx context.Context, process int32, slot events.Slot) *closeReason {
 	for _, wait := range leaseRetries {
 		result, err := h.Graph.Events.OpenSlot(ctx, process, slot, h.Quotas.SocketsPerAgent, h.Quotas.Sockets)
 		switch {
 		case err != nil:
-			h.freeSlot(slot.ID) // whether the lease was made is unknown, and it may be made after this
+			h.freeSlot(slot.ID) // the lease may exist already, or be made after this
 			time.AfterFunc(statementTimeout, func() { h.freeSlot(slot.ID) })
 			return h.reasonOf(err)
 		case result == events.Lost:
@@ -171,8 +171,8 @@ func (h *Hub) register(r receiver, process int32) *closeReason {
 	return nil
 }
 
-// unregister removes a receiver and frees its slot. It waits a moment for that, so that a client that sees its connection closed can
-// open another one. One that was not admitted changes nothing.
+// unregister removes a receiver and frees its slot. It waits a moment for the slot, so that a client that sees its connection
+// closed can open another one. It ignores a receiver that was not admitted.
 func (h *Hub) unregister(r receiver) {
 	slot := r.place()
 	if slot.ID == uuid.Nil {
@@ -196,8 +196,8 @@ func (h *Hub) unregister(r receiver) {
 	}
 }
 
-// freeSlot frees a slot, and retries until it has: a lease counts for as long as its process lives. It closes the returned channel
-// then.
+// freeSlot frees a slot. It retries until it succeeds, because a lease counts for as long as its process lives. It then closes
+// the returned channel.
 func (h *Hub) freeSlot(id uuid.UUID) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -219,7 +219,7 @@ func (h *Hub) freeSlot(id uuid.UUID) <-chan struct{} {
 	return done
 }
 
-// finished counts the end of a receiver, once its connection is closed, or of a socket that was not admitted.
+// finished counts a receiver whose connection is closed, or a socket that was not admitted.
 func (h *Hub) finished(r receiver, reason closeReason) {
 	h.counts.closed(reason.code)
 	if r.place().ID != uuid.Nil {

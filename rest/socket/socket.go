@@ -35,15 +35,15 @@ const (
 // defaultWriteTimeout is how long sending one frame may take; a slower client is disconnected.
 var defaultWriteTimeout = slack.Of(time.Second)
 
-// socket is the WebSocket of a session. The goroutine of run serves the session, that of read reads for as long as the connection is
-// open. Only serve writes data frames; control frames may be written by any goroutine.
+// socket is the WebSocket of a session. The goroutine of run serves the session; the goroutine of read reads while the connection
+// is open. Only serve writes data frames; control frames may be written by any goroutine.
 type socket struct {
 	session
 
 	conn *websocket.Conn
 	// wire is the connection beneath conn.
 	wire *meteredConn
-	// frames are when the frames of the last second came. Only the goroutine that reads uses it.
+	// frames holds the times of the frames of the last second. Only the goroutine that reads uses it.
 	frames []time.Time
 }
 
@@ -55,11 +55,11 @@ func (s *socket) attach(conn *websocket.Conn) {
 	}
 	conn.SetPingHandler(s.onPing)
 	conn.SetPongHandler(s.onPong)
-	conn.SetCloseHandler(func(int, string) error { return nil }) // run answers, when the slot is free
+	conn.SetCloseHandler(func(int, string) error { return nil }) // run answers once the slot is free
 }
 
-// run serves the session and closes the connection. It frees the slot before it sends the close frame, so that a client that sees the
-// code can open another connection, and then waits for the client to close its side.
+// run serves the session and closes the connection. It frees the slot before it sends the close frame, so that a client that sees
+// the code can open another connection. Then it waits until the client closes its side.
 func (s *socket) run() {
 	s.touch()
 	read := make(chan struct{})
@@ -95,7 +95,7 @@ func (s *socket) touch() {
 
 func (*socket) frame(e *events.Queued) []byte { return e.Frame() }
 
-// write implements link. A client that does not take a frame in time is disconnected; its next connection gets what it missed.
+// write implements link. It disconnects a client that does not take a frame in time; the next connection gets the missed events.
 func (s *socket) write(frame []byte) error {
 	_ = s.conn.SetWriteDeadline(s.writeDeadline()) // it returns no error
 	return s.conn.WriteMessage(websocket.TextMessage, frame)
@@ -127,7 +127,7 @@ func (s *socket) read() {
 	}
 }
 
-// message is the result of reading one: the event that a well-formed ack names, or what is wrong with the message.
+// message is a message that was read: the event of a well-formed ack, or the reason why the message is wrong.
 type message struct {
 	event  uuid.UUID
 	reason *closeReason
@@ -157,8 +157,8 @@ func (s *socket) receive() (message, error) {
 	return message{event: event}, nil
 }
 
-// handle schedules an acknowledgement, or returns why the connection has to end. An ack of an event that this connection has not
-// received changes nothing. First acks do not count as frames.
+// handle schedules an acknowledgement, or returns the reason if the connection must end. An ack of an event that this connection
+// has not received changes nothing. First acks do not count as frames.
 func (s *socket) handle(m message) *closeReason {
 	if m.reason != nil {
 		return m.reason
@@ -184,7 +184,7 @@ func (s *socket) onPong(string) error {
 	return nil
 }
 
-// isFast counts a frame and reports whether it is one too many within a second.
+// isFast counts a frame and reports whether the client has sent too many within a second.
 func (s *socket) isFast() bool {
 	now := time.Now()
 	s.frames = slices.DeleteFunc(s.frames, func(at time.Time) bool { return now.Sub(at) >= time.Second })
@@ -202,8 +202,8 @@ func (s *socket) onPing(payload string) error {
 	return nil
 }
 
-// reasonOfReadError returns the reason of a session that ended while reading: the code with which the peer closed, a code for what the
-// peer sent, or none.
+// reasonOfReadError returns the close reason for a read error: the peer's close code, a code for an invalid message, or
+// errBroken.
 func reasonOfReadError(cause error) (last closeReason, byPeer bool) {
 	var (
 		reason  closeReason
@@ -213,7 +213,7 @@ func reasonOfReadError(cause error) (last closeReason, byPeer bool) {
 	switch {
 	case errors.As(cause, &reason):
 		return reason, false
-	case errors.Is(cause, websocket.ErrReadLimit): // a length that no message has
+	case errors.Is(cause, websocket.ErrReadLimit): // a longer frame than any message
 		return errLarge, false
 	case errors.As(cause, &closed) && closed.Code != websocket.CloseAbnormalClosure:
 		return closeReason{code: closed.Code}, true
@@ -230,7 +230,7 @@ type ack struct {
 	EventID *string `json:"event_id"`
 }
 
-// readAck reads an ack frame and returns its event, or uuid.Nil for an event id that is no UUID. Anything else is errProtocol.
+// readAck parses an ack frame and returns its event, or uuid.Nil if the event id is not a UUID. Any other frame is errProtocol.
 func readAck(frame []byte) (uuid.UUID, error) {
 	var sent ack
 	if err := wire.Unmarshal(frame, &sent); err != nil {
@@ -246,7 +246,7 @@ func readAck(frame []byte) (uuid.UUID, error) {
 	return event, nil
 }
 
-// acked is the frame that answers an ack.
+// acked returns the frame that answers an ack.
 func acked(event uuid.UUID) []byte {
 	return []byte(`{"type":"acked","event_id":"` + event.String() + `"}`)
 }

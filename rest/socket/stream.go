@@ -13,15 +13,15 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// defaultStreamLife is how long a stream lasts at most. Its client, which never has to say anything, connects again if it is still there.
+// defaultStreamLife is the maximum life of a stream. Its client never has to send anything; if it is still there, it reconnects.
 const defaultStreamLife = 4 * time.Hour
 
-// comment keeps a stream from being idle; clients ignore it.
+// comment keeps a stream alive; clients ignore it.
 var comment = []byte(":\n\n")
 
-// stream is a session whose client reads server-sent events. The goroutine of the request serves it. A client that vanished does not
-// confirm sent bytes, which ends the connection (package httpserver). One that does not read is noticed when the buffers between the
-// two are full.
+// stream is a session whose client reads server-sent events. The goroutine of the request serves it. A vanished client does not
+// confirm sent bytes, which ends the connection (package httpserver). A client that does not read is noticed when the buffers on
+// the way are full.
 type stream struct {
 	session
 
@@ -29,8 +29,8 @@ type stream struct {
 	controller *http.ResponseController
 }
 
-// ServeStream answers a request with a stream of events (§4.10). While the Hub drains, and for HEAD, the stream ends at once: a client
-// connects again as it would later. Faults, if it has not answered: rate_limited, service_unavailable.
+// ServeStream answers a request with a stream of events (§4.10). While the Hub drains, and for HEAD, the stream ends at once, and
+// the client connects again. Faults, if it has not answered: rate_limited, service_unavailable.
 func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events.Stream) error {
 	s := &stream{w: w, controller: http.NewResponseController(w)}
 	s.begin(h, s, streamPingRounds)
@@ -50,7 +50,7 @@ func (h *Hub) ServeStream(w http.ResponseWriter, r *http.Request, wanted *events
 		return faultOf(*refused)
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep events back
+	w.Header().Set("X-Accel-Buffering", "no") // otherwise nginx buffers events
 	w.Header().Set("Connection", "close")
 	w.WriteHeader(http.StatusOK)
 	if refused != nil {
@@ -71,9 +71,9 @@ func (s *stream) leave() {
 	s.hub.finished(&s.session, s.reason())
 }
 
-// resume has the session go on behind an event: it, and what is unacknowledged before it, counts as received. An event that is not
-// among the first window of unacknowledged ones was acknowledged or is no event of the agent, and changes nothing. A stream that skips
-// own acts reads once more, because those of that window are acknowledged and take no room, but may be the last event of the client.
+// resume continues the session after an event: this event and all unacknowledged ones before it count as received. If the event
+// is not in the first window, it was acknowledged or is not the agent's, and changes nothing. A stream that skips own acts reads
+// again: they are acknowledged and take no room, but one may be the client's last event.
 func (s *stream) resume(behind uuid.UUID) error {
 	if behind == uuid.Nil {
 		return nil
@@ -113,7 +113,7 @@ func (*stream) frame(e *events.Queued) []byte {
 	return append(e.AppendPayload(b), "\n\n"...)
 }
 
-// write implements link. A client that does not take a frame in time is disconnected; its next connection gets what it missed.
+// write implements link. It disconnects a client that does not take a frame in time; the next connection gets the missed events.
 func (s *stream) write(frame []byte) error {
 	if err := s.controller.SetWriteDeadline(time.Now().Add(s.hub.writeTimeout)); err != nil {
 		return err

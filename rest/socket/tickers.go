@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// defaultPingInterval is how often a socket is pinged, and a stream twice as often (§6): a round takes half of it.
+	// defaultPingInterval is how often a socket is pinged (§6). A stream is pinged twice as often, so a round takes half of it.
 	defaultPingInterval                = 30 * time.Second
 	socketPingRounds, streamPingRounds = 2, 1
-	// tokenPeriod bounds how long a connection outlives its token where a notice was lost; §6 allows a second.
+	// tokenPeriod bounds how long a connection outlives its token if a notice is lost; §6 allows a second.
 	tokenPeriod = 500 * time.Millisecond
 	// activityPeriod is how often an open connection counts as activity (§3.4).
 	activityPeriod = time.Minute
-	// processPeriod is how long the death of a process goes unnoticed.
+	// processPeriod is how long the end of a process may go unnoticed.
 	processPeriod = time.Second
 	// horizonPeriod is how often the horizon is advanced.
 	horizonPeriod = time.Second
 )
 
-// every returns work that calls fn in each period, and when it is asked for, until its context ends.
+// every returns a function that calls fn once a period, and whenever asked has a token, until its context ends.
 func every(period time.Duration, asked <-chan struct{}, fn func(context.Context)) func(context.Context) {
 	return func(ctx context.Context) {
 		ticker := time.NewTicker(period)
@@ -52,7 +52,7 @@ func (h *Hub) try(ctx context.Context, failure string, statement func(context.Co
 	}
 }
 
-// pingPeers has sessions send signs of life in a round.
+// pingPeers runs a round of pings to the sessions' clients.
 func (h *Hub) pingPeers(context.Context) {
 	h.round++
 	for _, r := range h.all() {
@@ -97,8 +97,8 @@ func (h *Hub) noteActivity(ctx context.Context) {
 	})
 }
 
-// watchProcesses finds out whether there are other processes. When one has ended, every session reads everything again, because that
-// process may have ended between a commit and its notice.
+// watchProcesses checks which processes are live. If one has ended, every session reads everything again, because that process
+// may have ended between a commit and its notice.
 func (h *Hub) watchProcesses(ctx context.Context) {
 	h.try(ctx, "event socket cannot see the processes", func(ctx context.Context) error {
 		live, err := h.Graph.Events.Processes(ctx)
