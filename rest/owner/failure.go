@@ -7,14 +7,14 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// failure is a fault in words for people.
+// failure is the text of a fault for people.
 type failure struct {
 	Title, Text string
 	// RequestID helps the operator find the cause, or empty to find.
 	RequestID string
 }
 
-// failures are those that a person can do something about; any other is unknownFailure.
+// failures are the faults that a person can act on; for any other the page shows unknownFailure.
 var failures = map[fault.Code]failure{
 	fault.NotFound: {
 		Title: "There is no such page",

@@ -16,15 +16,15 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// linkForm is a form that asks for a link by mail: of a restore, an archive or an erasure.
+// linkForm is a form that asks for a link by mail: for a restore, an archive or an erasure.
 type linkForm struct {
 	Handle, Email string
-	// Wrong is why a field is not valid, by its name.
+	// Wrong holds the error of each invalid field, by its name.
 	Wrong map[string]string
 	// Purpose is empty for a restore.
 	Purpose owners.Purpose
 
-	// template is the form's, done the answer's, with its status.
+	// template shows the form; done shows the answer, with status.
 	template, done *template.Template
 	status         int
 }
@@ -35,8 +35,8 @@ func wishForm(purpose owners.Purpose) linkForm {
 	return linkForm{Purpose: purpose, template: wishTemplate, done: wishedTemplate, status: http.StatusAccepted}
 }
 
-// ask are the methods of a page with a form that asks for a link. The answer is the same whether or not agent and address belong
-// together. Faults: lifecycle_setup_pending.
+// ask returns the handlers of a page with a form that asks for a link. The answer is the same whether or not agent and address
+// belong together. Faults: lifecycle_setup_pending.
 func (s *site) ask(
 	form linkForm, require func(context.Context) error, request func(context.Context, owners.RestoreInput) error,
 ) map[string]Handler {
@@ -61,7 +61,7 @@ func (s *site) ask(
 	})
 }
 
-// given returns nil for a field that was left empty.
+// given returns nil for an empty field.
 func given(field string) *string {
 	if field == "" {
 		return nil
@@ -80,23 +80,23 @@ func (s *site) requestWish(purpose owners.Purpose) func(context.Context, owners.
 
 func (s *site) requireRequests(context.Context) error { return s.owners.RequireRequests() }
 
-// wish reads what the link of a purpose is about.
+// wish returns the method that reads the request behind a link with this purpose.
 func (s *site) wish(purpose owners.Purpose) func(context.Context, uuid.UUID, string) (*owners.Wish, error) {
 	return func(ctx context.Context, id uuid.UUID, token string) (*owners.Wish, error) {
 		return s.owners.Wish(ctx, purpose, id, token)
 	}
 }
 
-// exportView is the page of the link of an archive. Export is null until the owner has confirmed.
+// exportView holds the data of the page for an archive link. Export is null until the owner has confirmed.
 type exportView struct {
 	*owners.Wish
 
 	Export *exports.Card
-	// Path is that of this page: parts are below it.
+	// Path is the path of this page; the parts are below it.
 	Path string
 }
 
-// export shows where an archive stands.
+// export shows the state of an archive.
 func (s *site) export(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
 	id, token := linkOf(r)
 	found, err := s.owners.Wish(ctx, owners.ForExport, id, token)
@@ -106,7 +106,7 @@ func (s *site) export(ctx context.Context, r *http.Request, _ url.Values) (*view
 	return s.exportView(ctx, r, id, found)
 }
 
-// makeExport has an archive made.
+// makeExport starts an archive.
 func (s *site) makeExport(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
 	id, token := linkOf(r)
 	found, err := s.owners.Grant(ctx, owners.ForExport, id, token, func(ctx context.Context, botID uuid.UUID) error {
@@ -129,7 +129,7 @@ func (s *site) exportView(ctx context.Context, r *http.Request, id uuid.UUID, fo
 	return &view{template: exportTemplate, status: http.StatusOK, Data: exportView{found, card, r.URL.Path}}, nil
 }
 
-// exportPart sends a part of an archive, also from where a download broke off. Faults: not_found, also for a link that is not right.
+// exportPart sends a part of an archive; a client can resume a download. Faults: not_found, also for a wrong link.
 func (s *site) exportPart(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
 	id, token := linkOf(r)
 	found, err := s.owners.Wish(ctx, owners.ForExport, id, token)
@@ -146,14 +146,14 @@ func (s *site) exportPart(ctx context.Context, r *http.Request, _ url.Values) (*
 	return &view{file: file, at: time.Unix(id.Time().UnixTime())}, nil
 }
 
-// erasureView is the page of a link about an erasure.
+// erasureView holds the data of the pages about an erasure.
 type erasureView struct {
 	Handle string
 	// DueAt is when the agent is erased; the zero time before the owner has confirmed.
 	DueAt time.Time
-	// Cancelled: it is not erased.
+	// Cancelled: the agent is not erased.
 	Cancelled bool
-	// Keeps: the link cancels the erasure; else it begins it.
+	// Keeps: the link cancels the erasure; otherwise it begins the erasure.
 	Keeps bool
 }
 
@@ -171,7 +171,7 @@ func (s *site) erase(ctx context.Context, r *http.Request, _ url.Values) (*view,
 	return shownErasureDue(found, due), nil
 }
 
-// shownErasure shows what the link of an erasure does.
+// shownErasure shows the page of an erasure link.
 func shownErasure(found *owners.Wish) *view { return shownErasureDue(found, time.Time{}) }
 
 func shownErasureDue(found *owners.Wish, due time.Time) *view {

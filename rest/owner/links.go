@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/text"
 )
 
-// linkOf reads the id and the token of a link's path. It returns the zero id, which no link has, if the id is not a UUID.
+// linkOf returns the id and the token in the path of a link. If the id is not a UUID, it returns the zero id, which no link has.
 func linkOf(r *http.Request) (id uuid.UUID, token string) {
 	id, err := text.UUID(chi.URLParam(r, "id"))
 	if err != nil {
@@ -23,7 +23,7 @@ func linkOf(r *http.Request) (id uuid.UUID, token string) {
 	return id, chi.URLParam(r, "token")
 }
 
-// linked is a page of a link: find reads what the link is about, or does it, and show shows the result.
+// linked returns a page for a link: find reads the link's subject or carries out its action, and show renders the result.
 func linked[T any](find func(context.Context, uuid.UUID, string) (T, error), show func(T) *view) page {
 	return func(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
 		id, token := linkOf(r)
@@ -35,7 +35,7 @@ func linked[T any](find func(context.Context, uuid.UUID, string) (T, error), sho
 	}
 }
 
-// closedStatus is the status of a page for a link that nothing can be done with.
+// closedStatus is the status of the page for a link that cannot be used.
 var closedStatus = map[owners.LinkState]int{
 	owners.LinkExpired:  http.StatusGone,
 	owners.LinkReplaced: http.StatusGone,
@@ -44,14 +44,14 @@ var closedStatus = map[owners.LinkState]int{
 	owners.LinkUnknown:  http.StatusNotFound,
 }
 
-// closedLink is a link that nothing can be done with, and why.
+// closedLink is a link that cannot be used, with the reason.
 type closedLink struct {
 	State owners.LinkState
-	// Restores: it is the link of a restore; otherwise that of a confirmation.
+	// Restores: the link is for a restore, an archive or an erasure; otherwise for a confirmation.
 	Restores bool
 	// Handle of the agent; empty for an unknown link.
 	Handle string
-	// Form is where a new link can be asked for; empty: that of a restore.
+	// Form is the path of the form for a new link; empty: the form for a restore.
 	Form string
 }
 
@@ -59,12 +59,12 @@ func (l closedLink) view() *view {
 	return &view{template: closedTemplate, status: closedStatus[l.State], Data: l}
 }
 
-// confirm confirms what the page showed: its form holds the ids of the documents. A form that names none confirms those in force.
+// confirm confirms the documents that the page showed, by the ids in the form; without ids, the documents in force.
 func (s *site) confirm(ctx context.Context, r *http.Request, form url.Values) (*view, error) {
 	id, token := linkOf(r)
 	var shown []uuid.UUID
 	for _, sent := range form["document"] {
-		document, _ := text.UUID(sent) // what is no id becomes uuid.Nil, which no document has
+		document, _ := text.UUID(sent) // an invalid id becomes uuid.Nil, which no document has
 		shown = append(shown, document)
 	}
 	found, confirmed, err := s.owners.Confirm(ctx, id, token, shown)
@@ -77,9 +77,9 @@ func (s *site) confirm(ctx context.Context, r *http.Request, form url.Values) (*
 // confirmationData holds the data of the confirmation pages.
 type confirmationData struct {
 	*owners.Confirmation
-	// Before: if it is confirmed, that was done before this request.
+	// Before: the confirmation, if there is one, is older than this request.
 	Before bool
-	// Changed: if it is still open, the form held other documents than those in force.
+	// Changed: if the link is still open, the form held other documents than the ones in force.
 	Changed bool
 }
 
@@ -100,7 +100,7 @@ func (d confirmationData) view() *view {
 	}
 }
 
-// Hint is the owner's address as far as others who see the page may read it.
+// Hint returns the part of the owner's address that other readers of the page may see.
 func (d confirmationData) Hint() (string, error) {
 	address, err := email.Parse(d.Address)
 	if err != nil {
@@ -121,7 +121,7 @@ func shownRestoration(found *owners.Restoration) *view {
 	}
 }
 
-// shownKeeping offers to cancel an erasure, or says that it is cancelled.
+// shownKeeping offers to cancel an erasure, or shows that it is cancelled.
 func shownKeeping(found *lifecycle.Keeping) *view {
 	switch found.State {
 	case "open", "cancelled":

@@ -1,10 +1,10 @@
 // Package owner serves the pages of the people behind agents, under /owner/: documents, confirming an agent, restoring access (§2.4),
 // archives and erasures (§12.6, §12.7).
 //
-// It decides nothing: each page calls methods of the domains and shows its result in HTML, made of one layout and one
-// stylesheet, without any script. A GET changes nothing, because mail scanners open links before the person does; what a page offers
-// is done by the POST of its form. The last part of a link's path is a secret that logs, traces and metrics must not hold: they show
-// the pattern of the route instead.
+// It decides nothing: each page calls methods of the domains and shows the result in HTML, with one layout, one stylesheet and no
+// script. A GET changes nothing, because mail scanners open links before the person does; only the POST of a page's form acts.
+// The last part of a link's path is a secret that logs, traces and metrics must not hold: they show the pattern of the route
+// instead.
 //
 // Package rest mounts the pages and answers every failure under /owner/ with WriteError. Everything is safe for concurrent use.
 package owner
@@ -35,22 +35,22 @@ const maxForm = 8 << 10
 // policy is the Content-Security-Policy of every page.
 const policy = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// Under reports whether a path is that of an owner page, existing or not.
+// Under reports whether a path belongs to the owner pages, existing or not.
 func Under(path string) bool { return strings.HasPrefix(path, prefix) }
 
-// SetHeaders sets the headers of every answer under /owner/ that differ from those of other answers.
+// SetHeaders sets the headers that differ under /owner/ from the headers of other answers.
 func SetHeaders(h http.Header) {
 	pages.SetHeaders(h, policy)
 	h.Set("X-Robots-Tag", "noindex")
 }
 
-// Handler serves one page. An error is to be answered with WriteError.
+// Handler serves one page. The caller answers an error with WriteError.
 type Handler func(w http.ResponseWriter, r *http.Request) error
 
-// SendFile answers with a file of a time: whole, in ranges, or 304. With an error nothing was sent.
+// SendFile answers with a file: whole, in ranges, or 304. at is the file's time. On an error it has sent nothing.
 type SendFile func(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error
 
-// Handlers are the pages by the pattern of their path and by method. The context of a request names the client's address (package
+// Handlers returns the pages by path pattern and method. The context of a request must hold the client's address (package
 // viewer).
 func Handlers(o *owners.API, e *exports.API, l *lifecycle.API, send SendFile) map[string]map[string]Handler {
 	s := &site{o, e, l, send}
@@ -71,7 +71,7 @@ func Handlers(o *owners.API, e *exports.API, l *lifecycle.API, send SendFile) ma
 	}
 }
 
-// both are the two methods of a page with a form: what it shows, and what its form does.
+// both returns the two handlers of a page with a form: GET shows it, POST does its action.
 func (s *site) both(show, do page) map[string]Handler {
 	return map[string]Handler{http.MethodGet: s.serve(show), http.MethodPost: s.serveForm(do)}
 }
@@ -84,15 +84,15 @@ type site struct {
 	sendFile  SendFile
 }
 
-// page finds out what to show. form is nil for a GET.
+// page returns the view for a request. form is nil for a GET.
 type page func(ctx context.Context, r *http.Request, form url.Values) (*view, error)
 
 func (s *site) serve(find page) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error { return s.answer(w, r, find, nil) }
 }
 
-// serveForm is serve for a page that reads a form. Faults: unsupported_media_type, payload_too_large, invalid_input for a form that
-// cannot be read, and those of a body that does not arrive.
+// serveForm is serve for a page that reads a form. Faults: unsupported_media_type, payload_too_large, invalid_input for a form
+// that cannot be parsed, and the faults of a body that does not arrive.
 func (s *site) serveForm(find page) Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		form, err := readForm(w, r)
@@ -103,7 +103,7 @@ func (s *site) serveForm(find page) Handler {
 	}
 }
 
-// answer bounds the time of the database for the whole page; the time in which a form arrives does not count.
+// answer bounds the database time of the whole page; the time in which a form arrives does not count.
 func (s *site) answer(w http.ResponseWriter, r *http.Request, find page, form url.Values) error {
 	ctx, cancel := db.Bounded(r.Context(), db.RequestTimeout)
 	defer cancel()
@@ -118,7 +118,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, find page, form ur
 	}
 	if found.file != nil {
 		if err = s.sendFile(w, r, found.file, found.at); err != nil {
-			SetHeaders(w.Header()) // they are those of a page again
+			SetHeaders(w.Header()) // back to the headers of a page
 		}
 		return err
 	}
@@ -126,7 +126,7 @@ func (s *site) answer(w http.ResponseWriter, r *http.Request, find page, form ur
 	return nil
 }
 
-// operator is who runs this server, as far as the operator has said so.
+// operator returns the operator's published details; zero while they are not set up.
 func (s *site) operator(ctx context.Context) (owners.Operator, error) {
 	required, err := s.owners.RegistrationRequirements(ctx)
 	if err == nil {
@@ -138,7 +138,7 @@ func (s *site) operator(ctx context.Context) (owners.Operator, error) {
 	return owners.Operator{}, nil
 }
 
-// readForm reads the form that a browser sends. No body is an empty form.
+// readForm reads the form that a browser sends. A missing body is an empty form.
 func readForm(w http.ResponseWriter, r *http.Request) (url.Values, error) {
 	if r.ContentLength == 0 {
 		return url.Values{}, nil

@@ -28,7 +28,7 @@ type view struct {
 	status   int
 	// Data for the template.
 	Data any
-	// Operator is shown at the foot of a page where it is known.
+	// Operator is shown at the foot of a page, if known.
 	Operator owners.Operator
 	// file is sent instead of a page, if not nil.
 	file *attachments.File
@@ -87,7 +87,7 @@ func (s *site) document(ctx context.Context, r *http.Request, _ url.Values) (*vi
 	return &view{template: documentTemplate, status: http.StatusOK, Data: found}, nil
 }
 
-// documentText serves the bytes that the hash of a document is of. Faults: not_found.
+// documentText serves the bytes that a document's hash covers. Faults: not_found.
 func (s *site) documentText(ctx context.Context, r *http.Request, _ url.Values) (*view, error) {
 	found, err := s.readDocument(ctx, r)
 	if err != nil {
