@@ -20,11 +20,11 @@ var carried = []string{"Connection", "Content-Length", "Content-Type", "Date", "
 // Exchange is a request with its answer.
 type Exchange struct {
 	Request *http.Request
-	// Sent is the body of the request where it is known.
+	// Sent is the body of the request, if known.
 	Sent   []byte
 	Status int
 	Header http.Header
-	// Body of the answer, read only where it is JSON.
+	// Body of the answer, read only if it is JSON.
 	Body []byte
 }
 
@@ -53,7 +53,7 @@ func (e Exchange) named(route string, err error) error {
 	return fmt.Errorf("not as described: %s %s answered %d: %w", e.Request.Method, route, e.Status, err)
 }
 
-// check holds the answer against the response of its status.
+// check compares the answer with the described response of its status.
 func (e Exchange) check(responses place) error {
 	described := responses.find(strconv.Itoa(e.Status))
 	if described.value == nil {
@@ -91,7 +91,7 @@ func (e Exchange) check(responses place) error {
 	return described.json().checkJSON(e.Body)
 }
 
-// checkAccepted holds what the server took against what the description says it takes.
+// checkAccepted checks that the description allows the query and the body that the server accepted.
 func (o *Operation) checkAccepted(e Exchange) error {
 	for name, texts := range e.Request.URL.Query() {
 		for _, text := range texts {
@@ -132,8 +132,8 @@ func Frame(raw []byte) error {
 	return nil
 }
 
-// Handshake returns the parts of the answer to a handshake of the event channel that are not described; WebSocket clients do not
-// use the transport that Main checks.
+// Handshake returns the parts of the answer to an event channel handshake that are not described; WebSocket clients do not use
+// the transport that Main checks.
 func Handshake(address string, answer *http.Response) error {
 	d, err := Load()
 	if err != nil {
@@ -146,19 +146,19 @@ func Handshake(address string, answer *http.Response) error {
 	return d.Check(Exchange{Request: &http.Request{Method: http.MethodGet, URL: at}, Status: answer.StatusCode, Header: answer.Header})
 }
 
-// Example is a value that the description shows.
+// Example is an example value of the description.
 type Example struct {
-	// Value is nil if there should be one.
+	// Value is nil if a required example is missing.
 	Value any
 
 	place place
 }
 
-// Check holds the example against the schema that it stands beside.
+// Check checks the example against its schema.
 func (e Example) Check() error { return e.place.check(e.Value) }
 
-// Examples are those of the request, under "request", and of the answers, under their status. An answer that repeats another one's
-// shape needs none, nor does a failure, a body without members or the description itself.
+// Examples returns the examples of the request, under "request", and of the answers, under their status. No example is needed for
+// an answer with the shape of another one, a failure, a body without members or the description itself.
 func (o *Operation) Examples() map[string]Example {
 	all := make(map[string]Example)
 	add := func(name string, at place, needed bool) {

@@ -22,9 +22,9 @@ const jsonType = "application/json"
 
 // Description is the OpenAPI document. Schemas are compiled when they are first needed; their dialect is JSON Schema 2020-12.
 type Description struct {
-	// Document is the whole of it as plain JSON values; numbers are json.Number.
+	// Document is the whole document as plain JSON values; numbers are json.Number.
 	Document map[string]any
-	// Operations are those of paths, in no order.
+	// Operations are the operations of all paths, in no order.
 	Operations []*Operation
 
 	mu       sync.Mutex
@@ -34,7 +34,7 @@ type Description struct {
 
 // Operation is one method of one path.
 type Operation struct {
-	// ID is the operationId, Method in capitals, Path the template.
+	// ID is the operationId, Method is in capitals, Path is the template.
 	ID, Method, Path string
 
 	place
@@ -44,7 +44,7 @@ type Operation struct {
 type place struct {
 	d     *Description
 	value map[string]any
-	// at is its JSON pointer.
+	// at is the object's JSON pointer.
 	at string
 }
 
@@ -79,7 +79,7 @@ func (d *Description) find(names ...string) place {
 	return place{d: d, value: d.Document}.find(names...)
 }
 
-// find follows names, and references to components on the way. The value of a place that is not there is nil.
+// find follows names and references to components. The value of a missing place is nil.
 func (p place) find(names ...string) place {
 	for _, name := range names {
 		p = place{p.d, object(p.value[name]), p.at + "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)}
@@ -90,7 +90,7 @@ func (p place) find(names ...string) place {
 	return p
 }
 
-// query is the place of a parameter of the operation's query.
+// query returns the place of a query parameter of the operation.
 func (o *Operation) query(name string) place {
 	parameters, _ := o.value["parameters"].([]any)
 	for i, member := range parameters {
@@ -103,7 +103,7 @@ func (o *Operation) query(name string) place {
 	return place{}
 }
 
-// json is the place of the JSON of a body or a response; its value is nil if it has no schema.
+// json returns the place of the JSON schema of a body or a response; its value is nil if there is no schema.
 func (p place) json() place {
 	found := p.find("content", jsonType)
 	if found.value["schema"] == nil {
@@ -112,7 +112,7 @@ func (p place) json() place {
 	return found
 }
 
-// check returns what the schema of a place does not allow of a value. A place without one allows anything.
+// check returns the parts of a value that the schema of a place does not allow. A place without a schema allows anything.
 func (p place) check(value any) error {
 	if p.value == nil {
 		return nil
@@ -149,7 +149,7 @@ func (p place) checkJSON(raw []byte) error {
 	return p.check(value)
 }
 
-// check returns what the schema at a pointer does not allow of a value, with pointers to it.
+// check returns the parts of a value that the schema at a pointer does not allow, with JSON pointers.
 func (d *Description) check(at string, value any) error {
 	schema, err := d.schema(at)
 	if err != nil {
@@ -203,7 +203,7 @@ func (o *Operation) matches(segments []string) bool {
 	})
 }
 
-// literals counts the segments that are not parameters: the path with more of them is meant.
+// literals counts the segments that are not parameters: among matching paths the one with the most wins.
 func (o *Operation) literals() int { return strings.Count(o.Path, "/") - strings.Count(o.Path, "{") }
 
 func object(value any) map[string]any {

@@ -1,10 +1,10 @@
-// Package resttest holds every answer that a test sees from a public listener against rest/openapi.yaml (§9), save the pages for
-// people.
+// Package resttest checks every answer that a test sees from a public listener against rest/openapi.yaml (§9), except the pages
+// for people.
 //
 // TestMain calls Main, which puts the check into http.DefaultTransport, the transport of the tests' clients. A status, an error
 // code, a header or a member that is not described becomes the error of that request, with route, status and JSON pointer. It
 // fails the test binary even if a test takes the error for a lost connection. The body of an accepted request is checked against
-// its schema, too. Answers are counted, so that a package can prove that it has seen everything that is described.
+// its schema, too. Answers are counted, so that a package can prove that its tests saw every described success.
 //
 // The description is read once a process. Everything is safe for concurrent use.
 package resttest
@@ -24,25 +24,25 @@ import (
 type Scope int
 
 const (
-	// API tests also talk to servers of other kinds, which have other paths outside of /api/ and /ws/.
+	// API tests also talk to other kinds of servers, with other paths outside of /api/ and /ws/.
 	API Scope = iota
-	// Mixed tests also talk to servers of other kinds; the paths that are described mean the same on all of them.
+	// Mixed tests also talk to other kinds of servers; described paths mean the same on all of them.
 	Mixed
 	// Public tests talk to public listeners alone.
 	Public
-	// Complete tests are Public and have to see every documented success.
+	// Complete tests are Public and must see every documented success.
 	Complete
 )
 
-// Main runs the tests with the check in front of http.DefaultTransport and returns the exit code: 1 also if an answer was not as
-// described, or where Complete tests ran in full and something described was never answered.
+// Main runs the tests with the check in front of http.DefaultTransport and returns the exit code. The code is also 1 if an answer
+// was not as described, or if Complete tests ran in full and never saw a described success.
 func Main(m *testing.M, scope Scope) int {
 	description, err := Load()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rest/openapi.yaml:", err)
 		return 1
 	}
-	debug.SetGCPercent(400) // a test program holds little, and would collect it for a quarter of its time
+	debug.SetGCPercent(400) // a test program has a small heap; collecting it would take a quarter of the time
 	t := &Transport{Next: http.DefaultTransport, Description: description, Scope: scope}
 	http.DefaultTransport = t
 	code := m.Run()
@@ -69,7 +69,7 @@ func whole() bool {
 	return true
 }
 
-// unseen lists the described successes that no test got.
+// unseen lists the described successes that no test has seen.
 func (t *Transport) unseen() []string {
 	var missing []string
 	for _, o := range t.Description.Operations {
@@ -83,14 +83,14 @@ func (t *Transport) unseen() []string {
 	return missing
 }
 
-// PythonWithNaCl is a Python that has PyNaCl, a client of messages that is none of ours. The test is skipped if this machine has none;
-// make test installs one.
+// PythonWithNaCl returns a Python with PyNaCl, an independent implementation of message encryption. It skips the test if this
+// machine has none; make test installs one.
 func PythonWithNaCl(t testing.TB) string {
 	t.Helper()
 	return pythonWith(t, "import nacl.public", "PyNaCl (Debian: python3-nacl)")
 }
 
-// PythonWithJWT is a Python that has PyJWT, a reader of receipts that is none of ours. The test is skipped if this machine has none; make
+// PythonWithJWT returns a Python with PyJWT, an independent reader of receipts. It skips the test if this machine has none; make
 // test installs one.
 func PythonWithJWT(t testing.TB) string {
 	t.Helper()

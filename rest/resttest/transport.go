@@ -14,18 +14,18 @@ import (
 	"stoa/rest/site"
 )
 
-// Transport checks what passes through it.
+// Transport checks the requests and answers that pass through it.
 type Transport struct {
 	// Next makes the requests.
 	Next http.RoundTripper
 	// Description is the description that answers are checked against.
 	Description *Description
-	// Scope says which requests are looked at.
+	// Scope determines which requests are checked.
 	Scope Scope
 
 	mu         sync.Mutex
 	deviations []string
-	// seen holds the answers that came, each as the id of its operation and a status.
+	// seen holds the answers seen so far, each as the id of its operation and a status.
 	seen map[string]bool
 }
 
@@ -59,7 +59,7 @@ func (t *Transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	return answer, nil
 }
 
-// concerns leaves out the pages for people, which are not described.
+// concerns reports whether a request is checked. Pages for people are not described, so they are not.
 func (t *Transport) concerns(request *http.Request) bool {
 	path := request.URL.Path
 	if strings.HasPrefix(path, "/owner/") || site.Under(path) {
@@ -89,7 +89,7 @@ func (t *Transport) count(e Exchange) {
 	t.seen[operation.ID+" "+strconv.Itoa(e.Status)] = true
 }
 
-// sentBody reads the body of a request once more where it can be had.
+// sentBody reads the body of a request again, if possible.
 func sentBody(request *http.Request) []byte {
 	if request.GetBody == nil {
 		return nil
