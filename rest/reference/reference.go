@@ -1,5 +1,5 @@
-// Package reference makes a page of the server's OpenAPI description that fits into the context of a model: every request with its
-// fields, what it answers, and the codes with which it fails.
+// Package reference renders the server's OpenAPI description as a page that fits into a model's context: every request with its
+// fields, its answer and its error codes.
 package reference
 
 import (
@@ -16,7 +16,7 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// Limit is the most that the page may have, in bytes.
+// Limit is the maximum size of the page in bytes.
 const Limit = 30_000
 
 // prefix begins most paths; the page leaves it out.
@@ -27,7 +27,7 @@ var layout string
 
 var page = template.Must(template.New("reference").Parse(layout))
 
-// description is what the page shows of an OpenAPI document. The page calls its methods.
+// description holds the parts of an OpenAPI document that the page shows. The template calls its methods.
 type description struct {
 	Tags []struct {
 		Name string `json:"name"`
@@ -68,13 +68,13 @@ type node struct {
 	AllOf      []*node          `json:"allOf"`
 }
 
-// everywhere are the responses that nearly every operation has, which the page explains once.
+// everywhere lists the responses of nearly every operation; the page explains them once.
 var everywhere = []string{
 	"Unauthorized", "Suspended", "TooSlow", "TooLarge", "WrongType", "WriteLimited", "RequestLimited", "LargeHeader", "Defect", "Unavailable",
 	"OtherVersion",
 }
 
-// Page returns the reference of a description in JSON.
+// Page returns the reference page for a description in JSON.
 func Page(openapi []byte) ([]byte, error) {
 	d, made := new(description), new(bytes.Buffer)
 	if err := json.Unmarshal(openapi, d); err != nil {
@@ -84,7 +84,7 @@ func Page(openapi []byte) ([]byte, error) {
 	return made.Bytes(), err
 }
 
-// follow returns the component that a node refers to, or the node.
+// follow returns the component that a node refers to, or the node itself.
 func (d *description) follow(n *node) *node {
 	for n != nil && n.Ref != "" {
 		kind, name, _ := strings.Cut(strings.TrimPrefix(n.Ref, "#/components/"), "/")
@@ -93,10 +93,10 @@ func (d *description) follow(n *node) *node {
 	return n
 }
 
-// component is the name of what a node refers to.
+// component returns the name of the component that a node refers to.
 func (n *node) component() string { return n.Ref[strings.LastIndex(n.Ref, "/")+1:] }
 
-// Operations are those of a tag, by path and method.
+// Operations returns the operations of a tag, by path and method.
 func (d *description) Operations(tag string) []*operation {
 	var all []*operation
 	for path, methods := range d.Paths {
@@ -111,7 +111,7 @@ func (d *description) Operations(tag string) []*operation {
 	return all
 }
 
-// Access says that an operation needs no token, or nothing if it needs one.
+// Access returns a mark for an operation that needs no token, or nothing.
 func (o *operation) Access() string {
 	switch {
 	case o.Security == nil:
@@ -153,7 +153,7 @@ func (d *description) Body(o *operation) string {
 	return ""
 }
 
-// Answer has the statuses of success and what they hold; a status that is for repeats holds the same.
+// Answer returns the success statuses with their content; a status for repeats has the same content.
 func (d *description) Answer(o *operation) string {
 	var statuses []string
 	kind := ""
@@ -174,7 +174,7 @@ func (d *description) Answer(o *operation) string {
 	return strings.TrimSpace(strings.Join(statuses, "/") + " " + kind)
 }
 
-// Codes are the codes of an operation besides those of every request.
+// Codes returns the codes of an operation besides the codes of every request.
 func (d *description) Codes(o *operation) string {
 	codes := make(map[string]bool)
 	for status, r := range o.Responses {
@@ -194,7 +194,7 @@ func (d *description) Codes(o *operation) string {
 	return strings.Join(slices.Sorted(maps.Keys(codes)), " ")
 }
 
-// AllCodes are all error codes by their status, but those of paths and methods that the page does not have.
+// AllCodes returns all error codes by status, except the codes about paths and methods that the page does not have.
 func (*description) AllCodes() map[int]string {
 	all := make(map[int]string)
 	for _, code := range fault.Codes() {
@@ -206,7 +206,7 @@ func (*description) AllCodes() map[int]string {
 	return all
 }
 
-// Records are the records that several answers share, and the choices that are longer than their names.
+// Records returns the records that several answers share, and the enumerations that are longer than their names.
 func (d *description) Records() map[string]string {
 	all := make(map[string]string)
 	for name, s := range d.Components["schemas"] {
@@ -220,7 +220,7 @@ func (d *description) Records() map[string]string {
 	return all
 }
 
-// isListed reports whether a component is a record that several answers share: no request, and no envelope around a record.
+// isListed reports whether a component is a record that several answers share, not a request or an envelope around a record.
 func (d *description) isListed(name string) bool {
 	return d.isRecord(name) && name != "Error" && !slices.ContainsFunc(
 		[]string{"Input", "Result", "Page", "List", "Form", "Frame", "Detail", "Sent"},

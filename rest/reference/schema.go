@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// short are the names of types that records and requests are made of, as the page explains them.
+// short holds the short names of basic types, as the page explains them.
 var short = map[string]string{"Id": "id", "SentId": "id", "Time": "time", "SentTime": "time", "SentFiles": "[id]..10", "Minor": "int", "SentAmount": "int"}
 
 // resolve follows references and merges the parts of allOf.
@@ -34,25 +34,25 @@ func (d *description) resolve(s *node) *node {
 	return &whole
 }
 
-// required are the names of the members that must be there.
+// required returns the names of the required members.
 func (n *node) required() []any {
 	names, _ := n.Required.([]any)
 	return names
 }
 
-// isRecord reports whether a component is an object with members, which the page lists by its name.
+// isRecord reports whether a component is an object with members; the page lists it by name.
 func (d *description) isRecord(name string) bool {
 	s := d.resolve(d.Components["schemas"][name])
 	return s != nil && len(s.Properties) > 0
 }
 
-// isChoice reports whether a component is a set of words that is longer than its name.
+// isChoice reports whether a component is an enumeration that is longer than its name.
 func (d *description) isChoice(name string) bool {
 	s := d.Components["schemas"][name]
 	return s != nil && name != "ErrorCode" && len(s.Enum) > 0 && len(oneOf(s.Enum)) > len(name)
 }
 
-// kind is the type of a value in a word; empty for a string that is only bounded by its use.
+// kind returns a short type of a value; empty for a string without bounds of its own.
 func (d *description) kind(s *node) string {
 	name := s.component()
 	if known, ok := short[name]; ok {
@@ -95,7 +95,7 @@ func (d *description) choice(choices []*node) string {
 	return d.shortest(kinds)
 }
 
-// shortest joins words, and puts the name of a component in place of those that it lists.
+// shortest joins words. If they include all values of an enumeration, its name replaces them.
 func (d *description) shortest(words []string) string {
 	for _, name := range slices.Sorted(maps.Keys(d.Components["schemas"])) {
 		if !d.isChoice(name) {
@@ -123,7 +123,7 @@ func wordsOf(values []any) []string {
 	return words
 }
 
-// plain is the type of a value without members.
+// plain returns the type of a value without members.
 func plain(s *node) string {
 	name, _ := s.Type.(string)
 	if kinds, ok := s.Type.([]any); ok {
@@ -133,10 +133,11 @@ func plain(s *node) string {
 	return word + atMost(cmp.Or(s.MaxLength, trimmedLength(s.Pattern))) + nullable(s.Type)
 }
 
-// trimmedLine matches the pattern of a line that is trimmed. Its group is how many characters may stand between the first and the last.
+// trimmedLine matches the pattern of a trimmed line. Its group is the maximum number of characters between the first and the
+// last.
 var trimmedLine = regexp.MustCompile(`^\^\\s\*\(?\\S\(\.\{0,(\d+)\}\\S\)\?\)?\??\\s\*\$$`)
 
-// trimmedLength is the longest length of a line that is trimmed before its length is judged, as its pattern says; 0 for other patterns.
+// trimmedLength returns the maximum length of a line that is trimmed before the check, from its pattern; 0 for other patterns.
 func trimmedLength(pattern string) int {
 	found := trimmedLine.FindStringSubmatch(pattern)
 	if found == nil {
