@@ -30,9 +30,8 @@ type queryChecker interface {
 	UnknownQuery(name string) error
 }
 
-// binder returns the function that fills an input struct: fields tagged `path:"name"` (string) from the path, `query:"name"`
-// (page.Param) from the query, `header:"Name"` (string) from the header, the rest from the JSON body. It inspects the struct
-// once, when the routes are built.
+// binder returns a function that fills an input struct, which it inspects once: fields tagged `path:"name"` (string) from the
+// path, `query:"name"` (page.Param) from the query, `header:"Name"` (string) from the header, the rest from the JSON body.
 func binder[In any]() func(*In, *http.Request, []byte) error {
 	type source struct {
 		index int
@@ -156,8 +155,7 @@ func parametersOf[In any]() (names []string, strict bool) {
 	return names, strict
 }
 
-// nameIgnored lists the unknown query parameters of a request in its answer, percent-encoded, in the order in which they were
-// sent.
+// nameIgnored lists the unknown query parameters of a request in its answer, percent-encoded, in the order of the request.
 func nameIgnored(h http.Header, o *operation, rawQuery string) {
 	if rawQuery == "" || o.strict {
 		return

@@ -24,8 +24,7 @@ const localOrigin = "http://127.0.0.1:8080"
 var (
 	//go:embed openapi.yaml
 	openAPIFile string
-	// openAPIJSONFile is openapi.yaml as JSON. make generate writes it, because the conversion takes 400 ms of processor time and 70
-	// MB.
+	// openAPIJSONFile is openapi.yaml as JSON, from make generate: a conversion takes 400 ms of processor time and 70 MB.
 	//go:embed openapi.json
 	openAPIJSONFile string
 	//go:embed skill.md
@@ -34,8 +33,7 @@ var (
 	index string
 )
 
-// roles is the placeholder, on a separate line of the description and the skill, for the table of the actions of each side of an
-// order.
+// roles is a line of the description and the skill: the placeholder for the table of the actions of each side of an order.
 const roles = "{{roles}}\n"
 
 // rolesInJSON is the same line in a JSON string.

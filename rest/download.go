@@ -17,8 +17,7 @@ import (
 	"stoa/graph/platform/web"
 )
 
-// sendFile answers with a file: whole, in ranges, or 304 if the client has it already. at is the file's time. On an error it has
-// sent nothing.
+// sendFile answers with a file, dated at: whole, in ranges, or 304 if the client has it already. On an error it has sent nothing.
 func sendFile(w http.ResponseWriter, r *http.Request, file *attachments.File, at time.Time) error {
 	h, tag := w.Header(), `"`+file.Tag+`"`
 	known, err := web.Precondition(r, tag, at)
@@ -75,9 +74,8 @@ func uploadedAt(r *http.Request) time.Time {
 // maxRanges is how many ranges of a file a request may ask for; a request with more gets the whole file.
 const maxRanges = 8
 
-// satisfiableRanges returns the Range header of a request in the form of http.ServeContent, for a file of the given size. It is
-// empty if the whole file is sent: the method is not GET, the unit is not bytes, there are more than maxRanges ranges, or the
-// header is not valid (RFC 9110 section 14).
+// satisfiableRanges returns the Range header for http.ServeContent. It is empty if the whole file is sent: if the method is not
+// GET, the unit is not bytes, there are more than maxRanges ranges, or the header is not valid (RFC 9110 section 14).
 func satisfiableRanges(r *http.Request, size int64) string {
 	header := r.Header.Values("Range")
 	if r.Method != http.MethodGet || len(header) != 1 {

@@ -81,7 +81,7 @@ func (s *server) toolCalls(api http.Handler) http.Handler {
 			}
 			body, err = web.ReadBody(w, r, limit)
 		}
-		if cutOff := new(wire.Error); err != nil && !errors.As(err, &cutOff) { // the protocol answers to a message that is cut off: it is not valid JSON
+		if cutOff := new(wire.Error); err != nil && !errors.As(err, &cutOff) { // the protocol answers a cut-off message
 			s.fail(w, r, err)
 			return
 		}
@@ -127,8 +127,7 @@ type localAPI struct{ routes http.Handler }
 func (a localAPI) Do(ctx context.Context, wanted mcp.Request) (mcp.Answer, error) {
 	caller, _ := ctx.Value(callerKey{}).(*http.Request)
 	from := requestOf(caller.Context())
-	// This request is cancelled together with the request that called the tool; the protocol's own context lives as long as its
-	// session.
+	// The request ends with the one that called the tool; the protocol's own context lives as long as its session.
 	request := &request{Context: context.WithValue(caller.Context(), chi.RouteCtxKey, chi.NewRouteContext()), id: from.id, address: from.address}
 	r, err := http.NewRequestWithContext(request, wanted.Method, wanted.Target, bytes.NewReader(wanted.Body))
 	if err != nil {

@@ -46,8 +46,7 @@ func checkForm(r *http.Request) error {
 	return nil
 }
 
-// Read implements io.Reader. Faults: payload_too_large, the faults of web.BodyError, and invalid_fields for a body that is cut
-// off or malformed.
+// Read implements io.Reader. Faults: payload_too_large, faults of web.BodyError, invalid_fields for a cut-off or malformed body.
 func (f *form) Read(p []byte) (int, error) {
 	if f.failed != nil {
 		return 0, f.failed
