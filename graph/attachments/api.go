@@ -1,26 +1,26 @@
-// Package attachments is files: uploads and their inspection, who may read what, budgets, and the deletion of bytes (§2.7, §4.8,
+// Package attachments implements files: uploads, their inspection, read rights, budgets, and the deletion of bytes (§2.7, §4.8,
 // §8).
 //
-// An upload begins with a reservation (quota.go), before its first byte: of its announced size, or step by step where that is not
-// known. So what is stored never exceeds a budget. An upload that a budget refuses is read but not stored, since the faults of
-// the form and the answer to a repeat come first (§1.6). The reservation is renewed while the upload is received and ends with
-// it; when its process dies, Recover deletes the bytes and then the reservation.
+// An upload reserves its announced size before its first byte arrives, or reserves in steps if the size is not known (quota.go).
+// So the stored bytes never exceed a budget. An upload that a budget refuses is read but not stored, since the faults of the form
+// and the answer to a repeat come first (§1.6). The reservation is renewed while the upload is received and ends with it; when
+// its process dies, Recover deletes the bytes and then the reservation.
 //
-// The record of an upload stays for ever; its bytes are in the file store under the record's id and do not. The record replaces
-// the reservation, in the transaction that asks for the inspection, and only when the bytes are durable. It is pending until the
-// inspection makes it ready or rejected, which is final. A failing store or machine and a crashed inspection reject nothing:
-// after three attempts the record is deleted, and the same upload may be sent again.
+// The record of an upload stays for ever. Its bytes are in the file store under the record's id and are deleted when no longer
+// needed. The record replaces the reservation, in the transaction that asks for the inspection, and only when the bytes are
+// durable. It is pending until the inspection makes it ready or rejected, which is final. A failing store or machine or a crashed
+// inspection does not reject a file: after three attempts the record is deleted, and the same upload may be sent again.
 //
 // Budgets, places of uploads under way and inspection slots hold across processes. All are given out under one lock, the row of
 // storage_usage that counts all agents; a trigger keeps the counts in step with the records. An inspection holds a lease that it
 // renews (lease.go); when its process dies, the lease expires and Recover asks for the inspection again. While the database is
 // unavailable, the result of an inspection is kept and written as soon as it is back.
 //
-// Who may read a file is decided for each request by one statement (read_attachment); nothing about a URL grants anything.
+// One statement (read_attachment) decides for each request who may read a file; knowing a URL grants no right.
 //
 // Everyone but the owner and an order's participants downloads a public copy, in the format of the original. The inspection of an
-// upload that may become public makes it, so it counts towards the budgets from then on and publishing waits for nothing. Of a JPEG
-// no larger than its preview the preview is the public copy.
+// upload that may become public makes it, so it counts towards the budgets from then on, and publishing does not wait. If a JPEG
+// is no larger than its preview, the preview is the public copy.
 package attachments
 
 import (

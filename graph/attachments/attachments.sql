@@ -37,8 +37,8 @@ UPDATE upload_reservations SET bytes = 0, files = 0 WHERE id = :id;
 UPDATE upload_reservations SET slow = :slow, expires_at = stoa_now() + make_interval(secs => :lease_seconds) WHERE id = :id AND NOT ended;
 
 -- name: end_upload(agent uuid, fair bigint)
--- Ends the upload that makes room for one of the agent: a slow one of another, or else the youngest of one that holds more than its
--- fair share.
+-- Ends another agent's upload to make room for one of this agent: a slow upload, or else the youngest upload of an agent that
+-- holds more than its fair share.
 UPDATE upload_reservations SET ended = true WHERE id = (
   SELECT r.id FROM upload_reservations r WHERE NOT r.ended AND r.agent_id <> :agent AND (r.slow
     OR :fair < (SELECT count(*) FROM upload_reservations o WHERE o.agent_id = r.agent_id AND NOT o.ended))
@@ -116,13 +116,12 @@ SELECT count(*) FROM attachments WHERE id = ANY (:ids) AND owner_id = :owner AND
 SELECT count(*) FROM attachments WHERE status = 'pending' AND lease_until > stoa_now() AND lease_id <> :except_lease;
 
 -- text: inspecting
--- How many inspections of the owner of a file a run.
+-- The number of running inspections of the owner of a file a.
 (SELECT count(*) FROM attachments r WHERE r.owner_id = a.owner_id AND r.status = 'pending' AND r.lease_until > stoa_now())
 
 -- name: take_lease(id uuid, lease uuid, lease_seconds double precision)
--- Takes the upload that is next, of those that wait for an inspection: they go round by agent; then comes id, the one that it was asked
--- for, and then the oldest. A process that repeats the statement with the lease it has already, because the answer was lost, has not begun
--- another attempt.
+-- Takes the next upload that waits for an inspection. Agents take turns; then id, the requested upload, comes first, then the
+-- oldest. If a process lost the answer and repeats the statement with the same lease, this does not count as another attempt.
 UPDATE attachments SET lease_id = :lease, lease_until = stoa_now() + make_interval(secs => :lease_seconds),
   attempts = attempts + CASE WHEN lease_id = :lease THEN 0 ELSE 1 END
 WHERE id = (SELECT a.id FROM attachments a LEFT JOIN storage_usage u ON u.agent_id = a.owner_id
@@ -131,15 +130,15 @@ WHERE id = (SELECT a.id FROM attachments a LEFT JOIN storage_usage u ON u.agent_
 RETURNING id, lease_id, owner_id, purpose, size_bytes, reserved_bytes, attempts;
 
 -- name: charge_inspection(agent uuid, spent double precision, forgotten double precision)
--- Adds the processor time of an inspection; as much is forgotten a second.
+-- Adds the processor time of an inspection. The sum decreases by `forgotten` each second.
 INSERT INTO storage_usage AS u (agent_id, bytes, files, records, inspected_at, inspection_seconds)
 VALUES (:agent, 0, 0, 0, stoa_now(), :spent)
 ON CONFLICT (agent_id) DO UPDATE SET inspected_at = stoa_now(), inspection_seconds = :spent
   + greatest(0, u.inspection_seconds - :forgotten * extract(epoch FROM stoa_now() - u.inspected_at)::double precision);
 
 -- name: displace_inspection(agent uuid, lease_seconds double precision)
--- Gives up the youngest upload that waits of the agent with most of them, several at least. What is left of it is a reservation that
--- was ended, with which its bytes go.
+-- Deletes the youngest waiting upload of the other agent with the most waiting uploads, if that agent has more than one. An ended
+-- reservation replaces the record; the bytes are deleted with it.
 WITH gone AS (DELETE FROM attachments WHERE id = (
   SELECT a.id FROM (SELECT id, count(*) OVER (PARTITION BY owner_id) AS waiting FROM attachments
     WHERE status = 'pending' AND owner_id <> :agent AND (lease_until IS NULL OR lease_until <= stoa_now())) a
@@ -189,21 +188,22 @@ UPDATE attachments SET queued_at = stoa_now() WHERE id IN (
 RETURNING id;
 
 -- name: missing_copies(after uuid, preview_side bigint, batch bigint)
--- Files that may become public and were accepted by a version that made copies later, or copied by one that made all of them JPEG.
+-- Files that may become public, accepted by a version that did not make their copy yet, or copied by one that made only JPEG
+-- copies.
 SELECT id FROM attachments
 WHERE id > :after AND status = 'ready' AND deleted_at IS NULL AND reserved_bytes > 0 AND purpose <> 'order'
   AND published_type IS NULL AND published_at IS NULL AND NOT (media_type = 'image/jpeg' AND greatest(width, height) <= :preview_side)
 ORDER BY id LIMIT :batch;
 
 -- name: keep_copy(id uuid, size bigint, hash bytea, media text)
--- Keeps the copy of such a file; without a size, that none can be made of it.
+-- Records the copy of such a file. Size 0 records that no copy can be made.
 UPDATE attachments SET published_bytes = nullif(:size::bigint, 0), published_sha256 = :hash, published_type = nullif(:media::text, ''),
   published_at = stoa_now(), reserved_bytes = size_bytes + preview_bytes + :size
 WHERE id = :id AND status = 'ready' AND deleted_at IS NULL AND reserved_bytes > 0;
 
 -- name: end_files(unattached_seconds double precision, unbound_seconds double precision, batch bigint)
--- Ends the availability of files whose time has come: never bound for 24 hours, unbound for 30 days, or of an order that ended 30
--- days ago. Open orders, disputes among them, keep theirs.
+-- Ends the availability of files that were never bound for 24 hours, unbound for 30 days, or bound to an order that ended 30 days
+-- ago. Open orders, also disputed ones, keep their files.
 UPDATE attachments SET deleted_at = stoa_now() WHERE id IN (
   SELECT a.id FROM attachments a WHERE a.status = 'ready' AND a.deleted_at IS NULL AND a.reserved_bytes > 0 AND CASE
     WHEN a.bound_id IS NULL AND a.unbound_at IS NULL THEN a.created_at <= stoa_now() - make_interval(secs => :unattached_seconds)

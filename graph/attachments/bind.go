@@ -34,8 +34,8 @@ func Bind(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []
 	return err
 }
 
-// BindMore adds ids, which are all different, to the files of a target, in no order; those that are among them already stay. It has
-// the faults of Bind.
+// BindMore adds ids, which are all different, to the files of a target, in no order. Files that are already bound to it stay. It
+// has the faults of Bind.
 func BindMore(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	if err := lockBindable(ctx, tx, owner, target, ids); err != nil {
 		return err
@@ -44,7 +44,7 @@ func BindMore(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, id
 	return err
 }
 
-// lockBindable locks the files that are to be bound and those of the target, and returns a fault if one of ids may not be bound.
+// lockBindable locks the files ids and the files of the target. It returns a fault if one of ids may not be bound.
 func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target, ids []uuid.UUID) error {
 	found, err := db.All[row](ctx, tx.SQL, named("lock_files"), db.IDs(ids), target.ID, target.Use)
 	if err != nil {
@@ -65,7 +65,7 @@ func lockBindable(ctx context.Context, tx *db.Tx, owner uuid.UUID, target Target
 	return nil
 }
 
-// Unbind ends the use of every file of a target, as Bind of no files does.
+// Unbind ends the use of every file of a target, like Bind without files.
 func Unbind(ctx context.Context, tx *db.Tx, target Target) error { return unbind(ctx, tx, target, nil) }
 
 // unbind ends the use of the target's files, except those kept.
@@ -74,7 +74,7 @@ func unbind(ctx context.Context, tx *db.Tx, target Target, kept []uuid.UUID) err
 	return err
 }
 
-// bindable reports whether the file may be among the target's files; one that is already may even have lost its bytes.
+// bindable reports whether the file may be bound to the target; a file that is bound to it already may even have lost its bytes.
 func (r *row) bindable(owner uuid.UUID, target Target) bool {
 	if r.OwnerID != owner || r.Purpose != purposeOf[target.Use] || r.Status != attachment.StatusReady {
 		return false
@@ -91,8 +91,8 @@ func (r *row) boundElsewhere(target Target) bool {
 }
 
 // Bound returns the cards of the files of many targets in one query, in the order in which they were bound. The caller has
-// decided that reader (uuid.Nil if anonymous) may see the targets: an order's files show whole, to its participants; of the
-// others' files only their owner sees name and hash. q is a pool or a transaction.
+// decided that reader (uuid.Nil if anonymous) may see the targets: participants see an order's files in full; only the owner sees
+// name and hash of other files. q is a pool or a transaction.
 func Bound(ctx context.Context, q db.Querier, reader uuid.UUID, targets ...Target) (map[Target][]*Card, error) {
 	cards := make(map[Target][]*Card, len(targets))
 	if len(targets) == 0 {
@@ -131,7 +131,7 @@ func Listed(ctx context.Context, q db.Querier, reader uuid.UUID, ids ...uuid.UUI
 	return cards, nil
 }
 
-// rightsWithin are the rights of someone who may see what the file is bound to.
+// rightsWithin returns the rights of a reader who may see the record that the file is bound to.
 func (r *row) rightsWithin(reader uuid.UUID) rights {
 	switch {
 	case r.OwnerID == reader:

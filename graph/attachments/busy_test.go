@@ -21,7 +21,7 @@ import (
 // gate holds inspections back and counts how many run at once.
 type gate struct {
 	open    chan struct{}
-	entered chan struct{} // gets a value for each inspection, where it is not nil
+	entered chan struct{} // receives a value for each inspection, unless it is nil
 	running atomic.Int64
 	mu      sync.Mutex
 	most    int64
@@ -123,7 +123,7 @@ func TestTwentyIdenticalUploadsAtOnce(t *testing.T) {
 	group.Wait()
 	require.EqualValues(t, 1, made.Load())
 	require.Equal(t, int64(1), w.usage(agent.ID)[2])
-	w.keeps(t, 3) // what the others stored is gone
+	w.keeps(t, 3) // the bytes of the other uploads are deleted
 	again, err := w.send(agent, same)
 	require.NoError(t, err)
 	require.True(t, again.IsRepeat())

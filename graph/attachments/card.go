@@ -17,7 +17,7 @@ type Card struct {
 	Status string `json:"status"`
 	// FileName and SHA256 are null for all but the owner and the two participants of the order that uses the file.
 	FileName *string `json:"file_name"`
-	// MediaType and SizeBytes are those of the version that the reader may download.
+	// MediaType and SizeBytes describe the version that the reader may download.
 	MediaType *string `json:"media_type"`
 	SizeBytes int64   `json:"size_bytes"`
 	SHA256    *string `json:"sha256"`
@@ -32,13 +32,13 @@ type Card struct {
 	CreatedAt   time.Time `json:"created_at"`
 }
 
-// URL is the path of a file's record under the origin.
+// URL returns the path of a file's record under the origin.
 func URL(id uuid.UUID) string { return "/api/v1/attachments/" + id.String() }
 
-// PreviewURL is the path of a file's preview under the origin.
+// PreviewURL returns the path of a file's preview under the origin.
 func PreviewURL(id uuid.UUID) string { return URL(id) + "/preview" }
 
-// newCard is the record as a reader with these rights sees it.
+// newCard returns the record as a reader with these rights sees it.
 func newCard(r *row, rights rights) *Card {
 	c := &Card{
 		ID: r.ID, Purpose: string(r.Purpose), Status: string(r.Status), MediaType: r.MediaType, SizeBytes: r.Size,

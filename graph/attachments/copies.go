@@ -14,12 +14,12 @@ import (
 // publication is the purpose of an inspection that makes only the public copy; no file is uploaded for it.
 const publication Purpose = "publication"
 
-// missingBatch is how many files without a copy are looked for at a time.
+// missingBatch is the number of files without a copy that one query returns.
 const missingBatch = 20
 
 // publicFile returns the version that others than the owner download: the copy, or the preview of a JPEG that it shows at its full
-// size. A version of this program that made copies later may have left a file without one: until MakeMissingCopies has made it, an
-// image is served as its preview, and a PDF is service_unavailable.
+// size. A file that an earlier version accepted may have no copy. Until MakeMissingCopies has made it, an image is served as its
+// preview, and a PDF is service_unavailable.
 func (a *API) publicFile(r *row) (*File, error) {
 	file := &File{Name: r.shownName(ofPublic, "", r.publicType()), MediaType: r.publicType(), Size: r.publicSize(), Public: true, store: a.Store}
 	switch {
@@ -33,9 +33,9 @@ func (a *API) publicFile(r *row) (*File, error) {
 	return file, nil
 }
 
-// MakeMissingCopies makes the public copies of files that a version of this program accepted without making them, until all are made
-// or the time has come, and returns how many it made. Their owners' budgets do not refuse them, and pay for none of the time. Only a
-// job calls it.
+// MakeMissingCopies makes the public copies that an earlier version did not make, until all are made or until is reached. It
+// returns their number. The owners' budgets do not limit these copies, and their processor time is not charged. Only a job calls
+// it.
 func (a *API) MakeMissingCopies(ctx context.Context, inspect Inspector, until time.Time) (made int64, err error) {
 	var problems []error
 	for last := uuid.Nil; ; {
@@ -56,7 +56,7 @@ func (a *API) MakeMissingCopies(ctx context.Context, inspect Inspector, until ti
 	}
 }
 
-// makeCopy makes and stores one copy. A file of which none can be made is not tried again.
+// makeCopy makes and stores one copy. If no copy can be made of a file, it is not tried again.
 func (a *API) makeCopy(ctx context.Context, id uuid.UUID, inspect Inspector) (err error) {
 	original, err := a.openOriginal(ctx, id)
 	if err != nil {

@@ -24,9 +24,9 @@ const (
 	MaxFile = bounds.File
 	// maxPreview is the largest size of a preview: a JPEG of 1024 × 1024 noisy pixels.
 	maxPreview = 1 << 20
-	// headSize is how much of a file is looked at for its dimensions.
+	// headSize is the number of bytes from which the dimensions of an image are read.
 	headSize = 64 << 10
-	// minPace is how many bytes of a body must come in a second while places are scarce (§8), looked at every paceInterval.
+	// minPace is the minimum rate in bytes per second while places are scarce (§8), checked every paceInterval.
 	minPace      = 32 << 10
 	paceInterval = 2 * time.Second
 )
@@ -44,10 +44,11 @@ type Draft struct {
 	hash   hash.Hash
 	size   int64
 	head   []byte
-	// opened reports that bytes may be in the store, recorded that they belong to a record.
+	// opened is true if bytes may be in the store, recorded if they belong to a record.
 	opened, recorded bool
 	mu               sync.Mutex
-	// came is how many bytes came since then, busy how long the server did not wait for the client, writing that it does not now.
+	// came counts the bytes since then, busy is the time in which the server did not wait for the client, writing is true while
+	// it does not.
 	since   time.Time
 	came    int
 	busy    time.Duration
@@ -56,9 +57,9 @@ type Draft struct {
 	failed error
 }
 
-// NewDraft begins an upload of the calling agent before its first byte is read. announced bounds the bytes of the file; below 0
-// it is not known. They are reserved from the budgets (§8), in steps where they are not known, so no more is ever stored than
-// the budgets have. upload_busy where as many uploads as may be are under way.
+// NewDraft begins an upload of the calling agent before its first byte is read. announced bounds the bytes of the file; it is
+// negative if unknown. The bytes are reserved from the budgets (§8), in steps if announced is unknown, so the stored bytes never
+// exceed the budgets. It returns upload_busy if the maximum number of uploads is under way.
 func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -73,7 +74,8 @@ func (a *API) NewDraft(ctx context.Context, announced int64) (*Draft, error) {
 	return d, nil
 }
 
-// isSlow reports whether less came since it was called last than minPace in the time in which the server waited for the client.
+// isSlow reports whether the client sent less than minPace since the last call, counting only the time in which the server waited
+// for it.
 func (d *Draft) isSlow() bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -104,13 +106,13 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// WhenTaken calls interrupt once the upload has lost its place to another agent's, unless stop is called before. Taken then returns
+// WhenTaken calls interrupt when the upload loses its place to another agent, unless stop is called before. Taken then returns
 // the fault.
 func (d *Draft) WhenTaken(interrupt func()) (stop func() bool) {
 	return context.AfterFunc(d.ctx, interrupt)
 }
 
-// Taken is upload_busy once the upload has lost its place to another agent's, else nil.
+// Taken returns upload_busy if the upload has lost its place to another agent, else nil.
 func (d *Draft) Taken() error {
 	if !errors.Is(context.Cause(d.ctx), errTaken) {
 		return nil
@@ -119,8 +121,8 @@ func (d *Draft) Taken() error {
 		"more than two of its agent. Send it again.")
 }
 
-// Write takes the next bytes of the file. payload_too_large once they are more than MaxFile. A file that the budgets or the store
-// refuse is only measured and hashed, and UploadAttachment returns the fault.
+// Write takes the next bytes of the file. It returns payload_too_large if the file exceeds MaxFile. A file that the budgets or
+// the store refuse is only measured and hashed, and UploadAttachment returns the fault.
 func (d *Draft) Write(p []byte) (int, error) {
 	if d.size+int64(len(p)) > MaxFile {
 		return 0, fault.New(fault.PayloadTooLarge).Say("A file may have at most " + bounds.Size(bounds.File) + ".")
@@ -135,7 +137,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// store writes bytes that are reserved already, or can be.
+// store writes bytes, and reserves them first if necessary.
 func (d *Draft) store(p []byte) error {
 	if need := d.size - d.reservation.bytes; need > 0 {
 		if err := d.api.extend(d.ctx, d.reservation, need); err != nil {
@@ -153,8 +155,7 @@ func (d *Draft) store(p []byte) error {
 	return err
 }
 
-// emptyReservation gives back all that the reservation holds but its place among the uploads under way; the bytes are deleted
-// already.
+// emptyReservation returns the reserved budgets but keeps the place among the uploads under way; the bytes are deleted already.
 func (d *Draft) emptyReservation() error {
 	_, err := d.api.DB.SQL.ExecContext(d.ctx, named("empty_reservation").Text, d.reservation.id)
 	return err
@@ -181,12 +182,13 @@ func (d *Draft) cancelWrite() {
 		d.cancel()
 	}
 	if d.writer != nil {
-		_ = d.writer.Close() // says that it was cancelled
+		_ = d.writer.Close() // it returns the error of the cancelled context
 		d.writer = nil
 	}
 }
 
-// commit makes the bytes durable; service_unavailable if the store cannot, upload_busy if the upload has lost its place.
+// commit makes the bytes durable. It returns service_unavailable if the store fails, or upload_busy if the upload has lost its
+// place.
 func (d *Draft) commit() error {
 	if d.failed == nil {
 		d.failed = d.open()
@@ -204,7 +206,7 @@ func (d *Draft) commit() error {
 	return nil
 }
 
-// Discard ends the draft. Where it made no record, its bytes are deleted and its reservation is given back.
+// Discard ends the draft. If it has no record, its bytes are deleted and its reservation is released.
 func (d *Draft) Discard() {
 	d.stop()
 	d.cancelWrite()
@@ -220,8 +222,8 @@ func (d *Draft) Discard() {
 	}
 }
 
-// estimate returns how many bytes the original, its preview and, unless it is for an order, its public copy may take. The head of a
-// small image says that its preview is small. This is only an estimate: accept checks the budgets again with the sizes themselves.
+// estimate returns how many bytes the original, its preview and, unless it is for an order, its public copy may take. A small
+// image, by its head, has a small preview. This is only an estimate: accept checks the budgets again with the real sizes.
 func (d *Draft) estimate(purpose *string) int64 {
 	room, published := int64(maxPreview), d.size
 	if purpose == nil || *purpose == string(Order) {

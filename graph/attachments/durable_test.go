@@ -71,7 +71,7 @@ func (p *powerCut) SyncFolder(path string) error {
 	return nil
 }
 
-// left returns what a file under root would hold after a power cut, and whether it would be there.
+// left returns the content of a file under root after a power cut, and whether the file would exist.
 func (p *powerCut) left(root, path string) ([]byte, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func TestFilesAreDurableBeforeTheirRecords(t *testing.T) {
 	require.Equal(t, 3, recorded)
 }
 
-// A disk that cannot make a file durable keeps none: no answer, no record, no bytes, no reservation.
+// If the disk cannot make a file durable, nothing stays: no answer, no record, no bytes, no reservation.
 func TestDiskThatCannotSync(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

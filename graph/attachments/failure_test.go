@@ -22,7 +22,7 @@ import (
 	"stoa/graph/platform/slack"
 )
 
-// An upload whose worker dies: its lease runs out, and the next process brings it to its end while the client still waits.
+// If the worker of an upload dies, its lease expires, and the next process finishes the inspection while the client still waits.
 func TestCrashedInspectionIsRecovered(t *testing.T) {
 	t.Parallel()
 	w := newWorldWith(t, inspectHead, graphtest.WithQuotas(limits.Quotas{Inspections: 1}))
@@ -86,7 +86,7 @@ func TestUploadWhoseInspectionsCrashStaysRepeatable(t *testing.T) {
 	graphtest.RequireFault(t, err, fault.StorageRecordLimit)
 }
 
-// A file that ends its inspection every time is tried three times for each time it is sent, never rejected, and not without end.
+// A file that crashes every inspection is tried three times for each upload, is never rejected, and cannot be sent without end.
 func TestFileThatCrashesEveryInspection(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{FileRecordsPerAgent: 2}))}
@@ -143,8 +143,8 @@ func TestResultOutlivesAnOutage(t *testing.T) {
 	}
 }
 
-// The slot of an inspection that is cut off during an outage is given back when the database returns: the clock stands still
-// here, so no lease expires.
+// If an inspection is interrupted during an outage, its slot is released when the database returns: the clock stands still here,
+// so no lease expires.
 func TestLeaseIsGivenBackAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -231,7 +231,7 @@ func TestInspectionThatIsInterruptedIsDoneLater(t *testing.T) {
 	require.NoError(t, w.Attachments.Inspect(context.Background(), id, g.inspect), "a job that comes twice does nothing")
 }
 
-// A store that cannot write: uploads fail and leave no record, everything else goes on.
+// If the store cannot write, uploads fail and leave no record; everything else works.
 func TestStoreThatCannotWrite(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -253,7 +253,7 @@ func TestStoreThatCannotWrite(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// breakStore makes the store unwritable, also for a superuser: where its folder was is a file.
+// breakStore makes the store unwritable, also for a superuser: it replaces the folder with a file.
 func (w *world) breakStore(t *testing.T) (restore func()) {
 	t.Helper()
 	folder, aside := filepath.Join(w.folder, "attachments"), filepath.Join(w.folder, "aside")
@@ -265,7 +265,7 @@ func (w *world) breakStore(t *testing.T) (restore func()) {
 	}
 }
 
-// The store breaks between the upload and what is made of it.
+// The store breaks after the upload and before preview and copy are written.
 func TestStoreThatBreaksMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t)}

@@ -27,24 +27,23 @@ type Report struct {
 	Processor time.Duration
 }
 
-// Inspector inspects a file and makes its preview and its public copy; for a publication only the copy of a file that was accepted
-// before.
-// Its findings about the bytes are in the report. An error means that this machine could not inspect the file, or, where the
-// error is ErrCrashed, that the inspection ended for a reason that is not known to be the file, such as a kill.
+// Inspector inspects a file and makes its preview and its public copy. For the purpose publication it makes only the copy of an
+// accepted file. Its findings about the bytes are in the report. An error means that this machine could not inspect the file.
+// ErrCrashed means that the inspection ended, and the file may not be the reason, such as after a kill.
 type Inspector func(ctx context.Context, original *os.File, purpose Purpose) (Report, error)
 
-// ErrCrashed is the error of an inspection that was begun and made no report.
+// ErrCrashed is the error of an inspection that began but made no report.
 var ErrCrashed = errors.New("attachments: the inspection crashed")
 
-// maxAttempts is how often the inspection of one upload is begun.
+// maxAttempts is the maximum number of inspections of one upload.
 const maxAttempts = 3
 
-// Inspect inspects an upload: it waits for an inspection slot, holds it meanwhile, and stores the result and the preview. Uploads go
-// round by agent, so it may be another upload that waits than the one it was asked for, which its job then finds inspected. It
-// returns nil if there is nothing to do any more: no upload waits. An error means that it should be called again. Only a job calls it.
+// Inspect waits for an inspection slot, inspects an upload while it holds the slot, and stores the result and the preview. Agents
+// take turns, so it may inspect another upload than id; the job of that upload then finds it inspected. It returns nil if no
+// upload waits any more. After an error the caller should call it again. Only a job calls it.
 //
-// Only a report rejects a file. After maxAttempts without one the upload is given up: nothing of it stays but, where the
-// inspection crashed, its count among the upload records, and the client may send it again.
+// Only a report rejects a file. After maxAttempts without a report the upload is deleted, and the client may send it again. If
+// the inspection crashed, the upload still counts among the upload records.
 func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) error {
 	held, err := a.claim(ctx, id)
 	if err != nil || held == nil {
@@ -74,7 +73,7 @@ func (a *API) Inspect(ctx context.Context, id uuid.UUID, inspect Inspector) erro
 	return err
 }
 
-// inspect runs the inspection and writes its result, which it keeps while the database is unavailable.
+// inspect runs the inspection and writes its result. It keeps the result while the database is unavailable.
 func (a *API) inspect(ctx context.Context, held *lease, inspect Inspector) (err error) {
 	original, err := a.openOriginal(ctx, held.ID)
 	if err != nil {
@@ -116,8 +115,8 @@ func (a *API) charge(ctx context.Context, agent uuid.UUID, report Report) error 
 	})
 }
 
-// accept makes the upload ready and returns the reserved bytes that preview and copy did not need. It does nothing if the lease was
-// lost.
+// accept makes the upload ready and releases the reserved bytes that preview and copy did not need. It does nothing if the lease
+// was lost.
 func (a *API) accept(ctx context.Context, held *lease, report Report, preview, published object) error {
 	var fits bool
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -166,13 +165,13 @@ func (a *API) end(ctx context.Context, held *lease, s *db.Statement, args ...any
 		return err
 	})
 	if err == nil && ended == 1 {
-		_ = a.deleteObjects(context.WithoutCancel(ctx), held.ID) // DeleteOrphans finds what is left
+		_ = a.deleteObjects(context.WithoutCancel(ctx), held.ID) // DeleteOrphans deletes the rest
 		a.notify(held.ID)
 	}
 	return err
 }
 
-// Metrics are the uploads of the whole cluster that are being received or inspected or wait, for /metrics. It checks no
+// Metrics counts for /metrics the uploads of the whole cluster that are being received, wait or are being inspected. It checks no
 // caller.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	counted, err := db.One[struct {

@@ -17,10 +17,10 @@ import (
 const (
 	// leaseTime is how long an inspection slot, or the reservation of an upload, stays taken after its process has died.
 	leaseTime = 20 * time.Second
-	// renewInterval is how often a lease is renewed; without success for maxUnrenewed its work is stopped.
+	// renewInterval is the time between two renewals of a lease. If they fail for maxUnrenewed, the work is stopped.
 	renewInterval = 5 * time.Second
 	maxUnrenewed  = 15 * time.Second
-	// slotInterval is how often a free slot is looked for.
+	// slotInterval is the time between two attempts to get a free slot.
 	slotInterval = 100 * time.Millisecond
 )
 
@@ -36,8 +36,8 @@ type lease struct {
 	Attempt int `db:"attempts"`
 }
 
-// claim waits until one of the inspection slots of the whole server is free and takes it, for the upload that is next; nil if nothing
-// needs one any more. It waits for an unavailable database too.
+// claim waits until one of the inspection slots of the whole server is free and takes it for the next upload. It returns nil if
+// no upload waits any more. It also waits for an unavailable database.
 func (a *API) claim(ctx context.Context, id uuid.UUID) (*lease, error) {
 	name := uuid.New() // the same at every attempt: an earlier one may have been committed without an answer
 	for {
@@ -83,7 +83,7 @@ func (a *API) tryClaim(ctx context.Context, id, name uuid.UUID) (held *lease, fu
 	return held, full, err
 }
 
-// freeSlots is how many inspections could begin if the named lease, uuid.Nil for none, were not there.
+// freeSlots returns how many inspections could begin, not counting the named lease (uuid.Nil for none).
 func (a *API) freeSlots(ctx context.Context, tx *db.Tx, except uuid.UUID) (int, error) {
 	if a.Quotas.Inspections == 0 {
 		return math.MaxInt32, nil
@@ -93,7 +93,7 @@ func (a *API) freeSlots(ctx context.Context, tx *db.Tx, except uuid.UUID) (int, 
 	return max(a.Quotas.Inspections-taken, 0), err
 }
 
-// returnLease frees the slot of an inspection that is to be repeated. An attempt that was merely interrupted does not count.
+// returnLease frees the slot of an inspection that is to be repeated. An interrupted attempt does not count.
 func (a *API) returnLease(ctx context.Context, id, name uuid.UUID, counts bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		if err := lock(ctx, tx); err != nil {
@@ -110,10 +110,10 @@ func (a *API) renew(ctx context.Context, s *db.Statement, args ...any) (leased c
 	return a.renewEvery(ctx, renewInterval, s, func() []any { return args })
 }
 
-// errTaken is why the context of a lease ended that is not there any more.
+// errTaken is the cause of a context whose lease no longer exists.
 var errTaken = errors.New("attachments: the lease was taken away")
 
-// renewEvery is renew at another interval and with arguments that change.
+// renewEvery is like renew, at another interval and with arguments that change.
 func (a *API) renewEvery(
 	ctx context.Context, interval time.Duration, s *db.Statement, args func() []any,
 ) (leased context.Context, stop func()) {
@@ -149,7 +149,7 @@ const (
 	// firstRetry and lastRetry bound the wait between two attempts to reach an unavailable database.
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = time.Second
-	// maxForeground is how long a request waits for its cleaning up; after that the attempts go on without it.
+	// maxForeground is how long a request waits for its cleanup; after that the attempts continue in the background.
 	maxForeground = time.Second
 )
 
@@ -170,8 +170,7 @@ func retryUnavailable(ctx context.Context, do func(context.Context) error) error
 }
 
 // cleanUp retries do for as long as a lease lasts, even if ctx is cancelled. It returns when do has succeeded or failed
-// permanently, but after at most a second: then the attempts continue in the background. A lease that they cannot give back
-// expires.
+// permanently, or after a second: then the attempts continue in the background. If they fail, the lease expires.
 func cleanUp(ctx context.Context, do func(context.Context) error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
 	done := make(chan struct{})
@@ -186,13 +185,12 @@ func cleanUp(ctx context.Context, do func(context.Context) error) {
 	}
 }
 
-// recoverAfter is how long an inspection may have been asked for and not run, although a slot is free, before it is asked for
-// again.
+// recoverAfter is how long a requested inspection may not run, although a slot is free, before it is requested again.
 const recoverAfter = 5 * time.Second
 
-// Recover finishes work that a crash cut off: it asks again for inspections that no process works on, and
-// returns how many there were; and it deletes the bytes and reservations of uploads whose process has died. Called every few
-// seconds, it does so within a minute of the crash (§11). Only a job calls it.
+// Recover finishes work that a crash interrupted. It requests inspections again that no process works on, and returns their
+// number. It deletes the bytes and reservations of uploads whose process has died. Called every few seconds, it does so within a
+// minute of the crash (§11). Only a job calls it.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	failed := a.releaseExpired(ctx)
 	pending, err := db.Column[bool](ctx, a.DB.SQL, named("uploads_pending")) // the lock of the budgets is a write

@@ -18,7 +18,7 @@ import (
 // prefix of every key of this domain in the store.
 const prefix = "attachments/"
 
-// keyOf is the key of a version of a file. Files are spread over 256 folders by the random end of their ids.
+// keyOf returns the key of a version of a file. Files are spread over 256 folders by the random end of their ids.
 func keyOf(id uuid.UUID, version string) string {
 	name := id.String()
 	return prefix + name[len(name)-2:] + "/" + name + "." + version
@@ -32,13 +32,13 @@ func keysOf(id uuid.UUID) []string {
 	return []string{originalKey(id), previewKey(id), publishedKey(id)}
 }
 
-// idOfKey is the file that a stored object belongs to; unfinished objects carry its id too.
+// idOfKey returns the file that a stored object belongs to; keys of unfinished objects contain its id, too.
 func idOfKey(key string) (uuid.UUID, error) {
 	id, _, _ := strings.Cut(path.Base(key), ".")
 	return uuid.Parse(id)
 }
 
-// writeBuffer is the memory of one writer of an object store.
+// writeBuffer is the buffer size of one writer of an object store.
 const writeBuffer = 5 << 20
 
 func writerOptions() *blob.WriterOptions {
@@ -53,7 +53,6 @@ type object struct {
 	sha256 []byte
 }
 
-// put stores a file.
 func (a *API) put(ctx context.Context, key string, content []byte) (object, error) {
 	sum := sha256.Sum256(content)
 	return object{int64(len(content)), sum[:]}, a.Store.Upload(ctx, key, bytes.NewReader(content), writerOptions())
@@ -65,7 +64,7 @@ func (a *API) openOriginal(ctx context.Context, id uuid.UUID) (*os.File, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = reader.Close() }() // what it read is complete when Copy has no error
+	defer func() { _ = reader.Close() }() // the content is complete if Copy has no error
 	file, err := os.CreateTemp("", "stoa-original-*")
 	if err != nil {
 		return nil, err
@@ -78,7 +77,7 @@ func (a *API) openOriginal(ctx context.Context, id uuid.UUID) (*os.File, error) 
 	return file, nil
 }
 
-// delete deletes an object; one that is not there is fine.
+// delete deletes an object. A missing object is no error.
 func (a *API) delete(ctx context.Context, key string) error {
 	if err := a.Store.Delete(ctx, key); err != nil && gcerrors.Code(err) != gcerrors.NotFound {
 		return err
@@ -96,7 +95,7 @@ func (a *API) deleteObjects(ctx context.Context, id uuid.UUID) error {
 	return nil
 }
 
-// deletePrefix deletes every object that carries the id, also what a crash left unfinished.
+// deletePrefix deletes every object whose key contains the id, also unfinished ones that a crash left.
 func (a *API) deletePrefix(ctx context.Context, id uuid.UUID) error {
 	listed := a.Store.List(&blob.ListOptions{Prefix: keyOf(id, "")})
 	for {

@@ -28,10 +28,10 @@ type PreviewInput struct {
 // PageDrawer draws one page of a PDF that was accepted before, as the report's preview. It has the errors of an Inspector.
 type PageDrawer func(ctx context.Context, original *os.File, page int) (Report, error)
 
-// maxPageNumber bounds the number of a page before the file is known.
+// maxPageNumber bounds the page number before the file is known.
 const maxPageNumber = 100_000
 
-// pageWait is how long a reader waits while the pages of others are drawn.
+// pageWait is how long a reader waits while pages of other readers are drawn.
 var pageWait = slack.Of(10 * time.Second)
 
 // pageTurns bounds the drawing of pages by this process: one at a time, and one of an agent drawn or waiting, so that agents take
@@ -59,10 +59,10 @@ func (p *pageTurns) take(ctx context.Context, agent uuid.UUID) (release func(), 
 
 var drawnPages = pageTurns{turn: semaphore.NewWeighted(1)}
 
-// AttachmentPage returns the preview, or the page of a PDF that the caller names, drawn as the preview is (§4.8). It is drawn at the
-// request, and its processor time counts against the caller like that of an inspection. Faults: invalid_pagination if page is no
-// number; AttachmentPreview's; invalid_pagination if the file has no such page; of a page other than the first also unauthorized
-// without a token, upload_busy if the caller's processor time is used up or others' pages are being drawn, invalid_file if the page
+// AttachmentPage returns the preview, or the page of a PDF that the caller names, drawn as the preview is (§4.8). It is drawn on
+// request, and its processor time counts against the caller like an inspection. Faults: invalid_pagination if page is no number;
+// AttachmentPreview's; invalid_pagination if the file has no such page; of a page other than the first also unauthorized without
+// a token, upload_busy if the caller's processor time is used up or others' pages are being drawn, invalid_file if the page
 // cannot be drawn within the limits of an inspection, and service_unavailable if this machine cannot draw it.
 func (a *API) AttachmentPage(ctx context.Context, in PreviewInput) (*File, error) {
 	number, err := page.Integer(fault.InvalidPagination, "page", in.Page, page.Range{Absent: 1, Least: 1, Most: maxPageNumber})
@@ -93,7 +93,7 @@ func (a *API) AttachmentPage(ctx context.Context, in PreviewInput) (*File, error
 	}, nil
 }
 
-// drawPage draws a page at the caller's expense.
+// drawPage draws a page and charges the processor time to the caller.
 func (a *API) drawPage(ctx context.Context, r *row, number int) (drawn []byte, err error) {
 	v, err := viewer.RequireAgent(ctx)
 	if err != nil {
@@ -109,13 +109,13 @@ func (a *API) drawPage(ctx context.Context, r *row, number int) (drawn []byte, e
 	if err := used.checkTime(a.Quotas); err != nil {
 		return nil, err
 	}
-	ctx = db.Unbounded(ctx) // the drawing is not the database's
+	ctx = db.Unbounded(ctx) // drawing is not limited by the time of a database request
 	release, err := drawnPages.take(ctx, v.BotID)
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	ctx = context.WithoutCancel(ctx) // a reader who does not wait for the page pays for it, too
+	ctx = context.WithoutCancel(ctx) // the time is also charged if the reader has gone
 	original, err := a.openOriginal(ctx, r.ID)
 	if err != nil {
 		return nil, fault.Wrap(fault.ServiceUnavailable, err)

@@ -26,8 +26,8 @@ func (w *world) hold(by uuid.UUID, n int, slow bool) {
 	}
 }
 
-// While all places are taken, an agent that holds none takes that of a slow upload, or else of the youngest of an agent with more than
-// two; no other agent does.
+// While all places are taken, an agent without a place takes the place of a slow upload, or else of the youngest upload of an
+// agent with more than two; no other agent does.
 func TestAnAgentWithoutAnUploadTakesAPlace(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{UploadsPerAgent: 5, Uploads: 8}))
@@ -86,7 +86,7 @@ func TestAnUploadThatLostItsPlace(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// turns is an inspector that reports the width of each picture and waits for leave.
+// turns is an inspector that reports the width of each picture and waits for permission.
 type turns struct{ widths, leave chan int }
 
 func (i turns) inspect(ctx context.Context, original *os.File, purpose attachments.Purpose) (attachments.Report, error) {
@@ -104,7 +104,7 @@ func (i turns) inspect(ctx context.Context, original *os.File, purpose attachmen
 	return report, err
 }
 
-// Inspections go round by agent: an agent without one comes before another file of an agent that has or had one.
+// Agents take turns: an agent without an inspection comes before another file of an agent that has or had one.
 func TestInspectionsGoRoundByAgent(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}
@@ -150,7 +150,7 @@ func TestInspectionsGoRoundByAgent(t *testing.T) {
 	group.Wait()
 }
 
-// While as many uploads wait as may, an agent without one is let in, for the youngest of an agent with several.
+// While the queue is full, an agent without a waiting upload replaces the youngest upload of an agent with several.
 func TestAnAgentWithoutAnInspectionIsLetIn(t *testing.T) {
 	t.Parallel()
 	w := &world{World: graphtest.New(t, graphtest.WithQuotas(limits.Quotas{Inspections: 2}))}

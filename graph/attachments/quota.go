@@ -31,12 +31,12 @@ const (
 
 var (
 	// placeWait is how long an upload waits for one of the places that are bounded (§8), looking every placeInterval, and
-	// firstPlaceWait how long one of an agent that holds none: long enough for slow ones to be found.
+	// firstPlaceWait is how long an upload waits if its agent has no place: long enough to detect slow uploads.
 	placeWait      = slack.Of(time.Second)
 	firstPlaceWait = slack.Of(5 * time.Second)
 )
 
-// everyone is whose usage counts the files of all agents.
+// everyone is the key of the usage row that counts the files of all agents.
 var everyone = uuid.Nil
 
 // lock takes the lock under which budgets and inspection slots are given out.
@@ -65,12 +65,12 @@ type usage struct {
 	Idle       float64 `db:"idle"`
 }
 
-// forgotten is how many seconds of the processor time of an agent's inspections are forgotten in a second.
+// forgotten is by how many seconds an agent's counted processor time decreases in a second.
 func forgotten(q limits.Quotas) float64 {
 	return float64(q.InspectionSecondsPerHour) / time.Hour.Seconds()
 }
 
-// checkTime returns upload_busy while the agent's inspections have taken the processor time of an hour.
+// checkTime returns upload_busy while the agent's inspections have used the processor time that it has in an hour.
 func (u *usage) checkTime(q limits.Quotas) error {
 	over := u.Spent - u.Idle*forgotten(q) - float64(q.InspectionSecondsPerHour)
 	if q.InspectionSecondsPerHour == 0 || over <= 0 {
@@ -89,8 +89,8 @@ func hasRoom(ctx context.Context, tx *db.Tx, q limits.Quotas, owner uuid.UUID, b
 // demand holds the amounts that an upload needs.
 type demand struct{ records, files, bytes, uploads, inspections int64 }
 
-// check returns the fault of the first limit of §8 that the demand would break. Only what is asked for is looked at. An upload
-// that finds a free slot does not wait.
+// check returns the fault of the first limit of §8 that the demand would exceed. Amounts of 0 are not checked. An upload that
+// finds a free slot does not wait.
 func (u *usage) check(q limits.Quotas, d demand) error {
 	free := max(0, int64(q.Inspections)-u.Running)
 	for _, limit := range []struct {
@@ -129,8 +129,8 @@ type reservation struct {
 	refused error
 }
 
-// reserve takes a place among the uploads under way and, where the budgets allow it, room for a file of this many bytes.
-// upload_busy when no place becomes free within a second, or five for an agent that holds none.
+// reserve takes a place among the uploads under way and, if the budgets allow it, reserves this many bytes. It returns
+// upload_busy if no place becomes free within a second, or within five for an agent that holds none.
 func (a *API) reserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reservation, error) {
 	for began := time.Now(); ; {
 		made, held, err := a.tryReserve(ctx, owner, bytes)
@@ -149,8 +149,7 @@ func (a *API) reserve(ctx context.Context, owner uuid.UUID, bytes int64) (*reser
 	}
 }
 
-// tryReserve also returns how many places the agent holds. If it holds none, an upload of another agent may have to make room: it is
-// ended.
+// tryReserve also returns how many places the agent holds. If it holds none, it may end an upload of another agent to make room.
 func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (made *reservation, held int64, err error) {
 	place := demand{uploads: 1}
 	u, err := db.One[usage](ctx, a.DB.SQL, named("read_usage"), everyone, owner, uuid.Nil) // without the lock, since many may be waiting
@@ -195,7 +194,7 @@ func (a *API) tryReserve(ctx context.Context, owner uuid.UUID, bytes int64) (mad
 	return made, held, nil
 }
 
-// extend reserves at least need more bytes, and a whole step where the budgets have it. It sets refused where they do not.
+// extend reserves a whole step more if the budgets have it, else need bytes. If they do not have that either, it sets refused.
 func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
 	var (
 		more  int64
@@ -225,7 +224,7 @@ func (a *API) extend(ctx context.Context, r *reservation, need int64) error {
 	return nil
 }
 
-// changeReservation runs a statement on one reservation, which must be there.
+// changeReservation runs a statement on one reservation, which must exist.
 func changeReservation(ctx context.Context, tx *db.Tx, s *db.Statement, args ...any) error {
 	result, err := tx.SQL.ExecContext(ctx, s.Text, args...)
 	if err != nil {
@@ -242,8 +241,8 @@ func errReservationLost() error {
 	return fault.New(fault.ServiceUnavailable).Say("The upload was interrupted; send it again.")
 }
 
-// release deletes the bytes of an upload that made no record, and then its reservation. It does nothing if there is no
-// reservation, because the upload has a record then, or, when only expired is set, where the reservation is still renewed.
+// release deletes the bytes of an upload without a record, and then its reservation. It does nothing if there is no reservation,
+// because the upload then has a record, or if onlyExpired is set and the reservation has not expired.
 func (a *API) release(ctx context.Context, id uuid.UUID, onlyExpired bool) error {
 	return a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		var expired bool

@@ -49,7 +49,7 @@ func (w *world) bytesOnDisk(t require.TestingT) (n int64) {
 	return n
 }
 
-// stall begins many uploads at once, writes most of each and leaves them so. It returns those that were let in.
+// stall begins many uploads at once, writes most of each and does not finish them. It returns the admitted ones.
 func (w *world) stall(t *testing.T, by *graphtest.Agent, uploads, announced, sent int) []*attachments.Draft {
 	t.Helper()
 	var (
@@ -125,7 +125,7 @@ func TestStalledUploadsStayWithinTheBudget(t *testing.T) {
 	}
 }
 
-// What a refused upload says about itself comes before the budget: its form's faults, and the answer to a repeat (§1.6).
+// The faults of the form and the answer to a repeat come before the fault of the budget (§1.6).
 func TestBudgetIsLookedAtLast(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, graphtest.WithQuotas(limits.Quotas{StorageBytesPerAgent: 12_000}))
@@ -211,7 +211,7 @@ func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 	}
 	recoverNow()
 	w.keeps(t, 1)                                                    // as long as it is renewed, it stays
-	w.Exec("UPDATE upload_reservations SET expires_at = stoa_now()") // what a process that has died does not renew
+	w.Exec("UPDATE upload_reservations SET expires_at = stoa_now()") // as if its process had died
 	recoverNow()
 	w.keeps(t, 0)
 	require.Zero(t, w.underWay())
@@ -227,7 +227,7 @@ func TestUploadOfADeadProcessIsFreed(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// What an upload reserved while the database was away is given back when it returns.
+// If an upload ends while the database is unavailable, its reservation is released when the database returns.
 func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -241,8 +241,8 @@ func TestReservationIsGivenBackAfterAnOutage(t *testing.T) {
 	require.Eventually(t, func() bool { return w.underWay() == 0 && len(w.stored(t)) == 0 }, slack.TestWait, 20*time.Millisecond)
 }
 
-// Any sequence of uploads that begin, grow, end, break off and die keeps within every budget: what is stored is reserved or
-// recorded, and both together are within the figures.
+// Any sequence of uploads that begin, grow, end, break off and die keeps every budget: stored bytes are reserved or recorded, and
+// both together are within the limits.
 func TestReservationsHold(t *testing.T) {
 	t.Parallel()
 	const bytesOfAll, bytesOfOne, files, records, uploads = 90_000, 60_000, 4, 30, 3

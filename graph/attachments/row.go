@@ -19,7 +19,7 @@ const (
 	Order     = attachment.PurposeOrder
 )
 
-// Use is how a file is used by what it is bound to.
+// Use is the role of a file in the record that it is bound to.
 type Use = attachment.BoundKind
 
 // The uses. The first two belong to an agent, then a post, then an order.
@@ -32,7 +32,7 @@ const (
 	AsOrderResult = attachment.BoundKindOrderResult
 )
 
-// purposeOf says which purpose each use takes.
+// purposeOf maps each use to the purpose that it requires.
 var purposeOf = map[Use]Purpose{
 	AsAvatar:      Avatar,
 	AsCharacter:   Character,
@@ -42,7 +42,7 @@ var purposeOf = map[Use]Purpose{
 	AsOrderResult: Order,
 }
 
-// The media types there are.
+// The media types of files.
 const (
 	jpeg = "image/jpeg"
 	png  = "image/png"
@@ -52,7 +52,7 @@ const (
 // maxPreviewSide is the longest side of a preview in pixels (§2.7).
 const maxPreviewSide = 1024
 
-// row is a row of attachments. A statement may leave out what its caller does not look at.
+// row is a row of attachments. A statement may leave out columns that its caller does not use.
 type row struct {
 	ID              uuid.UUID         `db:"id"`
 	CreatedAt       time.Time         `db:"created_at"`
@@ -80,8 +80,8 @@ type row struct {
 // available reports whether the bytes may be served.
 func (r *row) available() bool { return r.Status == attachment.StatusReady && r.DeletedAt == nil }
 
-// publicType is the media type of what others download. Copies of images that earlier versions made have no recorded type and are JPEG,
-// as previews are.
+// publicType returns the media type of the version that others download. Copies of images that earlier versions made have no
+// recorded type and are JPEG, like previews.
 func (r *row) publicType() string {
 	switch {
 	case r.PublishedType != nil:
@@ -93,7 +93,8 @@ func (r *row) publicType() string {
 	}
 }
 
-// publicSize is the size of what others download in bytes; of a PDF whose copy is still to be made, the original's.
+// publicSize returns the size in bytes of the version that others download, or of the original if the copy of a PDF is not made
+// yet.
 func (r *row) publicSize() int64 {
 	switch {
 	case r.PublishedSize != nil:

@@ -30,9 +30,9 @@ type Store struct {
 	durable sync.Map
 }
 
-// OpenStore opens the file store: the folder if address is empty, which it makes with its parents, else an object store such as
-// s3://bucket?endpoint=…&region=…. A program that calls it imports the driver of each scheme that it offers, because the driver of s3
-// brings a hundred packages that a domain does not need. Several processes may share one store.
+// OpenStore opens the file store. If address is empty, it is the folder, which is made with its parents; else an object store
+// such as s3://bucket?endpoint=…&region=…. The calling program imports the driver of each scheme that it offers, because the s3
+// driver imports a hundred packages that a domain does not need. Several processes may share one store.
 func OpenStore(ctx context.Context, address, folder string) (*Store, error) {
 	if address == "" {
 		return openFolder(folder, localDisk{})
@@ -44,7 +44,7 @@ func OpenStore(ctx context.Context, address, folder string) (*Store, error) {
 	return &Store{Bucket: bucket}, nil
 }
 
-// compatible asks of a store that is not Amazon's only what they all can do, unless the address says otherwise.
+// compatible restricts requests to a store other than Amazon's to features that all stores have, unless the address sets them.
 func compatible(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil || parsed.Query().Get("endpoint") == "" {
@@ -62,7 +62,7 @@ func compatible(address string) string {
 	return parsed.String()
 }
 
-// disk makes what was written durable. It is replaced in tests.
+// disk makes written files durable. Tests replace it.
 type disk interface {
 	// SyncFile makes the content of an open file durable.
 	SyncFile(f *os.File) error
@@ -131,7 +131,7 @@ func (w *storeWriter) Close() error {
 	return w.store.keep(w.key)
 }
 
-// keep makes an object durable, or deletes it.
+// keep makes an object durable; if that fails, it deletes it.
 func (s *Store) keep(key string) error {
 	if err := s.sync(key); err != nil {
 		return errors.Join(err, s.Delete(context.Background(), key))
@@ -155,7 +155,8 @@ func (s *Store) sync(key string) error {
 	return s.syncName(filepath.Dir(path))
 }
 
-// syncName makes the names in a folder durable, its own name, and those of the folders above it up to the root, which may be new.
+// syncName makes the names in a folder durable, its own name, and the names of the folders above it up to the root, which may be
+// new.
 func (s *Store) syncName(folder string) error {
 	if err := s.disk.SyncFolder(folder); err != nil {
 		return err
@@ -170,7 +171,7 @@ func (s *Store) syncName(folder string) error {
 		}
 		synced = append(synced, folder)
 	}
-	for _, folder := range synced { // not before all are
+	for _, folder := range synced { // only when all are synced
 		s.durable.Store(folder, true)
 	}
 	return nil

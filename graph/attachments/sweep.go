@@ -27,8 +27,8 @@ const (
 	orphanBatch = 500
 )
 
-// Remove takes a file away from everyone, inside a transaction of an operator's procedure; Sweep deletes its bytes. not_found if
-// it has none.
+// Remove makes a file unavailable to everyone, inside a transaction of an operator's procedure; Sweep deletes its bytes. It
+// returns not_found if the file has no bytes.
 func Remove(ctx context.Context, tx *db.Tx, id uuid.UUID) error {
 	result, err := tx.SQL.ExecContext(ctx, named("remove_file").Text, id)
 	if err != nil {
@@ -83,7 +83,7 @@ func (a *API) free(ctx context.Context) (int64, error) {
 }
 
 // DeleteOrphans deletes stored objects that belong to no file with bytes, as a crash may leave them, and returns their number. It
-// lists the whole store, so the job that calls it runs seldom.
+// lists the whole store, so its job runs rarely.
 func (a *API) DeleteOrphans(ctx context.Context) (int64, error) {
 	var now time.Time
 	if err := a.DB.SQL.QueryRowContext(ctx, "SELECT stoa_now()").Scan(&now); err != nil {

@@ -116,7 +116,7 @@ func TestFilesOfOrdersEndAfterTheirs(t *testing.T) {
 	}
 }
 
-// A sweep that stops between bytes and budget is finished by the next.
+// If a sweep stops between bytes and budget, the next sweep finishes it.
 func TestSweepGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +132,7 @@ func TestSweepGoesOn(t *testing.T) {
 	require.Equal(t, [3]int64{0, 0, 1}, w.usage(agent.ID))
 }
 
-// Bytes that a crash left without a record are deleted once no upload can be about to make one.
+// Bytes that a crash left without a record are deleted when no upload can still make one.
 func TestOrphansAreDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -21,9 +21,9 @@ import (
 )
 
 const (
-	// pollInterval is how often it looks whether another process has finished it.
+	// pollInterval is the time between two checks whether another process has finished the inspection.
 	pollInterval = 100 * time.Millisecond
-	// unfinishedRetry is when the repeat of an upload that is being inspected may find its result.
+	// unfinishedRetry is the Retry-After of a repeat while the upload is being inspected.
 	unfinishedRetry = 5 * time.Second
 	// maxFileName in characters.
 	maxFileName = bounds.FileName
@@ -60,7 +60,7 @@ func (a *API) UploadAttachment(ctx context.Context, in UploadInput) (*UploadResu
 		return nil, err
 	}
 	defer in.File.write(0)() // the body is there
-	// An upload that is known to be a repeat, or refused, takes nothing more from the store.
+	// An upload that is a repeat or is refused does not use the store any more.
 	bounded, cancel := db.Bounded(ctx, db.RequestTimeout)
 	earlier, _, err := a.checkUpload(bounded, a.DB.SQL, in.File.reservation, f, false)
 	cancel()
@@ -138,9 +138,9 @@ func (in UploadInput) Check() (form, error) {
 	return f, wrong.Fault(fault.InvalidFields)
 }
 
-// checkUpload decides about an upload that has been received: it returns the record of the earlier one that it repeats, a fault,
-// or neither for a new one. If too many uploads wait for their inspection and the agent has none, the youngest one of an agent with
-// several makes room: where the caller holds the lock, it is deleted and displaced is its id.
+// checkUpload decides about a received upload: it returns the record of the earlier upload that it repeats, a fault, or neither
+// for a new one. If too many uploads wait for inspection and the agent has none, the youngest one of an agent with several makes
+// room: if locked is set, it is deleted and displaced is its id.
 func (a *API) checkUpload(
 	ctx context.Context, q db.Querier, r *reservation, f form, locked bool,
 ) (earlier *row, displaced []uuid.UUID, err error) {
@@ -174,7 +174,7 @@ func (a *API) checkUpload(
 	return nil, displaced, nil
 }
 
-// checkRepeat returns why an upload under the same upload_id is not answered with this record.
+// checkRepeat returns the fault of an upload under the same upload_id, or nil if this record is its answer.
 func (r *row) checkRepeat(f form) error {
 	same := bytes.Equal(r.SHA256, f.sha256) && r.FileName == f.fileName && r.Purpose == f.purpose
 	switch {
@@ -189,8 +189,8 @@ func (r *row) checkRepeat(f form) error {
 	}
 }
 
-// record makes the record of an upload in place of its reservation, and asks for its inspection, unless checkUpload says
-// otherwise.
+// record replaces the reservation of an upload by its record and requests its inspection, unless checkUpload returns a fault or
+// an earlier record.
 func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *row, err error) {
 	var displaced []uuid.UUID
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -218,9 +218,9 @@ func (a *API) record(ctx context.Context, held *reservation, f form) (earlier *r
 	return earlier, err
 }
 
-// wait returns the result of an upload's inspection: its card, invalid_file, or service_unavailable if the record has gone, or
-// upload_busy if it made room before its inspection began. upload_busy also where the inspection takes too long, or the process
-// shuts down; it goes on without this request, as it does when ctx ends.
+// wait returns the result of an upload's inspection: its card, invalid_file, service_unavailable if the record is deleted, or
+// upload_busy if it made room before its inspection began. It also returns upload_busy if the inspection takes too long or the
+// process shuts down; the inspection then goes on, as it does if ctx ends.
 func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{}) (*UploadResult, error) {
 	timeout := time.NewTimer(cmp.Or(a.InspectionWait, inspectionWait))
 	defer timeout.Stop()
@@ -258,7 +258,7 @@ func (a *API) wait(ctx context.Context, id uuid.UUID, inspected <-chan struct{})
 	}
 }
 
-// withoutRecord returns why a recorded upload has no record any more.
+// withoutRecord returns the fault of a recorded upload whose record was deleted.
 func (a *API) withoutRecord(ctx context.Context, id uuid.UUID) error {
 	var displaced bool
 	err := a.DB.SQL.QueryRowContext(ctx, named("was_displaced").Text, id).Scan(&displaced)

@@ -35,7 +35,7 @@ type world struct {
 	folder string
 }
 
-// newWorld is a world for what comes before and after an inspection: its inspector looks only at the head of a picture.
+// newWorld makes a world for tests of uploads, not of inspections: its inspector reads only the head of a picture.
 func newWorld(t *testing.T, options ...graphtest.Option) *world {
 	t.Helper()
 	return newWorldWith(t, inspectHead, options...)
@@ -150,7 +150,7 @@ func (w *world) stored(t *testing.T) []string {
 	return names
 }
 
-// keeps waits until so many objects are stored: those of a refused upload are deleted after its answer.
+// keeps waits until that many objects are stored: the objects of a refused upload are deleted after its answer.
 func (w *world) keeps(t *testing.T, objects int) {
 	t.Helper()
 	require.Eventually(t, func() bool { return len(w.stored(t)) == objects }, slack.TestWait, 5*time.Millisecond, "%d objects", objects)
@@ -172,6 +172,6 @@ func (w *world) pending() uuid.UUID { return w.withStatus("pending") }
 
 // withStatus is the id of the one upload of that status.
 func (w *world) withStatus(status string) (id uuid.UUID) {
-	_ = w.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // none is the nil UUID
+	_ = w.DB.SQL.Pool.QueryRow("SELECT id FROM attachments WHERE status = $1", status).Scan(&id) // uuid.Nil if there is none
 	return id
 }
