@@ -9,17 +9,17 @@ import (
 )
 
 // Along is a read that runs in the statement that authenticates its caller: one round trip instead of two. Authenticate puts the
-// rows into viewer.Viewer.Along; a method that does not find them there, as over GraphQL, reads by itself.
+// rows into viewer.Viewer.Along. If they are missing there, as over GraphQL, the method reads by itself.
 type Along struct {
 	text string
 	rows func() AlongRows
 }
 
-// AlongRows takes the rows of one request.
+// AlongRows receives the rows of one request.
 type AlongRows interface {
-	// Columns are where the columns of each row go; one of them at least cannot hold null.
+	// Columns returns the destinations of each row's columns. At least one of them cannot hold null.
 	Columns() []any
-	// Next takes the row that was scanned into them.
+	// Next stores the row that was scanned into the columns.
 	Next()
 }
 
@@ -32,7 +32,7 @@ func NewAlong[T AlongRows](s *db.Statement, rows func() T) *Along {
 	}
 }
 
-// scan returns what scans the rows of a text: those of the read, or the holder alone if the read has none and its columns are null.
+// scan returns a function that scans one row. If the read has no rows, its columns are null and only the holder is scanned.
 func (l *Along) scan(into AlongRows, holder []any) func(*sql.Rows) error {
 	read := into.Columns()
 	columns, ignored := slices.Concat(holder, read), new(isNull)
@@ -55,7 +55,7 @@ func (l *Along) scan(into AlongRows, holder []any) func(*sql.Rows) error {
 	}
 }
 
-// isNull takes a column of any type and keeps only whether it is null.
+// isNull accepts a column of any type and records only whether it is null.
 type isNull bool
 
 func (n *isNull) Scan(value any) error {

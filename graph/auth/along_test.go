@@ -28,7 +28,7 @@ func (n *numbers) Next() { n.all = append(n.all, n.scanned) }
 var series = auth.NewAlong(&db.Statement{Text: "SELECT n, b.id FROM bots b, generate_series(1, b.display_name::integer) n WHERE b.id = $1"},
 	func() *numbers { return new(numbers) })
 
-// An authentication that reads along decides as any other does, and reads the rows of its caller in their order.
+// An authentication with a read returns the same result as one without, and reads the rows of its caller in order.
 func TestAuthenticationReadsAlong(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -71,7 +71,7 @@ func TestAuthenticationReadsAlong(t *testing.T) {
 	}
 }
 
-// A method does not find rows that were read before the caller's activity was noted, or beside a change or an unknown token.
+// Along is empty if the rows were read before the caller's activity was noted, for a change, and for an unknown token.
 func TestNothingIsReadAlong(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

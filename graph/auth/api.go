@@ -1,7 +1,7 @@
-// Package auth turns bearer tokens into callers and looks after tokens: authentication, rotation, revocation, and the end of
-// tokens that connections were opened with (§3.3, §5).
+// Package auth maps bearer tokens to callers and manages tokens: authentication, rotation, revocation, and the end of tokens with
+// which connections were opened (§3.3, §5).
 //
-// A token is shown once and kept only as its SHA-256. Authenticating a request is one statement, which also counts a change.
+// A token is shown once and stored only as its SHA-256. Authenticating a request is one statement, which also counts a change.
 package auth
 
 import (
@@ -32,18 +32,18 @@ const (
 	Suspended     Ending = "suspended"
 )
 
-// Endings are all of them.
+// Endings lists every Ending.
 var Endings = []Ending{TokenReplaced, TokenRevoked, TokenReissued, Restored, Suspended}
 
 // API authenticates callers and replaces and ends tokens. It is safe for concurrent use.
 type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
-	// TokenTTL is how long a new token lives.
+	// TokenTTL is the lifetime of a new token.
 	TokenTTL time.Duration
 	// TokensEnded is called after a commit that ended tokens, so that sockets opened with them close. It must not block.
 	TokensEnded func()
 	// PauseWebhooks pauses the webhooks of an agent in the transaction that ends its tokens or suspends it, with the agent's row
-	// locked: a thief of a token may have made them.
+	// locked: somebody who stole a token may have created them.
 	PauseWebhooks func(ctx context.Context, tx *db.Tx, botID uuid.UUID, why Ending) error
 }

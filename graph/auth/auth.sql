@@ -1,5 +1,5 @@
 -- text: holder
--- The columns of a token t and its agent b. Activity is noted once a minute, so that reading rarely writes.
+-- The columns of a token t and its agent b. Activity is noted at most once a minute, so that reads rarely write.
 t.id AS token_id, b.id AS bot_id, b.suspended_at IS NOT NULL AS suspended, b.last_active_at < stoa_now() - interval '1 minute' AS stale
 
 -- text: live_token
@@ -10,15 +10,15 @@ t.hash = :hash AND t.revoked_at IS NULL AND t.expires_at > stoa_now() AND b.stat
 SELECT :holder FROM tokens t JOIN bots b ON b.id = t.bot_id WHERE :live_token;
 
 -- name: authenticate_change(hash bytea, quota integer)
--- Also counts the request against the limit of changes; those of a suspended agent do not count.
+-- Also counts the request against the limit of changes, unless the agent is suspended.
 SELECT :holder, r.allowed, r.remaining, r.reset_after FROM tokens t JOIN bots b ON b.id = t.bot_id
 CROSS JOIN LATERAL stoa_take('mutations', b.id::text, CASE WHEN b.suspended_at IS NULL THEN :quota ELSE 0 END, interval '1 minute') r
 WHERE :live_token;
 
 -- name: ended_tokens(ids uuid[])
--- Runs twice a second in each process that has sockets, for all of theirs. So each token is looked up by its id, whatever the
--- planner thinks of the array's length, the time is computed once, and agents are looked up among the hidden ones, in a small
--- index, to whom the suspended and deleted ones belong.
+-- Runs twice a second in each process that has sockets, with the tokens of all its sockets. So each token is looked up by its id,
+-- whatever array length the planner expects; the time is computed once; and agents are looked up in the small index of hidden
+-- agents, which includes the suspended and the deleted ones.
 SELECT held.id FROM unnest(:ids::uuid[]) AS held (id) WHERE (
   SELECT true FROM tokens t
   WHERE t.id = held.id AND t.revoked_at IS NULL AND t.expires_at > (SELECT stoa_now()) AND (
@@ -27,14 +27,14 @@ SELECT held.id FROM unnest(:ids::uuid[]) AS held (id) WHERE (
 ) IS NULL;
 
 -- name: select_endings(hash bytea, ids uuid[])
--- What ended tokens, and when: the one with the hash and those with the ids, without those that have not ended.
+-- Why and when tokens ended: the token with this hash and the tokens with these ids. Tokens that have not ended are left out.
 SELECT t.id, CASE WHEN t.revoked_at IS NULL THEN 'expired' ELSE coalesce(t.ended_by, 'token_revoked') END AS why,
   coalesce(t.revoked_at, t.expires_at) AS at
 FROM tokens t
 WHERE (t.hash = :hash OR t.id = ANY (:ids)) AND (t.revoked_at IS NOT NULL OR t.expires_at <= stoa_now());
 
 -- name: select_suspension(agent uuid)
--- The newest text of an operator about the agent itself since its suspension.
+-- The newest notice from an operator about the agent itself since its suspension.
 SELECT n.text FROM notices n JOIN bots b ON b.id = n.bot_id
 WHERE n.bot_id = :agent AND n.about_type = 'bot' AND n.created_at >= b.suspended_at ORDER BY n.created_at DESC, n.id DESC LIMIT 1;
 
@@ -42,7 +42,7 @@ WHERE n.bot_id = :agent AND n.about_type = 'bot' AND n.created_at >= b.suspended
 UPDATE bots SET last_active_at = stoa_now() WHERE id = ANY (:ids) AND last_active_at < stoa_now() - interval '1 minute';
 
 -- name: delete_ended_tokens(retention_seconds double precision, batch bigint)
--- A revoked token is kept until it would have expired: from then on it gets the same answer as an unknown one.
+-- A revoked token is kept until the retention after its expiry has passed. After that, it gets the same answer as an unknown one.
 DELETE FROM tokens WHERE id = ANY (ARRAY(
   SELECT id FROM tokens WHERE expires_at < stoa_now() - make_interval(secs => :retention_seconds) LIMIT :batch FOR UPDATE SKIP LOCKED));
 

@@ -13,15 +13,15 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// Authenticate turns a bearer token into the calling agent (§5). Faults: unauthorized for a token that is missing, malformed,
-// unknown, expired, revoked or a deleted agent's (for a token that was once valid the message says what ended it and when);
-// forbidden for a suspended agent, with an operator's text to it; write_limited for a change over the limit of changes a minute, which
-// all tokens of an agent share. It notes the agent's activity.
+// Authenticate returns the agent of a bearer token (§5). Faults: unauthorized if the token is missing, malformed, unknown,
+// expired, revoked, or of a deleted agent (if it was once valid, the message tells why and when it ended); forbidden for a
+// suspended agent, with an operator's text to it; write_limited for a change over the limit of changes a minute, which all tokens
+// of an agent share. It notes the agent's activity.
 func (a *API) Authenticate(ctx context.Context, token string, mutating bool) (viewer.Viewer, error) {
 	return a.AuthenticateAlong(ctx, token, mutating, nil)
 }
 
-// AuthenticateAlong is Authenticate with a read in the same statement, unless along is nil. A change has none.
+// AuthenticateAlong is Authenticate with a read in the same statement, unless along is nil. For a change, along is ignored.
 func (a *API) AuthenticateAlong(ctx context.Context, token string, mutating bool, along *Along) (viewer.Viewer, error) {
 	if !WellFormed(token) {
 		return viewer.Viewer{}, fault.New(fault.Unauthorized)
@@ -47,12 +47,12 @@ func (a *API) AuthenticateAlong(ctx context.Context, token string, mutating bool
 		if err := a.NoteActivity(ctx, []uuid.UUID{found.BotID}); err != nil {
 			return viewer.Viewer{}, err
 		}
-		found.Along = nil // it was read before
+		found.Along = nil // it was read before the activity was noted
 	}
 	return found.Viewer, nil
 }
 
-// suspension is forbidden, with the text that an operator wrote to the suspended agent.
+// suspension returns forbidden, with the text that an operator wrote to the suspended agent.
 func (a *API) suspension(ctx context.Context, botID uuid.UUID) error {
 	said, err := db.Column[string](ctx, a.DB.SQL, named("select_suspension"), botID)
 	if err != nil {
@@ -65,15 +65,14 @@ func (a *API) suspension(ctx context.Context, botID uuid.UUID) error {
 type holder struct {
 	viewer.Viewer
 
-	// stale: its activity has to be noted again.
+	// stale reports that its activity must be noted again.
 	suspended, stale bool
 	taken            limits.Taken
-	// resetSeconds is the time until the limit is full again.
+	// resetSeconds is the time until the whole quota is available again.
 	resetSeconds float64
 }
 
-// lookUp reads the agent of a token, and counts its change if it makes one, or reads along. The holder's Kind is set only if there is
-// one.
+// lookUp reads the agent of a token. It counts a change, or else runs the read of along. Kind is set only if the agent exists.
 func (a *API) lookUp(ctx context.Context, token string, mutating bool, along *Along) (*holder, error) {
 	h := &holder{taken: limits.Taken{Limit: limits.Mutations, Quota: a.Quotas.MutationsPerMinute, Allowed: true}}
 	statement, args := named("authenticate"), []any{HashToken(token)}
@@ -94,7 +93,7 @@ func (a *API) lookUp(ctx context.Context, token string, mutating bool, along *Al
 	}, statement, args...)
 }
 
-// NoteActivity keeps agents from ageing that send requests or hold an open socket (§3.4). It writes once a minute for an agent.
+// NoteActivity notes that agents send requests or hold an open socket (§3.4). It writes at most once a minute for each agent.
 func (a *API) NoteActivity(ctx context.Context, botIDs []uuid.UUID) error {
 	_, err := a.DB.SQL.ExecContext(ctx, named("note_activity").Text, db.IDs(botIDs))
 	return err

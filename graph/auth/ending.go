@@ -10,10 +10,10 @@ import (
 	"stoa/graph/platform/fault"
 )
 
-// expired is the ending of a token that was not ended before its time.
+// expired is the ending of a token that reached its expiry.
 const expired Ending = "expired"
 
-// endingTexts say what ended a token.
+// endingTexts holds the predicate of the message for each ending.
 var endingTexts = map[Ending]string{
 	TokenReplaced: "was replaced",
 	TokenRevoked:  "was revoked",
@@ -34,8 +34,8 @@ func (e *ended) text() string {
 	return "This token " + endingTexts[e.Why] + " at " + e.At.UTC().Format(time.RFC3339) + "."
 }
 
-// EndingTexts returns for each token that has ended a sentence that says what ended it and when. A token of a suspended or deleted
-// agent has not ended. It checks no caller.
+// EndingTexts returns, for each token that has ended, a sentence with the reason and the time. A token does not end because its
+// agent is suspended or deleted. It checks no caller.
 func (a *API) EndingTexts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]string, error) {
 	found, err := db.All[ended](ctx, a.DB.SQL, named("select_endings"), nil, db.IDs(ids))
 	texts := make(map[uuid.UUID]string, len(found))
@@ -45,8 +45,8 @@ func (a *API) EndingTexts(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]s
 	return texts, err
 }
 
-// refusal is unauthorized for a token that does not work, named by its hash or its id. It says what ended the token, if that is
-// known.
+// refusal returns unauthorized for a token that does not work, named by its hash or its id. If the token has ended, the message
+// tells why and when.
 func (*API) refusal(ctx context.Context, on db.Querier, hash []byte, id uuid.UUID) error {
 	found, err := db.All[ended](ctx, on, named("select_endings"), hash, db.IDs([]uuid.UUID{id}))
 	if err != nil {
@@ -59,8 +59,8 @@ func (*API) refusal(ctx context.Context, on db.Querier, hash []byte, id uuid.UUI
 	return refused.Say(found[0].text())
 }
 
-// EndedTokens returns those of the tokens that no longer authenticate anyone: rotated, revoked, expired, or their agent suspended
-// or deleted. The connections that were opened with them must close. It checks no caller.
+// EndedTokens returns the tokens that no longer authenticate: they are rotated, revoked or expired, or their agent is suspended
+// or deleted. Connections that were opened with them must close. It checks no caller.
 func (a *API) EndedTokens(ctx context.Context, ids []uuid.UUID) ([]uuid.UUID, error) {
 	return db.Column[uuid.UUID](ctx, a.DB.SQL, named("ended_tokens"), db.IDs(ids))
 }

@@ -60,7 +60,7 @@ func TestUnauthorizedSaysWhatEndedTheToken(t *testing.T) {
 	}
 }
 
-// Nothing is known of a token that never was, and nothing is said of one whose agent was deleted.
+// The message tells nothing about a token that never existed or whose agent was deleted.
 func TestUnauthorizedSaysNothingOfOtherTokens(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

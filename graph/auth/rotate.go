@@ -24,8 +24,8 @@ type Revocation struct {
 	Revoked bool `json:"revoked"`
 }
 
-// RotateToken replaces the presented token: the old one stops working as the new one begins (§3.3), and the agent's webhooks are
-// paused. Only an agent may call it. Of two rotations of one token at once, one gets unauthorized.
+// RotateToken replaces the presented token: the old one stops working when the new one starts (§3.3), and the agent's webhooks
+// are paused. Only an agent may call it. If two requests rotate one token at once, one gets unauthorized.
 func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 	return endPresented(ctx, a, TokenReplaced, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) (*TokenGrant, error) {
 		if err := a.PauseWebhooks(ctx, tx, v.BotID, TokenReplaced); err != nil {
@@ -35,8 +35,8 @@ func (a *API) RotateToken(ctx context.Context) (*TokenGrant, error) {
 	})
 }
 
-// RevokeToken ends the presented token and no other (§3.3); after the last one the agent's webhooks are paused. Only an agent may
-// call it; nothing brings the token back.
+// RevokeToken ends only the presented token (§3.3). If it was the agent's last live token, its webhooks are paused. Only an agent
+// may call it. A revoked token cannot be restored.
 func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
 	return endPresented(ctx, a, TokenRevoked, func(ctx context.Context, tx *db.Tx, v viewer.Viewer) (*Revocation, error) {
 		others, err := db.Column[bool](ctx, tx.SQL, named("holds_tokens"), v.BotID)
@@ -47,8 +47,8 @@ func (a *API) RevokeToken(ctx context.Context) (*Revocation, error) {
 	})
 }
 
-// endPresented ends the presented token, as why says, then runs then in the same transaction. The agent's row is locked first, as in
-// Reissue, so of the last two tokens one is ended after the other.
+// endPresented ends the presented token for the reason why and calls then in the same transaction. It locks the agent's row
+// first, as Reissue does, so the last two tokens end one after the other.
 func endPresented[T any](
 	ctx context.Context, a *API, why Ending, then func(context.Context, *db.Tx, viewer.Viewer) (*T, error),
 ) (*T, error) {
@@ -72,7 +72,7 @@ func endPresented[T any](
 	})
 }
 
-// end ends the tokens that have not been ended, and returns how many there were.
+// end revokes the selected tokens that are not revoked, and returns their number.
 func end(ctx context.Context, tx *db.Tx, why Ending, which predicate.Token) (int, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
@@ -81,8 +81,8 @@ func end(ctx context.Context, tx *db.Tx, why Ending, which predicate.Token) (int
 	return tx.Ent.Token.Update().Where(which, enttoken.RevokedAtIsNil()).SetRevokedAt(now).SetEndedBy(string(why)).Save(ctx)
 }
 
-// Reissue ends every token of an agent that is not deleted, pauses its webhooks and makes this token valid, inside the transaction of
-// an operator's procedure or of a restore, as why says. It returns not_found.
+// Reissue ends every token of an agent for the reason why, pauses its webhooks and makes this token valid. It runs in the
+// transaction of an operator's procedure or of a restore. It returns not_found if the agent is unknown or deleted.
 func (a *API) Reissue(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string, why Ending) (*TokenGrant, error) {
 	if _, err := tx.Ent.Bot.Query().Where(bot.ID(botID), bot.StateNEQ(bot.StateDeleted)).ForUpdate(db.ForNoKeyUpdate).Only(ctx); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (a *API) GrantArgs(token string) []any {
 	return []any{uuid.Must(uuid.NewV7()), HashToken(token), a.TokenTTL.Seconds()}
 }
 
-// grant makes a token of an agent valid, by the function that stoa_register calls too.
+// grant makes a token of an agent valid, with the database function that stoa_register uses.
 func (a *API) grant(ctx context.Context, tx *db.Tx, botID uuid.UUID, token string) (*TokenGrant, error) {
 	granted := &TokenGrant{Token: token}
 	err := tx.SQL.QueryRowContext(ctx, named("grant_token").Text, append([]any{botID}, a.GrantArgs(granted.Token)...)...).Scan(&granted.TokenExpiresAt)

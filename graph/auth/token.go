@@ -20,13 +20,13 @@ const (
 	randomCeiling = 248 // the largest multiple of 62 that fits a byte: bytes above it would favour some digits
 )
 
-// NewToken makes a bearer secret.
+// NewToken makes a random bearer token.
 func NewToken() string {
 	return newToken(func(random []byte) { rand.Read(random) }) // it ends the program when the system has no randomness
 }
 
-// DeriveToken makes the bearer secret that belongs to another secret, so that a caller that proves to know that one can get the
-// token again, although it is not stored (HKDF, RFC 5869). info says what the token is for.
+// DeriveToken derives a bearer token from another secret (HKDF, RFC 5869). So a caller that proves that it knows the secret can
+// get the token again, although no token is stored. info names the purpose of the token.
 func DeriveToken(installationKey []byte, secret, info string) string {
 	round := 0
 	return newToken(func(random []byte) {
@@ -39,7 +39,7 @@ func DeriveToken(installationKey []byte, secret, info string) string {
 	})
 }
 
-// newToken makes a token of random bytes.
+// newToken makes a token from the random bytes that read fills in.
 func newToken(read func(random []byte)) string {
 	var b strings.Builder
 	b.Grow(tokenLength)
@@ -57,7 +57,7 @@ func newToken(read func(random []byte)) string {
 	return b.String()
 }
 
-// WellFormed reports whether s can be a token at all.
+// WellFormed reports whether s has the form and the checksum of a token.
 func WellFormed(s string) bool {
 	body := tokenLength - checkLength
 	return len(s) == tokenLength && strings.HasPrefix(s, tokenPrefix) && tokenCheck(s[:body]) == s[body:]
@@ -73,7 +73,7 @@ func tokenCheck(body string) string {
 	return string(digits)
 }
 
-// HashToken is the only form in which a token is kept.
+// HashToken returns the SHA-256 of a token, the only form in which it is stored.
 func HashToken(s string) []byte {
 	sum := sha256.Sum256([]byte(s))
 	return sum[:]
