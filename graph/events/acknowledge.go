@@ -19,11 +19,11 @@ type AcknowledgeInput struct {
 	EventIDs []string `json:"event_ids"`
 }
 
-// Acknowledgement holds the result for each id, in the order in which they were sent, each once.
+// Acknowledgement holds the result for each id once, in the order of the request.
 type Acknowledgement struct {
-	// Acked are acknowledged, now or before.
+	// Acked holds the ids that are acknowledged, now or before.
 	Acked []uuid.UUID `json:"acked"`
-	// Unknown are of no event of the caller.
+	// Unknown holds the ids that belong to no event of the caller.
 	Unknown []uuid.UUID `json:"unknown"`
 }
 
@@ -45,8 +45,8 @@ func (in AcknowledgeInput) check() ([]uuid.UUID, error) {
 	return ids, nil
 }
 
-// AcknowledgeEvents acknowledges events of the caller (§4.10). An acknowledgement serves all connections of the agent. Only an
-// agent may call it; it may be repeated. Its fault is invalid_input.
+// AcknowledgeEvents acknowledges events of the caller (§4.10). An acknowledgement holds for all connections of the agent. Only an
+// agent may call it; it may be repeated. Fault: invalid_input.
 func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Acknowledgement, error) {
 	v, ids, err := viewer.Checked(ctx, in.check)
 	if err != nil {
@@ -67,9 +67,9 @@ func (a *API) AcknowledgeEvents(ctx context.Context, in AcknowledgeInput) (*Ackn
 	return result, nil
 }
 
-// Acknowledge deletes events that their recipient has stored durably, and notifies the recipient's connections. Once it has returned,
-// no connection that opens is sent them again. An event that is gone already, or is another recipient's, changes nothing. It returns the
-// events that it deleted.
+// Acknowledge deletes events that their recipient has stored durably, and notifies the recipient's connections. After it has
+// returned, no new connection receives them again. It ignores events that are already deleted or belong to another recipient, and
+// returns the events that it deleted.
 func (a *API) Acknowledge(ctx context.Context, recipient uuid.UUID, ids []uuid.UUID) (deleted []uuid.UUID, err error) {
 	deleted, err = db.Column[uuid.UUID](ctx, a.DB.SQL, named("acknowledge_events"), recipient, db.IDs(ids))
 	if err == nil && len(deleted) > 0 {
@@ -78,8 +78,8 @@ func (a *API) Acknowledge(ctx context.Context, recipient uuid.UUID, ids []uuid.U
 	return deleted, err
 }
 
-// AcknowledgeDelivered acknowledges an event that its recipient has taken other than on a connection, in the transaction that
-// stores the delivery, and notifies the recipient's connections after the commit. One that is gone already changes nothing.
+// AcknowledgeDelivered acknowledges an event that was delivered by other means than a connection, in the transaction that stores
+// the delivery. It notifies the recipient's connections after the commit, and ignores an event that is already deleted.
 func (a *API) AcknowledgeDelivered(ctx context.Context, tx *db.Tx, recipient, id uuid.UUID) error {
 	deleted, err := db.Column[uuid.UUID](ctx, tx.SQL, named("acknowledge_events"), recipient, db.IDs([]uuid.UUID{id}))
 	if err == nil && len(deleted) > 0 {

@@ -52,9 +52,8 @@ func optional(id *uuid.UUID) *string {
 	return &s
 }
 
-// WakeWaiting wakes every connected agent that was sent an event in the last minute and has not acknowledged it, and returns how
-// many agents that were. A job calls it every second: it makes up for wake-ups that were lost because a process died between its
-// commit and its notice.
+// WakeWaiting wakes every connected agent that was sent an event in the last minute and has not acknowledged it, and returns the
+// number of these agents. A job calls it every second, because a wake-up is lost if a process dies between commit and notice.
 func (a *API) WakeWaiting(ctx context.Context) (int, error) {
 	recipients, err := db.Column[uuid.UUID](ctx, a.DB.SQL, named("select_waiting"))
 	if err == nil && len(recipients) > 0 {

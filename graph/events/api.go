@@ -6,11 +6,11 @@
 // order of the sequence and always under the same event id; an event whose transaction commits late is sent when it becomes
 // visible (Horizon). An event of a message carries the message's record as it is at delivery.
 //
-// An acknowledged event is gone. The id itself proves that it belonged to an event of the agent (package eventid).
+// An acknowledged event is deleted. Its id alone proves that it belonged to an event of the agent (package eventid).
 //
-// PollEvents, StreamEvents and AcknowledgeEvents are for agents. No other method checks its caller: domains, the event channel and
-// jobs call them. The leases of connections are kept by functions in the database (migrate/functions/sockets.sql), which count and
-// insert under one lock.
+// PollEvents, StreamEvents and AcknowledgeEvents are for agents. No other method checks its caller: domains, the event channel
+// and jobs call them. Functions in the database (migrate/functions/sockets.sql) count and insert the leases of connections under
+// one lock.
 package events
 
 import (
@@ -33,8 +33,8 @@ const Retention = bounds.MessageRetention
 // API holds the operations of this domain. It is safe for concurrent use.
 type API struct {
 	DB *db.DB
-	// Wake is called with the recipients of events that have been committed, Withdrawn with the recipients of events that have
-	// been deleted without an acknowledgement, which makes room on their connections. Neither may block.
+	// Wake is called with the recipients of committed events. Withdrawn is called with the recipients of events that were deleted
+	// without an acknowledgement, because that makes room on their connections. Neither may block.
 	Wake      func(recipients []uuid.UUID)
 	Withdrawn func(recipients []uuid.UUID)
 	// Acknowledged is called with events that their recipient has acknowledged. It may not block.

@@ -1,6 +1,6 @@
 -- name: insert_events(ids uuid[], recipients uuid[], kinds text[], payloads bytea[], contacts uuid[], messages uuid[])
--- Draws sequences in the order of the arrays. The condition is always true and evaluated first: it gives the transaction its
--- number before a sequence is drawn, on which reading up to the horizon relies.
+-- Draws sequences in the order of the arrays. The condition is always true and evaluated first: it assigns the transaction number
+-- before a sequence is drawn. Reads up to the horizon rely on this order.
 INSERT INTO events (id, recipient_id, kind, payload, contact_id, message_id, created_at)
 SELECT id, recipient_id, kind, payload, contact_id, message_id, stoa_now()
 FROM unnest(:ids::uuid[], :recipients::uuid[], :kinds::text[], :payloads::bytea[], :contacts::uuid[], :messages::uuid[]) WITH ORDINALITY
@@ -9,13 +9,13 @@ WHERE pg_current_xact_id() IS NOT NULL
 ORDER BY position;
 
 -- name: fetch_events(recipient uuid, left_out text[], after bigint, known bigint, size bigint, skip_own boolean, own_kind text)
--- A batch of a recipient's events from the index on recipient and sequence, and the message of each event that has one by its key;
--- LIMIT 1 keeps the planner from any other plan. The rows that are read depend on the size of the batch and not on how many events
--- are in flight. Events of the kinds `left_out` do not come, those up to `known` without kind, payload and message. The message's columns are null, or the default of
--- coalesce, unless a message can be delivered: it has not expired and its contact is accepted (§6).
+-- Reads a batch of a recipient's events from the index on recipient and sequence, and their messages by key; LIMIT 1 enforces
+-- this plan. The number of rows read depends on the size of the batch and not on how many events are in flight. Events of the
+-- kinds `left_out` are not returned; events up to `known` are returned without kind, payload and message. The message's columns
+-- are null, or the default of coalesce, unless the message can be delivered: it has not expired and its contact is accepted (§6).
 --
--- `own` is the rule for own acts: events of `own_kind` whose actor is their recipient. It looks at payloads only if the cursor
--- skips own acts.
+-- `own` marks own acts: events of `own_kind` whose actor is their recipient. Payloads are parsed only if the cursor skips own
+-- acts.
 SELECT e.id, e.sequence, e.kind, e.payload, e.created_at, e.message_id IS NOT NULL AS has_message, e.own,
   m.id AS "message.id", m.contact_id AS "message.contact_id", m.client_message_id AS "message.client_message_id",
   m.sender_id AS "message.sender_id", m.recipient_id AS "message.recipient_id", m.nonce AS "message.nonce",
@@ -48,15 +48,15 @@ DELETE FROM events WHERE id = ANY (:ids);
 DELETE FROM events WHERE recipient_id = :recipient AND id = ANY (:ids) RETURNING id;
 
 -- name: select_waiting()
--- The connected agents whose newest event is less than a minute old. An agent whose events are older has been woken for them
--- sixty times; one that acknowledges nothing costs one look-up in the index.
+-- The connected agents whose newest event is less than a minute old. An agent with older events was already woken sixty times for
+-- them. An agent that acknowledges nothing costs one look-up in the index.
 SELECT DISTINCT l.bot_id FROM socket_leases l JOIN socket_live_processes p USING (process)
 CROSS JOIN LATERAL (SELECT e.created_at FROM events e WHERE e.recipient_id = l.bot_id ORDER BY e.sequence DESC LIMIT 1) newest
 WHERE newest.created_at > stoa_now() - interval '1 minute';
 
 -- name: delete_stale(after uuid, retention_seconds double precision)
--- Examines the next 2000 events by id and deletes those past their retention, and announcements of messages that have expired or
--- whose contact is not accepted any more. Each message is looked up by its key; for NOT EXISTS the planner would read all of them.
+-- Examines the next 2000 events by id. It deletes events past their retention, and announcements of messages that have expired or
+-- whose contact is no longer accepted. Each message is looked up by its key; with NOT EXISTS the planner would read all messages.
 WITH examined AS (
   SELECT id, created_at, message_id FROM events WHERE id > :after ORDER BY id LIMIT 2000
 ), gone AS (
@@ -71,18 +71,18 @@ SELECT (SELECT id FROM examined ORDER BY id DESC LIMIT 1) AS last_id, (SELECT co
   (SELECT count(*) FROM gone) AS deleted;
 
 -- name: select_drawn()
--- The last sequence that was drawn, and the oldest transaction that has not ended.
+-- The last drawn sequence, and the oldest running transaction.
 SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS drawn, pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest
 FROM event_sequence;
 
 -- name: select_mark()
--- Gives out a transaction number: every transaction that has one already has a smaller one.
+-- Draws a transaction number. All numbers drawn before it are smaller.
 SELECT pg_current_xact_id()::text::bigint;
 
 -- name: select_metrics(latest_kinds text[])
--- Counts up to 100,000 events and finds the oldest ones in the indexes. The oldest of all is the first by its id, which begins with
--- the time. A connected agent's oldest event is its first in the sequence; one of the latest kinds does not count, because its
--- connection may speak an earlier version, which leaves it out.
+-- Counts up to 100,000 events and finds the oldest ones in the indexes. The oldest of all is the first by its id, which begins
+-- with the time. A connected agent's oldest event is its first in the sequence. Events of the latest kinds do not count, because
+-- a connection with an earlier version does not receive them.
 SELECT (SELECT count(*) FROM (SELECT FROM events LIMIT 100000) e) AS depth,
   coalesce(extract(epoch FROM stoa_now() - (SELECT e.created_at FROM events e ORDER BY e.id LIMIT 1)), 0)::float8 AS oldest_seconds,
   coalesce(extract(epoch FROM stoa_now() - (

@@ -38,8 +38,8 @@ func TestStaleEventsAreDeleted(t *testing.T) {
 	require.Zero(t, w.Count("SELECT count(*) FROM events"))
 }
 
-// A batch of the cleanup reads its own events, and of other tables only what these are about; the oldest event is found without
-// reading all.
+// A batch of the cleanup reads only its own events and their rows in other tables. The oldest event is found without reading all
+// events.
 func TestRowsReadForStaleEventsDoNotGrowWithEvents(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

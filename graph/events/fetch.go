@@ -15,11 +15,11 @@ import (
 // Cursor says which of one recipient's unacknowledged events a connection reads next.
 type Cursor struct {
 	Recipient uuid.UUID
-	// Version of the channel; kinds that came with a later one are left out.
+	// Version of the channel; kinds of later versions are left out.
 	Version int
-	// After is the sequence behind which the batch begins; 0 begins at the oldest event.
+	// After is the sequence after which the batch begins; 0 begins at the oldest event.
 	After int64
-	// Known is the sequence up to which the connection has read before. Events up to it come without their frames, and their
+	// Known is the sequence up to which the connection has already read. Events up to it are returned without frames, and their
 	// messages are not read.
 	Known int64
 	// Size is how many events the batch holds at most.
@@ -34,7 +34,7 @@ type Queued struct {
 	Sequence  int64
 	Kind      Kind
 	CreatedAt time.Time
-	// payload is the one that was stored. message is the record that belongs to it; nil for none.
+	// payload is the stored payload. message is the record of its message; nil if it has none.
 	payload, message []byte
 }
 
@@ -48,10 +48,10 @@ func (q *Queued) AppendPayload(b []byte) []byte {
 	return append(append(b, q.message...), '}')
 }
 
-// Size is about as many bytes as the event has on the wire, and not less than its payload.
+// Size returns about the number of bytes of the event on the wire, and never less than its payload.
 func (q *Queued) Size() int { return len(q.payload) + len(q.message) + 128 }
 
-// Frame is the event as it goes over a socket (§6).
+// Frame returns the event as it is sent on a socket (§6).
 func (q *Queued) Frame() []byte {
 	b := make([]byte, 0, q.Size())
 	b = append(b, `{"type":"event","event_id":"`...)
@@ -66,7 +66,7 @@ func (q *Queued) Frame() []byte {
 type Batch struct {
 	// Events in the order of delivery.
 	Events []Queued
-	// More reports that there may be events behind the batch.
+	// More reports that there may be events after the batch.
 	More bool
 	// Last is the largest sequence that was read; 0 if nothing was found.
 	Last int64
@@ -82,15 +82,15 @@ type row struct {
 	// CreatedAt is when the event was caused.
 	CreatedAt  time.Time `db:"created_at"`
 	HasMessage bool      `db:"has_message"`
-	// Own reports that the recipient did it itself, and that the cursor skips own acts.
+	// Own reports that the recipient caused the event itself and that the cursor skips own acts.
 	Own bool `db:"own"`
-	// Message has no id if the event has none, or one that may not be delivered any more.
+	// Message has no id if the event has no message, or its message may no longer be delivered.
 	Message messages.Card `db:"message"`
 }
 
-// Fetch reads the batch of a cursor. An event whose message has expired or whose contact is no longer accepted is deleted instead of
-// being returned, because neither can be undone. An own act that the cursor skips is acknowledged instead, for all connections of the
-// agent.
+// Fetch reads the batch of a cursor. An event whose message has expired or whose contact is no longer accepted is deleted instead
+// of being returned, because neither can be undone. An own act that the cursor skips is acknowledged instead, for all connections
+// of the agent.
 func (a *API) Fetch(ctx context.Context, c Cursor) (batch Batch, err error) {
 	rows, err := db.All[row](ctx, a.DB.SQL, named("fetch_events"), c.Recipient, pq.Array(kindsBehind(c.Version)), c.After, c.Known,
 		c.Size, c.SkipOwn, string(ownKind))

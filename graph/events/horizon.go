@@ -6,13 +6,13 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Horizon says up to which sequence reading is safe. Sequences are drawn before their transactions commit, so an event may become
-// visible after one with a larger sequence. Every transaction that drew a sequence up to Settled has ended: a statement that
-// begins now sees each of these events, or it will never be seen.
+// Horizon holds the sequence up to which reading is safe. Sequences are drawn before their transactions commit, so an event may
+// become visible after an event with a larger sequence. Every transaction that drew a sequence up to Settled has ended: a
+// statement that begins now sees every event up to Settled that will ever be visible.
 //
-// This rests on three facts: the sequence has no cache, so that its last value bounds what any session has drawn; a transaction
-// has its number before it draws, since it writes the event's cause first (Add makes sure of it); and a snapshot's xmin is larger
-// than the number of a transaction only when that one has ended.
+// This rests on three facts: the sequence has no cache, so no session has drawn more than its last value; a transaction has its
+// number before it draws, since it writes the event's cause first (Add makes sure of it); and a snapshot's xmin is larger than a
+// transaction's number only if the transaction has ended.
 type Horizon struct {
 	Settled int64
 	// drawn was the last sequence when the transaction number mark was given out; 0 if no mark is awaited.
@@ -26,8 +26,8 @@ type drawn struct {
 	Oldest int64 `db:"oldest"`
 }
 
-// Advance returns the present horizon. Called once a second it lags behind by about as much, or by the longest transaction that
-// writes. While no events are written it costs one short statement and no transaction number.
+// Advance returns the current horizon. If it is called once a second, the horizon lags by about a second, or by the longest
+// writing transaction. While no events are written, a call costs one short statement and no transaction number.
 func (a *API) Advance(ctx context.Context, h Horizon) (Horizon, error) {
 	now, err := db.One[drawn](ctx, a.DB.SQL, named("select_drawn"))
 	if err != nil {

@@ -51,8 +51,8 @@ func (h *writer) end(t testing.TB, commit bool) {
 	}
 }
 
-// A reader that begins each pass where the horizon was at its last pass sees every event that is ever committed, in whatever
-// order transactions draw their sequences and end.
+// A reader that starts each pass at the horizon of its last pass sees every committed event, whatever the order in which
+// transactions draw sequences and end.
 func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -116,7 +116,7 @@ func TestNothingIsLostBehindTheHorizon(t *testing.T) {
 		}
 		read(rt)
 		require.Len(rt, seen, committed)
-		// With no transaction open the horizon catches up, and what lies behind it is not read again.
+		// If no transaction is open, the horizon catches up, and events before it are not read again.
 		last := w.Count("SELECT coalesce(max(sequence), 0) FROM events")
 		require.Eventually(t, func() bool { advance(rt); return horizon.Settled >= last }, slack.TestWait, soon)
 		read(rt)

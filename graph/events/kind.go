@@ -44,19 +44,19 @@ const (
 // WindowSize is how many unacknowledged events may be in flight on one connection (§6).
 const WindowSize = 256
 
-// firstKinds are those of the first version.
+// firstKinds are the kinds of the first version.
 var firstKinds = []string{
 	string(ContactRequested), string(ContactAccepted), string(ContactBlocked), string(MessageCreated), string(OrderChanged),
 }
 
-// latestKinds came with the latest version; connections of an earlier one do not get them.
+// latestKinds are the kinds that the latest version added. Connections of an earlier version do not receive them.
 var latestKinds = []string{
 	string(ProfileRecommendations), string(OrderRated), string(OrderDraft), string(OrderDraftReply), string(OrderReceipt),
 	string(TaskPosted), string(TaskResponded), string(TaskSelected), string(TaskDeclined),
 	string(FeedbackAnswered), string(ExportReady), string(OperatorNotice),
 }
 
-// kindsBehind returns the kinds that came after a version of the channel.
+// kindsBehind returns the kinds that were added after a version of the channel.
 func kindsBehind(version int) []string {
 	if version >= LatestVersion {
 		return []string{}
@@ -71,16 +71,16 @@ const ownKind = OrderChanged
 // CanBeOwn reports whether an agent may get an event of a kind that it caused itself.
 func CanBeOwn(kind Kind) bool { return kind == ownKind }
 
-// Kinds returns the names of all kinds, also those of the latest version.
+// Kinds returns the names of all kinds of all versions.
 func Kinds() []string { return slices.Concat(firstKinds, latestKinds) }
 
-// ContactPayload is the payload of contact events. BotID is who acted; FriendshipStatus is the receiver's view.
+// ContactPayload is the payload of contact events. BotID is the agent that acted; FriendshipStatus is the receiver's view.
 type ContactPayload struct {
 	ContactID        uuid.UUID `json:"contact_id"`
 	BotID            uuid.UUID `json:"bot_id"`
 	FriendshipStatus string    `json:"friendship_status"`
-	// Resembles are the handles of the receiver's friends that the requester's names look like, 3 at most. Only contact.requested has it, from
-	// version 2 on; nil in events that were stored before it existed.
+	// Resembles holds the handles of at most 3 friends of the receiver whose names look like the requester's names. Only
+	// contact.requested has it, since version 2; it is nil in events that were stored before it existed.
 	Resembles []string `json:"resembles,omitzero"`
 }
 

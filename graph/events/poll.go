@@ -21,7 +21,7 @@ type PollInput struct {
 	Limit page.Param `query:"limit" json:"-"`
 	// Version of the channel, 1 unless sent.
 	Version page.Param `query:"version" json:"-"`
-	// Own says whether the poll returns what the caller did itself, true unless sent; otherwise that is acknowledged.
+	// Own is true by default. If it is false, the caller's own acts are acknowledged instead of returned.
 	Own page.Param `query:"own" json:"-"`
 }
 
@@ -32,7 +32,7 @@ var (
 	versionRange = page.Range{Absent: FirstVersion, Least: FirstVersion, Most: LatestVersion}
 )
 
-// check returns how long to wait, and for which events; the agent is missing.
+// check returns how long to wait and for which events. It does not set the agent.
 func (in PollInput) check() (w Wait, err error) {
 	seconds, err := page.Integer(fault.InvalidInput, "wait", in.Wait, waitRange)
 	if err != nil {
@@ -55,14 +55,14 @@ type Card struct {
 	CreatedAt time.Time      `json:"created_at"`
 }
 
-// Page are the oldest unacknowledged events.
+// Page holds the oldest unacknowledged events.
 type Page struct {
 	Events []*Card `json:"events"`
-	// More reports that there are others behind them.
+	// More reports that there are more events after them.
 	More bool `json:"more"`
-	// OtherListeners counts the connections of the agent to the event channel when it asked: what they acknowledge does not come here.
+	// OtherListeners counts the agent's open connections to the event channel. Polls do not return events that these acknowledge.
 	OtherListeners int `json:"-"`
-	// Wait says what a transport has to wait for before it answers; nil means that it answers at once.
+	// Wait is the wait before the transport answers; nil if it answers at once.
 	Wait *Wait `json:"-"`
 }
 
@@ -75,10 +75,9 @@ type Wait struct {
 	Length time.Duration
 }
 
-// PollEvents returns the caller's oldest unacknowledged events (§4.10). With own false it acknowledges what the caller did itself,
-// up to the last event that it reads; otherwise it acknowledges nothing. If it finds no event and the caller wants to wait, the
-// page says so. The transport does the waiting, so that no goroutine waits with the request. Only an agent may call it. Its fault
-// is invalid_input.
+// PollEvents returns the caller's oldest unacknowledged events (§4.10). If own is false, it acknowledges the caller's own acts up
+// to the last event that it reads; otherwise it acknowledges nothing. If it finds no event and the caller wants to wait, it sets
+// Page.Wait. The transport waits, so that no goroutine waits with the request. Only an agent may call it. Fault: invalid_input.
 func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 	v, wait, err := viewer.Checked(ctx, in.check)
 	if err != nil {
@@ -95,15 +94,14 @@ func (a *API) PollEvents(ctx context.Context, in PollInput) (*Page, error) {
 	return found, a.DB.SQL.QueryRowContext(ctx, named("count_slots").Text, v.BotID).Scan(&found.OtherListeners)
 }
 
-// skippingSize is the least number of events that a poll that skips own acts reads in one go, so that a long row of own acts costs
-// few statements.
+// skippingSize is the minimum batch of a poll that skips own acts, so that many own acts in a row cost few statements.
 const skippingSize = 16
 
-// ReadPage reads the page of a poll's cursor by fetch.
+// ReadPage reads the page of a poll's cursor with fetch.
 func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor) (Batch, error)) (*Page, error) {
 	found, limit := &Page{Events: []*Card{}}, c.Size
 	for {
-		c.Size = limit + 1 - len(found.Events) // the extra one reports whether there are more
+		c.Size = limit + 1 - len(found.Events) // one extra, to find out whether there are more
 		if c.SkipOwn {
 			c.Size = max(c.Size, skippingSize)
 		}
@@ -129,9 +127,9 @@ func ReadPage(ctx context.Context, c Cursor, fetch func(context.Context, Cursor)
 type StreamInput struct {
 	// Version of the channel, 1 unless sent.
 	Version page.Param `query:"version" json:"-"`
-	// Own says whether the stream sends what the caller did itself, true unless sent; otherwise that is acknowledged.
+	// Own is true by default. If it is false, the caller's own acts are acknowledged instead of sent.
 	Own page.Param `query:"own" json:"-"`
-	// LastEventID is the event behind which the stream resumes; empty for none.
+	// LastEventID is the event after which the stream resumes; empty for none.
 	LastEventID string `header:"Last-Event-ID" json:"-"` //nolint:tagliatelle // its name in the standard
 }
 
@@ -141,12 +139,12 @@ type Stream struct {
 	Version int
 	// SkipOwn acknowledges the agent's own acts instead of sending them.
 	SkipOwn bool
-	// Behind is the event behind which the stream resumes; uuid.Nil for none.
+	// Behind is the event after which the stream resumes; uuid.Nil for none.
 	Behind uuid.UUID
 }
 
-// check returns which events to send; the agent is missing. A last event that is no id counts as none, since clients repeat whatever
-// they have seen.
+// check returns which events to send. It does not set the agent. It ignores a LastEventID that is not an id, because clients
+// repeat any id that they have seen.
 func (in StreamInput) check() (of Stream, err error) {
 	version, err := page.Integer(fault.InvalidInput, "version", in.Version, versionRange)
 	if err != nil {
@@ -160,8 +158,8 @@ func (in StreamInput) check() (of Stream, err error) {
 	return of, err
 }
 
-// StreamEvents admits the caller to a stream of its events (§4.10), which is the transport's part. Only an agent may call it. Its fault
-// is invalid_input.
+// StreamEvents checks the request for a stream of the caller's events (§4.10). The transport sends the stream. Only an agent may
+// call it. Fault: invalid_input.
 func (*API) StreamEvents(ctx context.Context, in StreamInput) (*Stream, error) {
 	v, of, err := viewer.Checked(ctx, in.check)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 )
 
 // ProcessLock is the class of the advisory lock whose second key is a process's number. A process holds it in the session of its
-// wake-up listener; without it its leases count for nothing.
+// wake-up listener. The leases of a process without the lock do not count.
 const ProcessLock = 7_061_005
 
-// Slot is a place on the event channel, leased for as long as a connection is open (§8). The lease is a row that counts in every
-// process and stops counting when the process that took it has ended.
+// Slot is a place on the event channel, leased while a connection is open (§8). The lease is a row that counts for the limits of
+// all processes, until the process that took it ends.
 type Slot struct {
 	ID      uuid.UUID
 	BotID   uuid.UUID
@@ -38,12 +38,12 @@ func (a *API) NewProcess(ctx context.Context) (process int32, err error) {
 	return process, err
 }
 
-// Processes lists the numbers of the processes that are listening.
+// Processes returns the numbers of the processes that hold their lock.
 func (a *API) Processes(ctx context.Context) ([]int32, error) {
 	return db.Column[int32](ctx, a.DB.SQL, named("live_processes"))
 }
 
-// OpenSlot leases a slot unless its agent holds perAgent of them, or all agents total; 0 is no limit.
+// OpenSlot leases a slot unless its agent already holds perAgent slots, or all agents together total slots; 0 means no limit.
 func (a *API) OpenSlot(ctx context.Context, process int32, slot Slot, perAgent, total int) (result SlotResult, err error) {
 	err = a.DB.SQL.QueryRowContext(ctx, named("open_slot").Text, slot.ID, process, slot.BotID, slot.TokenID, perAgent, total).Scan(&result)
 	return result, err
@@ -59,14 +59,14 @@ func (a *API) KeepSlots(ctx context.Context, process int32, slots []Slot) error 
 	return err
 }
 
-// CloseSlot gives a slot back; one that is gone already changes nothing.
+// CloseSlot releases a slot. It ignores a slot that is already released.
 func (a *API) CloseSlot(ctx context.Context, id uuid.UUID) error {
 	_, err := a.DB.SQL.ExecContext(ctx, named("close_slot").Text, id)
 	return err
 }
 
-// DeleteDeadSlots deletes the slots of processes that have ended and returns their number. They count for nothing already; this
-// keeps the table small. A job calls it.
+// DeleteDeadSlots deletes the slots of processes that have ended and returns their number. They no longer count; this keeps the
+// table small. A job calls it.
 func (a *API) DeleteDeadSlots(ctx context.Context) (deleted int64, err error) {
 	err = a.DB.SQL.QueryRowContext(ctx, named("delete_dead_slots").Text).Scan(&deleted)
 	return deleted, err
