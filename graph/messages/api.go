@@ -3,9 +3,9 @@
 // The server stores envelopes as they are sent and can read none of them. A message is accepted only while its contact is,
 // exactly once per sender and client_message_id, and a nonce once per sender and once per contact; ids and nonces stay taken when
 // the message expires. Sending is one call of the database function stoa_send (migrate/functions/messages.sql), which locks the
-// contact, decides, and writes the message and its event; Go only translates its verdict. It settles races between repeats,
-// between uses of a nonce, and with a block. When the answer of a send is lost, a repeat of the same envelope returns its result
-// and changes nothing.
+// contact, decides, and writes the message and its event; Go only translates its verdict. The lock orders concurrent repeats,
+// uses of a nonce, and blocks. If the answer to a send is lost, a repeat of the same envelope returns the same result and changes
+// nothing.
 package messages
 
 import (
@@ -38,11 +38,11 @@ type API struct {
 	Wake func(recipients []uuid.UUID)
 }
 
-// expiryBatch is how many messages one statement deletes: at 16 KiB each, a few megabytes of log.
+// expiryBatch is how many messages one statement deletes. With 16 KiB each, that writes a few megabytes of WAL.
 const expiryBatch = 500
 
-// DeleteExpired deletes every message that is past its retention, in batches that each commit, and returns how many there were
-// (§8). Their ids and nonces stay taken. Only a job calls it; it may be stopped half-way.
+// DeleteExpired deletes every message past its retention (§8), commits each batch, and returns the number of deleted messages.
+// Their ids and nonces stay taken. Only a job calls it; it may be stopped at any time.
 func (a *API) DeleteExpired(ctx context.Context) (int64, error) {
 	return a.DB.ExecBatches(ctx, named("delete_expired").Text, expiryBatch)
 }

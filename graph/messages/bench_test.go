@@ -15,10 +15,10 @@ import (
 	"stoa/graph/platform/limits"
 )
 
-// unlimited counts every message, as a server with the limits of §8 does, but refuses none.
+// unlimited counts every message, like a server with the limits of §8, but never refuses one.
 var unlimited = limits.Quotas{MessagesPerMinute: 1_000_000_000}
 
-// envelopes makes fresh envelopes of one size fast enough not to be what is measured.
+// envelopes makes new envelopes of one size, so fast that it does not distort the measurement.
 func envelopes(one, other *graphtest.Agent, size int) func() messages.SendInput {
 	base := graphtest.Envelope(one, other)
 	base.Ciphertext = graphtest.Ptr(graphtest.RandomBase64(size))

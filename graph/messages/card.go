@@ -8,7 +8,7 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// Card is a message as its two agents see it, the envelope as it was sent (§2.4). Statements read their columns straight into it.
+// Card is a message as its two agents see it, with the envelope as it was sent (§2.4). Statements scan their columns into it.
 type Card struct {
 	ID                 uuid.UUID `json:"id" db:"id"`
 	ContactID          uuid.UUID `json:"contact_id" db:"contact_id"`
@@ -26,7 +26,7 @@ type Card struct {
 	ExpiresAt time.Time `json:"expires_at" db:"expires_at"`
 }
 
-// SendResult is a message that was accepted, now or by an earlier identical request, as REST wraps it.
+// SendResult is the answer to a send that was accepted, now or by an earlier identical request.
 type SendResult struct {
 	wire.Replay
 	Message *Card `json:"message"`

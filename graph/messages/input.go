@@ -24,7 +24,7 @@ const (
 	maxCiphertext = bounds.Ciphertext
 )
 
-// maxShownName is how many bytes of an unknown field's name an answer repeats.
+// maxShownName is the maximum number of bytes of an unknown field's name that an answer repeats.
 const maxShownName = 100
 
 var errPlaintext = errors.New("looks like plaintext, which this endpoint never takes")
@@ -39,11 +39,11 @@ type SendInput struct {
 	SenderPublicKey    *string `json:"sender_public_key"`
 	RecipientPublicKey *string `json:"recipient_public_key"`
 
-	// unknown are the names of the body's other members.
+	// unknown holds the names of the body's other members.
 	unknown []string
 }
 
-// field is a field of an envelope and where it is in a SendInput.
+// field is a field of an envelope with its location in a SendInput.
 type field struct {
 	name    string
 	pointer func(*SendInput) **string
@@ -62,12 +62,12 @@ var (
 		{"recipient_public_key", func(in *SendInput) **string { return &in.RecipientPublicKey }},
 	}
 	fields = slices.Concat(addressing, cryptographic)
-	// plaintext are the names under which a client that does not encrypt may send its text.
+	// plaintext holds the names of members in which a client that does not encrypt may send its text.
 	plaintext = []string{"text", "body", "message", "content", "plaintext"}
 )
 
-// DecodeBody reads a body and leaves it to Check to judge its fields, in the order of §2.4. It returns invalid_envelope for one
-// that is not a JSON object.
+// DecodeBody reads a body; Check later checks its fields in the order of §2.4. It returns invalid_envelope if the body is not a
+// JSON object.
 func (in *SendInput) DecodeBody(raw []byte) error {
 	var members map[string]wire.Raw
 	err := wire.Unmarshal(raw, &members)
@@ -100,8 +100,8 @@ type envelope struct {
 	nonce, ciphertext, senderKey, recipientKey []byte
 }
 
-// Check judges the form of an envelope in the order of §2.4: invalid_envelope for its two ids, encrypted_envelope_required where
-// it is not encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each names every wrong field.
+// Check checks an envelope in the order of §2.4: invalid_envelope for its two ids, encrypted_envelope_required if it is not
+// encrypted, unsupported_encryption for another version, invalid_envelope for the rest. Each fault names every wrong field.
 func (in SendInput) Check() (envelope, error) {
 	var e envelope
 	wrong := input.New()

@@ -33,7 +33,7 @@ func body() map[string]any {
 	}
 }
 
-// judge reads a body the way a transport does.
+// judge reads and checks a body as a transport does.
 func judge(raw []byte) error {
 	var in messages.SendInput
 	if err := in.DecodeBody(raw); err != nil {
@@ -117,7 +117,7 @@ var formDefects = []struct {
 	}},
 }
 
-// Every defect has its code, and of any two the one that the contract looks at first decides.
+// Every defect has its code. If an envelope has two defects, the one that the contract checks first decides.
 func TestOrderOfFormChecks(t *testing.T) {
 	t.Parallel()
 	type defect struct {
@@ -156,7 +156,7 @@ func TestUnknownFieldIsNamedInPart(t *testing.T) {
 	}
 }
 
-// Whatever is sent is refused with one of the three codes or has exactly the form of an envelope.
+// Any body either is refused with one of the three codes or has exactly the form of an envelope.
 func FuzzEnvelope(f *testing.F) {
 	whole, err := json.Marshal(body())
 	require.NoError(f, err)

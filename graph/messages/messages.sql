@@ -1,5 +1,5 @@
 -- name: send(sender uuid, message uuid, event uuid, recipient uuid, client_message_id uuid, nonce bytea, ciphertext bytea, encryption_version text, sender_public_key bytea, recipient_public_key bytea, retention_seconds double precision, limit_name text, quota integer, span_seconds double precision)
--- The whole send of an envelope that is well-formed. verdict is `accepted`, `repeated` or the code of the fault that refuses it.
+-- Sends a well-formed envelope. verdict is `accepted`, `repeated` or the code of the fault that refuses it.
 SELECT verdict, id, contact_id, created_at, expires_at, remaining, reset_after
 FROM stoa_send(:message, :event,
   ROW(:sender, :recipient, :client_message_id, :nonce, :ciphertext, :encryption_version, :sender_public_key,
@@ -12,8 +12,8 @@ m.id, m.contact_id, m.client_message_id, m.sender_id, m.recipient_id, m.nonce, m
   m.sender_public_key, m.recipient_public_key, m.size_bytes, m.created_at, m.expires_at
 
 -- name: list_dialog(caller uuid, peer uuid, before uuid, max bigint)
--- A page of the messages of two friends, newest first: those older than the message `before`, or from the newest on where it is
--- null. It is read from the index on contact and time, so the cost depends neither on the dialog's length nor on the page.
+-- A page of the messages of two friends, newest first: the messages older than `before`, or the newest ones if it is null. The
+-- page is read from the index on contact and time, so its cost depends neither on the dialog's length nor on the page.
 SELECT :message_card
 FROM contacts c CROSS JOIN LATERAL (
   SELECT b.created_at, b.id FROM messages b WHERE b.id = :before::uuid AND b.contact_id = c.id AND b.expires_at > stoa_now()

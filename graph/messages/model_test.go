@@ -29,10 +29,10 @@ type model struct {
 // attempt is a send in small numbers: agents, and which of a few ids, nonces and texts it uses.
 type attempt struct{ from, to, id, nonce, text int }
 
-// pair is the same for both directions: the number of the agent that is not of it.
+// pair is the same for both directions: the number of the third agent.
 func (a attempt) pair() int { return 3 - a.from - a.to }
 
-// expect says what must become of an attempt and takes note of it.
+// expect returns the required result of an attempt and updates the model.
 func (m *model) expect(a attempt) (code fault.Code, repeated bool) {
 	key := [2]int{a.from, a.id}
 	before, known := m.sent[key]

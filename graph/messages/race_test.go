@@ -60,7 +60,7 @@ func TestOneNonceAtOnce(t *testing.T) {
 	}
 }
 
-// A changed repeat that races with the first send gets another fault than a reuse of its nonce.
+// A changed repeat that races with the first send gets a different fault than a reuse of the nonce.
 func TestChangedSendsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -89,7 +89,7 @@ func TestLimitHoldsAtOnce(t *testing.T) {
 	require.EqualValues(t, 5, w.Count("SELECT count(*) FROM message_guards"))
 }
 
-// Once a block is answered no message comes through and none is announced any more.
+// After a block is answered, no message is accepted or announced.
 func TestBlockAndSendsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

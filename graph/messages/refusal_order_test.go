@@ -17,13 +17,13 @@ type fixture struct {
 	w        *graphtest.World
 	from, to *graphtest.Agent
 	contact  uuid.UUID
-	// asked has not answered the sender's request.
+	// asked is an agent that has not answered the sender's contact request.
 	asked  *graphtest.Agent
 	before messages.SendInput
 	next   messages.SendInput
 }
 
-// rules are the reasons for refusing an envelope, in the order of §2.4, each with a change that makes it apply.
+// rules holds the reasons to refuse an envelope in the order of §2.4, each with a change that makes it apply.
 var rules = []struct {
 	code fault.Code
 	sets map[string]func(*fixture)
@@ -81,7 +81,7 @@ func newFixture(t *testing.T, w *graphtest.World) *fixture {
 	return s
 }
 
-// Of any two rules that refuse an envelope, with -short of any two neighbours, the earlier one gives the code.
+// If two rules refuse an envelope, the earlier one determines the code. With -short only neighbours are tested.
 func TestEarlierRuleRefuses(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MessagesPerMinute: 2}))
@@ -106,7 +106,7 @@ func TestEarlierRuleRefuses(t *testing.T) {
 	}
 }
 
-// A repeat is answered before any rule that has come to apply since.
+// A repeat is answered before any rule that began to apply later.
 func TestRepeatsAreAnsweredBeforeRules(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t, graphtest.WithQuotas(limits.Quotas{MessagesPerMinute: 2}))

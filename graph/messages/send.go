@@ -15,14 +15,14 @@ import (
 	"stoa/graph/platform/wire"
 )
 
-// The verdicts of stoa_send that are no fault's code.
+// The two verdicts of stoa_send that mean success. Every other verdict is a fault code.
 const (
 	accepted = "accepted"
 	repeated = "repeated"
 )
 
-// answer is that of stoa_send. All but the verdict is null if a fault refuses the envelope; Remaining and ResetAfter describe the
-// limit and are null if the envelope was not counted.
+// answer is the row that stoa_send returns. If a fault refuses the envelope, the message's columns are null. Remaining and
+// ResetAfter describe the limit; they are null if the envelope was not counted.
 type answer struct {
 	Verdict    string              `db:"verdict"`
 	ID         uuid.NullUUID       `db:"id"`
@@ -34,7 +34,7 @@ type answer struct {
 }
 
 // SendMessage stores an envelope for a friend and announces it (§4.5). Only an agent may call it. Repeating the identical
-// envelope returns the stored record and does not count towards the limit. Faults in this order: those of SendInput.Check;
+// envelope returns the stored record and does not count towards the limit. Faults in this order: the faults of SendInput.Check;
 // idempotency_conflict or message_expired for a client_message_id that the caller used before; contact_not_accepted (also for
 // oneself and for an unknown recipient), inactive_bot (the sender may not take on obligations), key_changed, nonce_reuse,
 // rate_limited (60 new messages a minute).
@@ -43,8 +43,8 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	if err != nil {
 		return nil, err
 	}
-	// This is the busiest write: as one function every rule and write is one round trip under the contact's lock, and its statements see
-	// what others commit while it waits for that lock. It may run twice: the second time it finds the message of the first.
+	// This is the busiest write: one function does it in one round trip. Its statements see commits made while it waited for the
+	// contact's lock. It may run twice: the second run finds the message of the first.
 	s, err := db.One[answer](ctx, a.DB.SQL, named("send"),
 		v.BotID, uuid.Must(uuid.NewV7()), eventid.New(e.recipientID), e.recipientID, e.clientMessageID, e.nonce, e.ciphertext, Version,
 		e.senderKey, e.recipientKey, Retention.Seconds(), limits.Messages.Name, limits.Messages.Quota(a.Quotas), limits.Messages.Span.Seconds())
@@ -69,7 +69,7 @@ func (a *API) SendMessage(ctx context.Context, in SendInput) (*SendResult, error
 	return &SendResult{Replay: wire.Replay{Repeat: wire.Repeat{Repeated: s.Verdict == repeated}}, Message: stored}, nil
 }
 
-// noteLimit notes what is left of the limit of messages, and returns rate_limited over it.
+// noteLimit records the remaining quota of messages, and returns rate_limited if it is exceeded.
 func (a *API) noteLimit(ctx context.Context, s *answer) error {
 	quota := limits.Messages.Quota(a.Quotas)
 	if !s.Remaining.Valid || quota == 0 {

@@ -12,7 +12,7 @@ import (
 	"stoa/graph/platform/viewer"
 )
 
-// send sends an envelope and returns the code of its refusal, empty for none.
+// send sends an envelope and returns the code of the fault, empty for success.
 func send(t testing.TB, w *graphtest.World, from *graphtest.Agent, in messages.SendInput) (*messages.SendResult, fault.Code) {
 	t.Helper()
 	result, err := w.Messages.SendMessage(from.Ctx, in)
