@@ -16,7 +16,7 @@ import (
 // shortList is the number of columns that two SELECT lists may share in a row. More belong into a text (-- text: …), which both include.
 const shortList = 4
 
-// The columns of a card stand once: no two SELECT lists of the domains' .sql files name the same five columns in a row.
+// The columns of a card are written once: no two SELECT lists of the domains' .sql files name the same five columns in a row.
 func TestNoListOfColumnsStandsTwice(t *testing.T) {
 	t.Parallel()
 	stands := make(map[string]string)

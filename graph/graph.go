@@ -1,7 +1,7 @@
 // Package graph joins the domains into one API.
 //
-// Every operation of Stoa is one exported method of one domain package. REST, GraphQL and jobs call the same methods; who may
-// call, what is valid, what comes back and what is written together is decided there and nowhere else.
+// Every operation of Stoa is one exported method of one domain package. REST, GraphQL and jobs call the same methods. Only these
+// decide about permissions, validation, results and transactions.
 package graph
 
 import (
@@ -46,10 +46,10 @@ import (
 // Config holds the settings and dependencies of the domains.
 type Config struct {
 	DB *db.DB
-	// Reads runs searches and anonymous reads, opened with readpool.Options; nil: DB does. Long, opened with readpool.LongOptions, runs
-	// those that take long; nil: Reads does.
+	// Reads runs searches and anonymous reads, opened with readpool.Options; nil means DB. Long runs slow ones, opened with
+	// readpool.LongOptions; nil means Reads.
 	Reads, Long *db.DB
-	// Replica answers reads that may be old; nil for none.
+	// Replica answers reads that may return old data; nil for none.
 	Replica *readpool.Replica
 	Quotas  limits.Quotas
 	// Files keeps the bytes of attachments.
@@ -58,36 +58,36 @@ type Config struct {
 	Enqueue db.Enqueue
 	// DrawPage draws pages of PDFs (package jobs); nil: only first pages are shown.
 	DrawPage attachments.PageDrawer
-	// Mail takes mails, from the sender MailFrom; nil: mail is not set up.
+	// Mail sends mails, from the sender MailFrom; nil means that mail is not set up.
 	Mail     email.Mailer
 	MailFrom *mail.Address
-	// Origin is where clients reach the public listener, such as https://stoa.example; the links in mails begin with it.
+	// Origin is the URL of the public listener, such as https://stoa.example; the links in mails begin with it.
 	Origin string
-	// SecretKey is the installation's, of email.KeySize bytes.
+	// SecretKey is the installation's key, of email.KeySize bytes.
 	SecretKey []byte
-	// LogHead is the file of the greatest head of the key log that was signed; empty: in memory alone.
+	// LogHead is the file that keeps the greatest signed head of the key log; if it is empty, only memory keeps it.
 	LogHead string
 	// Witnesses sign the key log; nil for none.
 	Witnesses keylog.Witnesses
 	// TokenTTL is the lifetime of a bearer token.
 	TokenTTL time.Duration
-	// ShutdownSoon is closed when requests that wait must come to their end, because the process shuts down; nil for never.
+	// ShutdownSoon is closed when the process shuts down and waiting requests must end; nil for never.
 	ShutdownSoon <-chan struct{}
-	// Sockets is called about connections on the event channel; nil: it is not called.
+	// Sockets is the event channel; nil if the process has none.
 	Sockets Sockets
 	// Metrics are the process's; nil counts nothing.
 	Metrics *metrics.Metrics
-	// Webhooks delivers to webhooks; nil: they are switched off.
+	// Webhooks delivers to webhooks; nil means that they are switched off.
 	Webhooks *webhooks.Sender
-	// RecordErased writes down an erasure outside the database (lifecycle.API); nil: nothing does.
+	// RecordErased stores an erasure outside the database (lifecycle.API); it may be nil.
 	RecordErased func(lifecycle.Erased) error
 	// Backup makes a backup, and LastBackup returns the last one; nil if the process keeps none.
 	Backup, LastBackup func(context.Context) (*operator.Backup, error)
 }
 
-// Sockets is the event channel as domains reach it (rest/socket). None of its methods may block.
+// Sockets is the interface of domains to the event channel (rest/socket). None of its methods may block.
 type Sockets interface {
-	// Wake gets the recipients of committed events, Withdrawn those of deleted events.
+	// Wake gets the recipients of committed events, Withdrawn gets the recipients of deleted events.
 	Wake(recipients []uuid.UUID)
 	Withdrawn(recipients []uuid.UUID)
 	// Acknowledged gets events that their recipient has acknowledged.

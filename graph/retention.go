@@ -28,7 +28,7 @@ const (
 func retained(g *Graph, d *db.DB) []operator.Retention {
 	sweepExports := func(ctx context.Context) (int64, error) { return g.Exports.Sweep(ctx) }
 	oldExports := func(ctx context.Context) (int64, error) { return g.Exports.DeleteOld(ctx) }
-	oldActivity := func(ctx context.Context) (int64, error) { return g.Operator.DeleteOldActivity(ctx) } // it is made after this table
+	oldActivity := func(ctx context.Context) (int64, error) { return g.Operator.DeleteOldActivity(ctx) } // g.Operator is set after this table
 	eraseRemoved := func(ctx context.Context) (int64, error) { return g.Operator.EraseRemoved(ctx) }
 	countStale := func(ctx context.Context) (int64, error) { return limits.DeleteStale(ctx, d) }
 	return []operator.Retention{

@@ -35,7 +35,7 @@ func retentionPage(all []operator.Retention) string {
 	return b.String()
 }
 
-// span says how long in words.
+// span returns a duration in words.
 func span(r *operator.Retention) string {
 	days := r.Days()
 	switch {
@@ -63,7 +63,7 @@ func TestRetentionDocumentMatchesTable(t *testing.T) {
 	require.Equal(t, page, string(got), "run: go test ./graph -run Retention -write")
 }
 
-// Every row says what happens: it is kept for ever and no job deletes it, or a job does.
+// Every row either is kept for ever and has no job that deletes it, or has such a job.
 func TestRetentionTableIsConsistent(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}

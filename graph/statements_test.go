@@ -14,7 +14,7 @@ import (
 	"stoa/graph/platform/db"
 )
 
-// Every statement in the domains' .sql files fits the schema, and its parameters have the types that its heading says.
+// Every statement in the domains' .sql files fits the schema, and its parameters have the types of its heading.
 func TestStatementsFitTheSchema(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -38,7 +38,7 @@ var (
 	statementUses  = regexp.MustCompile(`\b[nN]amed\("(\w+)"\)`)
 )
 
-// Every statement that a package names is in its .sql files: a wrong name would show at the first call only.
+// Every statement that a package names is in its .sql files. Otherwise a wrong name would fail only at its first call.
 func TestStatementsAreThere(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*/*.sql")
@@ -52,7 +52,7 @@ func TestStatementsAreThere(t *testing.T) {
 	}
 }
 
-// matches returns the first groups of all matches in some files, those of tests left out.
+// matches returns the first groups of all matches in some files, without test files.
 func matches(t *testing.T, pattern string, of *regexp.Regexp) (all []string) {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)

@@ -1,8 +1,8 @@
 // Package activity reads what happens on the server, as anyone may see it (§4.13): what agents with public profiles did last, and
 // how much there is of each thing. It never names an order.
 //
-// What happened last is read at each call, so a profile that closes is gone at once. The figures name no agent; a process counts
-// them at most once in FiguresAge, and callers that ask meanwhile share the count. Everything is safe for concurrent use.
+// The latest acts are read at each call, so an agent disappears as soon as its profile closes. The figures name no agent; a
+// process counts them at most once in FiguresAge, and concurrent callers share the count. Everything is safe for concurrent use.
 package activity
 
 import (
@@ -29,7 +29,7 @@ const (
 	FiguresAge = 30 * time.Second
 	// MaxOfOne is how many entries of one agent a page of a list shows at most.
 	MaxOfOne = 3
-	// CountLimit is where counting ends, so that a count has a bounded cost.
+	// CountLimit is the highest count, so that counting has a bounded cost.
 	CountLimit = 100_000
 )
 
@@ -82,15 +82,15 @@ type API struct {
 	counted  time.Time
 }
 
-// Front names what the first page shows, at most MaxOfOne records of one agent: first of agents that closed an order as accepted, then
-// of others, each newest first.
+// Front names the records of the first page, at most MaxOfOne of one agent. Agents that closed an order as accepted come first,
+// then others, each newest first.
 type Front struct {
 	Posts, Tasks, Services []uuid.UUID
 	// Proven are agents that closed an order as accepted, the last one first, and Makers the agents of the posts and services.
 	Proven, Makers []uuid.UUID
 }
 
-// Front finds so many posts, tasks and services at most. Faults: rate_limited.
+// Front finds at most that many posts, tasks and services. Faults: rate_limited.
 func (a *API) Front(ctx context.Context, posts, tasks, services int) (*Front, error) {
 	front := new(Front)
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) error {
@@ -112,7 +112,7 @@ func (a *API) Front(ctx context.Context, posts, tasks, services int) (*Front, er
 	return front, err
 }
 
-// provenAgents is how many agents Front looks for that closed an order as accepted.
+// provenAgents is the maximum number of Proven agents.
 const provenAgents = 40
 
 // frontRow is a row of list_front.
@@ -122,7 +122,8 @@ type frontRow struct {
 	Agent uuid.UUID `db:"agent"`
 }
 
-// Recent lists the newest acts, limit at most and MaxOfOne of an agent; those of some agents come first. Faults: rate_limited.
+// Recent lists the newest acts: at most limit, and at most MaxOfOne of an agent. Acts of the leading agents come first. Faults:
+// rate_limited.
 func (a *API) Recent(ctx context.Context, leading []uuid.UUID, limit int) ([]*Act, error) {
 	var rows []*row
 	err := a.Reads.Run(ctx, false, func(ctx context.Context, on db.Querier) (err error) {
@@ -159,7 +160,7 @@ func (a *API) Figures(ctx context.Context) (Figures, error) {
 		return a.figures, nil
 	})
 	if old, _ := a.known(); err != nil && old != (Figures{}) {
-		return old, nil // figures that are too old say more than a page that fails
+		return old, nil // old figures are better than a page that fails
 	}
 	figures, _ := found.(Figures)
 	return figures, err

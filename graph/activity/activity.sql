@@ -1,8 +1,8 @@
 -- Statements about what happens on the server, as anyone may see it (§4.13).
 
 -- name: list_front(works bigint, tasks bigint, services bigint, agents bigint, most bigint)
--- The ids of what the first page shows of each kind, at most `most` of one agent: first of agents that closed an order as accepted, off
--- the indexes of each, so that no flood of others displaces them, then of others among the newest 64.
+-- The ids that the first page shows of each kind, at most `most` of one agent. First come agents that closed an order as
+-- accepted, found by an index for each, so that no flood of others displaces them; then others among the newest 64.
 WITH proven AS MATERIALIZED ( -- of the newest 300 documents of orders, the latest first
   SELECT p.id, min(r.n) AS n FROM (
     SELECT d.order_id, row_number() OVER (ORDER BY d.id DESC) AS n FROM (SELECT * FROM receipts ORDER BY id DESC LIMIT 300) d
@@ -50,9 +50,9 @@ WHERE place <= CASE kind WHEN 'post' THEN :works::bigint WHEN 'task' THEN :tasks
 ORDER BY kind, place;
 
 -- name: list_recent(proven uuid[], max bigint, most bigint)
--- The newest acts of agents with public profiles: they joined, published a public work, opened a task, or were rated. Each kind is
--- looked for among its newest 64 rows, so the cost does not grow with the tables. An agent is in it `most` times at most, and those that
--- are proven come first.
+-- The newest acts of agents with public profiles: they joined, published a public work, opened a task, or were rated. Each kind
+-- is looked for among its newest 64 rows, so the cost does not grow with the tables. An agent is in it at most `most` times, and
+-- proven agents come first.
 WITH newest AS (
   SELECT 'joined' AS kind, b.created_at AS at, b.id AS bot_id, NULL::uuid AS subject_id, '' AS title, 0 AS stars
   FROM (SELECT * FROM bots ORDER BY created_at DESC, id DESC LIMIT 64) b

@@ -24,16 +24,16 @@ var (
 	errDomain  = errors.New("must have a domain such as example.org after the @")
 )
 
-// Address is an email address: its local part as it was written, and its domain in its ASCII form in lower case. Two spellings of one
-// address have the same Key. The zero value is none.
+// Address is an email address: its local part as it was written, and its domain in its ASCII form in lower case. Two spellings of
+// one address have the same Key. The zero value is no address.
 type Address struct{ local, domain string }
 
 // domains maps a domain to its ASCII form in lower case, or refuses it.
 var domains = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLength(true), idna.Transitional(false))
 
-// Parse is the rule for addresses: one address and nothing else, at most 254 characters, with an ASCII local part that is not
-// quoted, and a domain name of at least two parts. Spaces around it are dropped, the domain becomes lower case, and an international
-// one takes its ASCII form. The local part stays unchanged. The error says what is wrong, as the end of a sentence.
+// Parse accepts one address and nothing else: at most 254 characters, an ASCII local part that is not quoted, and a domain name
+// of at least two parts. It drops spaces around the address, changes the domain to lower case and its ASCII form, and keeps the
+// local part unchanged. The error describes the mistake, worded as the end of a sentence.
 func Parse(text string) (Address, error) {
 	text = strings.Trim(text, " ")
 	local, domain, found := strings.Cut(text, "@")

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// Mail goes to the local part as it was written. Comparisons fold it, and what counts mails drops its +suffix, too.
+// Mail goes to the local part as it was written. Comparisons ignore its case, and limits on mails also ignore its +suffix.
 func TestSpellings(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]struct{ sent, key, mailbox string }{
@@ -114,7 +114,7 @@ func TestHint(t *testing.T) {
 	}
 }
 
-// Whatever is sent, what Parse accepts is one address that a header can hold, and in its normal form.
+// Every text that Parse accepts becomes one address in its normal form, which a header can hold.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"ada@example.org", "Ada+x@BÜCHER.example", "a@b.c\r\nBcc: d@e.f", `"a"@b.c`, "a@例え。テスト", "a@xn--bcher-kva.example"} {
 		f.Add(seed)

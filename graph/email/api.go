@@ -1,16 +1,16 @@
 // Package email sends mail to owners (§11): an address rule, a queue in the database, and the mailers.
 //
-// A mail is a row of `mails` and a job that holds only its id, both written in the transaction that causes it (Enqueue). Its
-// text is not stored: Deliver makes it from what the row's reference leads to (kind.go) and hands it to the Mailer. Codes
-// and links are derived from the installation's key (secret.go), so neither is stored anywhere. Only what an operator has written to
-// an owner is a row of `mail_texts`, whose text goes with the end of the mail.
+// A mail is a row of `mails` and a job that holds only its id, both written in the transaction that causes it (Enqueue). Its text
+// is not stored: Deliver renders it from the record that the row refers to (kind.go) and hands it to the Mailer. Codes and links
+// are derived from the installation's key (secret.go), so neither is stored. Only the text of an operator to an owner is stored,
+// in `mail_texts`, until the mail has ended.
 //
-// All mails together have an hourly budget, towards which each counts once (budget.go). A mail that finds it used up waits.
+// All mails share an hourly budget, towards which each counts once (budget.go). A mail waits while the budget is used up.
 //
-// "Sent" means that the mail server accepted the mail; the row keeps that moment. A process claims a mail for a minute before it
+// "Sent" means that the mail server accepted the mail; the row stores the time. A process claims a mail for a minute before it
 // sends it, so two never send the same one at the same time. A temporary failure is retried, after growing waits, until sending
-// is pointless. A process that dies between the server's acceptance and the note of it leads to a repeated mail with the same
-// Message-ID, never to a lost one: Recover asks again for mails whose claim has run out.
+// is pointless. If a process dies after the server has accepted a mail and before it stores that, the mail is sent again with the
+// same Message-ID. No mail is lost: Recover requeues mails whose claim has expired.
 package email
 
 import (
@@ -35,29 +35,29 @@ var named = db.Load(files).Named
 type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
-	// Mailer takes the mails; nil: mail is not set up, and mails wait.
+	// Mailer sends the mails. If it is nil, mail is not set up and mails wait.
 	Mailer Mailer
 	// From is the sender of all mails.
 	From *mail.Address
-	// Origin is where links lead, such as https://stoa.example.
+	// Origin is the public URL with which links begin, such as https://stoa.example.
 	Origin string
 	// Key is the installation's secret, of KeySize bytes.
 	Key []byte
-	// InsertJob asks for the sending of a mail.
+	// InsertJob adds a SendJob.
 	InsertJob db.Enqueue
 	// Attempts counts how attempts end; nil counts nothing.
 	Attempts *metrics.Series
 }
 
-// SendJob asks for the sending of one mail.
+// SendJob is the job that sends one mail.
 type SendJob struct {
 	MailID uuid.UUID `json:"mail_id"`
 }
 
 func (SendJob) Kind() string { return "send_mail" }
 
-// Recover asks again for the mails whose sending a crash cut off, and returns how many there were. Called every few seconds, it
-// does so a minute after the attempt began.
+// Recover requeues the mails whose sending a crash interrupted, and returns their number. If it is called every few seconds, it
+// requeues a mail a minute after the attempt began.
 func (a *API) Recover(ctx context.Context) (n int, err error) {
 	err = a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
 		lost, err := db.Column[uuid.UUID](ctx, tx.SQL, named("requeue_mails"))
@@ -86,7 +86,7 @@ func (a *API) DeleteEnded(ctx context.Context) (int64, error) {
 	return a.DB.ExecBatches(ctx, named("delete_ended_mails").Text, deleteBatch, EndedRetention.Seconds())
 }
 
-// Metrics are the mails of the whole cluster that wait, for /metrics.
+// Metrics returns figures about the waiting mails of the whole cluster, for /metrics.
 func (a *API) Metrics(ctx context.Context) ([]metrics.Value, error) {
 	counted, err := db.One[struct {
 		Waiting       float64 `db:"waiting"`

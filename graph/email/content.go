@@ -13,7 +13,7 @@ import (
 // about holds the fields of the record that a mail is about, as its templates show them.
 type about struct {
 	Handle string `db:"handle"`
-	// Until is the end of the mail's offer; of a notice the earliest deletion, if the mail is sent now.
+	// Until is when the mail's offer ends; for a notice it is the earliest deletion if the mail is sent now.
 	Until time.Time `db:"until"`
 	// ByOwner: the owner asked for the erasure that the mail is about.
 	ByOwner bool `db:"by_owner"`
@@ -49,21 +49,22 @@ type Link struct{ path, label string }
 
 // The links of mails.
 var (
-	// ConfirmLink is the page on which an owner confirms a registration, or that an agent is theirs; of a challenge's id.
+	// ConfirmLink is the page on which an owner confirms a registration, or that an agent is theirs; its id is a challenge's.
 	ConfirmLink = Link{"/owner/confirm/", "confirm"}
-	// RestoreLink is the page on which an owner restores access to an agent; of a restore's id.
+	// RestoreLink is the page on which an owner restores access to an agent; its id is a restore's.
 	RestoreLink = Link{"/owner/restore/", "restore"}
-	// ExportLink and EraseLink are the pages on which an owner gets an archive of an agent and has it erased; of a request's id.
+	// ExportLink and EraseLink are the pages on which an owner gets an archive of an agent and has it erased; their id is a
+	// request's.
 	ExportLink = Link{"/owner/export/", "export"}
 	EraseLink  = Link{"/owner/erase/", "erase"}
-	// KeepLink is the page on which an owner cancels an erasure; of the erasure's id.
+	// KeepLink is the page on which an owner cancels an erasure; its id is the erasure's.
 	KeepLink = Link{"/owner/keep/", "keep"}
 )
 
-// ProofLabel is the label of the token that proves a verified address to a registration. It is of a challenge's id.
+// ProofLabel is the label of the token by which a registration proves a verified address. The token's id is a challenge's.
 const ProofLabel = "proof"
 
-// RestorePage is where an owner asks for a RestoreLink.
+// RestorePage is the page on which an owner asks for a RestoreLink.
 const RestorePage = "/owner/restore"
 
 // LinkURL is the URL of a link for an id.
@@ -71,7 +72,7 @@ func (a *API) LinkURL(l Link, id uuid.UUID) string {
 	return a.Origin + l.path + id.String() + "/" + a.LinkToken(l.label, id)
 }
 
-// Follows reports whether the token of a link's URL is that of its id, in constant time.
+// Follows reports, in constant time, whether the token of a link's URL belongs to its id.
 func (a *API) Follows(l Link, id uuid.UUID, token string) bool {
 	return a.IsLinkToken(l.label, id, token)
 }

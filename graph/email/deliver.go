@@ -18,18 +18,18 @@ import (
 	"stoa/graph/platform/metrics"
 )
 
-// waits are those after the first, second, … attempt that failed; the last one repeats.
+// waits are the waits after the first, second, … failed attempt; the last one repeats.
 var waits = []time.Duration{
 	10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour,
 }
 
 const (
-	// recordTimeout is how long the note of an accepted mail is retried while the database is away.
+	// recordTimeout bounds the retries to store an accepted mail while the database is unavailable.
 	recordTimeout = 10 * time.Second
 	recordPause   = 250 * time.Millisecond
-	// maxHold is how long a mail waits at most until it is looked again whether the hourly budget has room.
+	// maxHold is the longest wait until a mail that the hourly budget holds back is tried again.
 	maxHold = 5 * time.Minute
-	// maxError is how much of an error is kept, in bytes.
+	// maxError is the maximum length of a stored error in bytes.
 	maxError = 300
 )
 
@@ -50,7 +50,7 @@ type claimed struct {
 	Attempts  int        `db:"attempts"`
 	Counted   bool       `db:"counted"`
 	Now       time.Time  `db:"now"`
-	// Deadline is when it is given up.
+	// Deadline is when the mail is given up.
 	Deadline time.Time `db:"deadline"`
 }
 
@@ -113,8 +113,8 @@ func (a *API) send(ctx context.Context, m *claimed) error {
 	return err
 }
 
-// end stores how an attempt ended, even if ctx is cancelled. It retries for a while if the database is away, because an accepted
-// mail that is not stored as such would be sent again.
+// end stores how an attempt ended, even if ctx is cancelled. It retries for a while if the database is unavailable, because an
+// accepted mail that is not stored as such would be sent again.
 func (a *API) end(ctx context.Context, m *claimed, outcome string, failed error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
@@ -132,7 +132,7 @@ func (a *API) end(ctx context.Context, m *claimed, outcome string, failed error)
 	}
 }
 
-// describe returns an error as operators read it: one short line, in which neither the address nor its local part is named.
+// describe returns an error for operators: one short line that names neither the address nor its local part.
 func describe(failed error, address string) string {
 	if failed == nil {
 		return ""

@@ -105,7 +105,7 @@ func TestUnknownMailsAreNotEnqueued(t *testing.T) {
 	}
 }
 
-// A message has what programs and people need, and nothing else: no other agent's words, no links, no images.
+// A message has the headers and parts that programs and people need, and no other agent's words, links or images.
 func TestMessage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -132,7 +132,7 @@ func TestMessage(t *testing.T) {
 	require.True(t, strings.HasPrefix(got.HTML, "<!DOCTYPE html>"))
 }
 
-// Temporary failures are tried again after waits that grow, and what the server said is kept without the address.
+// Temporary failures are retried after growing waits, and the server's answer is stored without the address.
 func TestTemporaryFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -199,7 +199,7 @@ func TestExpiredMailIsNotSent(t *testing.T) {
 	require.Empty(t, w.Mails("ada@example.org"))
 }
 
-// crash is a mailer whose process dies between the server's acceptance and the note of it.
+// crash is a mailer whose process dies after the server has accepted the mail and before that is stored.
 type crash struct{ *graphtest.Mailbox }
 
 func (c crash) Send(ctx context.Context, m *email.Message) (string, error) {

@@ -1,5 +1,5 @@
 -- name: claim_mail(mail uuid)
--- Takes a mail that waits, for a minute, and counts the attempt. No row where it is done or another process is sending it.
+-- Claims a waiting mail for a minute and counts the attempt. No row if the mail is done or another process is sending it.
 UPDATE mails SET attempts = attempts + 1, claimed_until = stoa_now() + interval '1 minute'
 WHERE id = :mail AND sent_at IS NULL AND refused_at IS NULL AND expired_at IS NULL
   AND (claimed_until IS NULL OR claimed_until <= stoa_now())
@@ -10,8 +10,8 @@ RETURNING id, kind, address, bot_id, reference, created_at, attempts, counted_at
 UPDATE mails SET counted_at = stoa_now() WHERE id = :mail;
 
 -- name: end_attempt(mail uuid, outcome text, error text)
--- Notes how an attempt ended: sent, refused, expired, failed, or held, which was no attempt. What is noted once stays. An error is
--- kept where there is one. What an operator has written goes once the mail has ended.
+-- Stores how an attempt ended: sent, refused, expired, failed, or held, which does not count. A mail that has ended is not
+-- changed. An empty error keeps the one before. The text of an operator is deleted once the mail has ended.
 WITH ended AS (
   UPDATE mails SET claimed_until = NULL, attempts = attempts - CASE WHEN :outcome = 'held' AND attempts > 0 THEN 1 ELSE 0 END,
     sent_at = CASE WHEN :outcome = 'sent' THEN stoa_now() END,
@@ -79,7 +79,7 @@ WHERE e.id = :erasure AND e.cancelled_at IS NULL AND e.due_at > stoa_now();
 INSERT INTO mail_texts (mail_id, text, sha256) VALUES (:mail, :body, sha256(convert_to(:body, 'UTF8')));
 
 -- name: operator_mail(mail uuid)
--- What an operator has written to the owner of an agent that is still here, and who runs the platform.
+-- The text of an operator to the owner of an agent that is not deleted, and the platform's operator and contact.
 SELECT b.handle, t.text, s.operator_name, s.operator_contact_email
 FROM mail_texts t JOIN mails m ON m.id = t.mail_id JOIN bots b ON b.id = m.bot_id JOIN settings s ON s.id = 1
 WHERE t.mail_id = :mail AND t.text IS NOT NULL AND b.state <> 'deleted';

@@ -17,21 +17,22 @@ import (
 type Mail struct {
 	Kind mail.Kind
 	To   Address
-	// BotID is the agent whose owner gets the mail, where there is one.
+	// BotID is the agent whose owner gets the mail; nil if there is none.
 	BotID *uuid.UUID
 	// Reference is the id of the record that the mail is about, such as a challenge; the kind determines its table.
 	Reference *uuid.UUID
-	// ExpiresAt is when sending it becomes pointless; nil: three days from now.
+	// ExpiresAt is when sending the mail becomes pointless; nil means three days from now.
 	ExpiresAt *time.Time
-	// Counted: it was counted towards the hourly budget already (TakeCode).
+	// Counted reports that the mail was counted towards the hourly budget already (TakeCode).
 	Counted bool
-	// ID is that of the mail; uuid.Nil: a new one.
+	// ID is the id of the mail; uuid.Nil means a new one.
 	ID uuid.UUID
-	// Text is that of a mail that an operator has written; empty for all others.
+	// Text is the text of an operator; empty for all other kinds of mails.
 	Text string
 }
 
-// Enqueue adds a mail in the transaction of its cause: it is sent if and only if that is committed. It returns the mail's id.
+// Enqueue adds a mail in the transaction of its cause: the mail is sent if and only if the transaction commits. It returns the
+// mail's id.
 func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error) {
 	if _, known := kinds[m.Kind]; !known || m.To == (Address{}) {
 		return uuid.Nil, fmt.Errorf("email: a mail of kind %q cannot be sent, or it has no address", m.Kind)
@@ -61,14 +62,14 @@ func (a *API) Enqueue(ctx context.Context, tx *db.Tx, m Mail) (uuid.UUID, error)
 	return made.ID, a.InsertJob(ctx, tx, SendJob{MailID: made.ID})
 }
 
-// TakeCode counts a mail with a code towards the hourly budget, for a request that is about to enqueue it as Counted. A code is
-// refused rather than kept waiting, because it would expire meanwhile; the last quarter of the budget is not for codes, so that a
-// flood of them leaves room for other mails. Its fault is rate_limited.
+// TakeCode counts a mail with a code towards the hourly budget, before the caller enqueues it as Counted. It refuses a code that
+// would have to wait, because the code would expire. Codes cannot use the last quarter of the budget, so a flood of them leaves
+// room for other mails. Its fault is rate_limited.
 func (a *API) TakeCode(ctx context.Context, tx *db.Tx) error {
 	return a.Quotas.Take(ctx, tx.SQL, limits.MailedCodes, "")
 }
 
-// count counts a mail towards the hourly budget, unless it was counted before. Where the budget is used up it returns for how long the
+// count counts a mail towards the hourly budget, unless it was counted before. If the budget is used up, it returns how long the
 // mail waits.
 func (a *API) count(ctx context.Context, m *claimed, limit limits.Limit) (wait time.Duration, err error) {
 	if m.Counted {

@@ -16,15 +16,15 @@ import (
 //go:embed templates
 var templates embed.FS
 
-// kind is one kind of mail: its subject, its two templates, and what they show.
+// kind is one kind of mail: its subject, its two templates, and their data.
 type kind struct {
 	subject string
 	text    *template.Template
 	html    *htmltemplate.Template
-	// budget is towards which part of the hourly budget the mail counts.
+	// budget is the part of the hourly budget towards which the mail counts.
 	budget limits.Limit
-	// load reads what the templates show. If the record that the mail is about is gone, its error is sql.ErrNoRows or ent's not
-	// found: the mail is given up.
+	// load reads the data of the templates. If the mail's record is gone, it returns sql.ErrNoRows or ent's not found, and the
+	// mail is given up.
 	load func(ctx context.Context, a *API, m *claimed) (any, error)
 }
 
@@ -39,7 +39,7 @@ var kinds = map[mail.Kind]kind{
 	mail.KindRegistrationRefused: newKind("A registration on Stoa was refused", "registration_refused", limits.MailedCodes, record(named("refused_mail"), Link{})),
 	// The reference is a restore.
 	mail.KindRestoreLink: newKind("Restore access to your agent on Stoa", "restore_link", limits.Mails, record(named("restore_mail"), RestoreLink)),
-	// The reference of the next two is a request of an owner, that of the third an erasure.
+	// The reference of the next two is a request of an owner; the reference of the third is an erasure.
 	mail.KindExportLink:    newKind("An archive of your agent on Stoa", "export_link", limits.Mails, record(named("request_mail"), ExportLink)),
 	mail.KindEraseLink:     newKind("Erase your agent on Stoa", "erase_link", limits.Mails, record(named("request_mail"), EraseLink)),
 	mail.KindErasureNotice: newKind("Your agent on Stoa is to be erased", "erasure_notice", limits.Mails, record(named("erasure_mail"), KeepLink)),
@@ -68,14 +68,14 @@ func (d testData) Asked() string { return d.At.UTC().Format("2 January 2006, 15:
 type written struct {
 	Handle string `db:"handle"`
 	Text   string `db:"text"`
-	// Operator and Contact are who runs the platform and the address for answers; empty if the settings do not say.
+	// Operator is the name of the platform's operator, Contact the address for answers; empty if the settings have none.
 	Operator string `db:"operator_name"`
 	Contact  string `db:"operator_contact_email"`
-	// Origin is the platform's.
+	// Origin is the public URL of the platform.
 	Origin string
 }
 
-// operatorContent returns the text of an operator about an agent that is still here.
+// operatorContent returns the text of an operator about an agent that is not deleted.
 func operatorContent(ctx context.Context, a *API, m *claimed) (any, error) {
 	of, err := db.One[written](ctx, a.DB.SQL, named("operator_mail"), m.ID)
 	if err != nil {
@@ -85,7 +85,7 @@ func operatorContent(ctx context.Context, a *API, m *claimed) (any, error) {
 	return of, nil
 }
 
-// Lines are those of the text.
+// Lines returns the lines of the text.
 func (w *written) Lines() []string {
 	return strings.Split(strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(w.Text), "\n")
 }

@@ -12,16 +12,16 @@ import (
 	"strings"
 )
 
-// Mailer takes mails.
+// Mailer sends mails.
 type Mailer interface {
-	// Send hands a message over and returns what was answered. A *RefusedError is final; after any other error the message may be
-	// sent again.
+	// Send hands over a message and returns the server's answer. A *RefusedError is final; after any other error the message may
+	// be sent again.
 	Send(ctx context.Context, m *Message) (answer string, err error)
-	// String says where the mails go, without a password.
+	// String names the destination of the mails, without a password.
 	String() string
 }
 
-// RefusedError is the refusal of a recipient or a message permanently.
+// RefusedError is a permanent refusal of a recipient or a message.
 type RefusedError struct {
 	// Answer is the server's, such as "550 5.1.1 no such user".
 	Answer string
@@ -29,13 +29,13 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return "refused: " + e.Answer }
 
-// MailerConfig says where mails go.
+// MailerConfig holds the destination of mails.
 type MailerConfig struct {
 	// URL is smtp://user:password@host:587, with ?starttls=required or never; smtps://…; or file:FOLDER.
 	URL string
-	// Password of the user, instead of the URL's.
+	// Password is the user's password, instead of the one in the URL.
 	Password string
-	// CA are the authorities that the server's certificate may be of; nil: those that the system trusts.
+	// CA holds the trusted certificate authorities; nil means the system's.
 	CA *x509.CertPool
 	// DataDir is the base of a relative FOLDER.
 	DataDir string
@@ -124,8 +124,8 @@ func (s *server) String() string {
 	return scheme + "://" + net.JoinHostPort(s.host, strconv.Itoa(s.port))
 }
 
-// folder keeps mails as files instead of sending them, for trying Stoa without a mail server. A mail that is sent again
-// replaces itself.
+// folder keeps mails as files instead of sending them, for trying Stoa without a mail server. A repeated mail overwrites its
+// file.
 type folder struct{ path string }
 
 func (f *folder) String() string { return "file:" + f.path }

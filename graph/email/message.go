@@ -13,7 +13,7 @@ import (
 	"stoa/ent/mail"
 )
 
-// Message is a mail as it is sent. Made twice of the same row, it is the same.
+// Message is a rendered mail. Rendering the same row again makes the same message.
 type Message struct {
 	ID   uuid.UUID
 	From Address
@@ -22,7 +22,7 @@ type Message struct {
 	msg *gomail.Msg
 }
 
-// WriteTo writes the message as RFC 5322 has it.
+// WriteTo writes the message in the format of RFC 5322.
 func (m *Message) WriteTo(w io.Writer) (int64, error) { return m.msg.WriteTo(w) }
 
 // NewTest makes a test mail for an operator who sets up a mailer. It belongs to no row.

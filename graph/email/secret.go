@@ -16,11 +16,11 @@ import (
 // KeySize is the size of the installation's key in bytes.
 const KeySize = 32
 
-// codes is how many codes there are, of six digits each.
+// codes is the number of possible codes of six digits.
 const codes = 1_000_000
 
 // Code returns the six digits that belong to a challenge. All codes are equally likely, and without the key a challenge's id
-// says nothing about its code.
+// reveals nothing about its code.
 func (a *API) Code(challenge uuid.UUID) string {
 	const fair = math.MaxUint64 - math.MaxUint64%codes // numbers above favour small codes
 	for round := 0; ; round++ {
@@ -30,27 +30,27 @@ func (a *API) Code(challenge uuid.UUID) string {
 	}
 }
 
-// IsCode reports whether code is that of the challenge, in constant time.
+// IsCode reports, in constant time, whether code belongs to the challenge.
 func (a *API) IsCode(challenge uuid.UUID, code string) bool { return equal(a.Code(challenge), code) }
 
-// LinkToken returns the 43 characters of base64url by which a link proves that it was mailed. The label says what the link is
-// for: one made for something else, or of another id, is another token.
+// LinkToken returns the 43 characters of base64url by which a link proves that it was mailed. The label names the purpose of the
+// link: each label and id has another token.
 func (a *API) LinkToken(label string, id uuid.UUID) string {
 	return base64.RawURLEncoding.EncodeToString(a.mac("link "+label, id))
 }
 
-// IsLinkToken reports whether token is that of the label and id, in constant time.
+// IsLinkToken reports, in constant time, whether token belongs to the label and id.
 func (a *API) IsLinkToken(label string, id uuid.UUID, token string) bool {
 	return equal(a.LinkToken(label, id), token)
 }
 
-// AddressDigest returns the name under which the passports of an owner's address are counted after the address was erased. No mail
-// address has its form, and without the installation's key nothing can be concluded from it.
+// AddressDigest returns the name under which the passports of an owner's address are counted after the address was erased. No
+// mail address has its form, and it reveals nothing without the installation's key.
 func (a *API) AddressDigest(address string) string {
 	return "erased " + base64.RawURLEncoding.EncodeToString(a.mac("erased address "+address, uuid.Nil))
 }
 
-// mac panics without the installation's key, since what it derived would not be secret.
+// mac panics without the installation's key, because its result would not be secret.
 func (a *API) mac(label string, id uuid.UUID) []byte {
 	if len(a.Key) != KeySize {
 		panic("email: the installation's key is not set")

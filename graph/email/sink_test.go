@@ -34,12 +34,12 @@ type received struct {
 	raw      []byte
 }
 
-// sink is a mail server that keeps what it accepts.
+// sink is a mail server that keeps the mails that it accepts.
 type sink struct {
 	t *testing.T
 	// rcpt and data answer the recipient and the message; nil accepts.
 	rcpt, data func() error
-	// user and password are asked for where they are set.
+	// user and password are demanded if they are set.
 	user, password string
 
 	address string

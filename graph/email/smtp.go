@@ -16,21 +16,21 @@ import (
 
 const (
 	connectTimeout = 10 * time.Second
-	// sendTimeout bounds one attempt altogether.
+	// sendTimeout bounds one whole attempt.
 	sendTimeout = 30 * time.Second
 )
 
-// startTLSPolicy is when a connection that begins in the clear is encrypted.
+// startTLSPolicy decides whether a connection that begins unencrypted is encrypted.
 type startTLSPolicy string
 
 const (
-	// offered encrypts where the server offers it.
+	// offered encrypts if the server offers it.
 	offered  startTLSPolicy = ""
 	required startTLSPolicy = "required"
 	never    startTLSPolicy = "never"
 )
 
-// policies are go-mail's.
+// policies maps each policy to go-mail's.
 var policies = map[startTLSPolicy]gomail.TLSPolicy{
 	offered: gomail.TLSOpportunistic, required: gomail.TLSMandatory, never: gomail.NoTLS,
 }
@@ -44,9 +44,9 @@ type server struct {
 	starttls startTLSPolicy
 	// user is empty if the server asks for no authentication.
 	user, password string
-	// roots are trusted; nil: those of the system.
+	// roots holds the trusted certificate authorities; nil means the system's.
 	roots *x509.CertPool
-	// timeout is sendTimeout where it is 0.
+	// timeout bounds an attempt; 0 means sendTimeout.
 	timeout time.Duration
 }
 
@@ -70,7 +70,7 @@ func (s *server) send(ctx context.Context, m *Message) (string, error) {
 	connections := make([]net.Conn, 0, 1)
 	defer func() {
 		for _, c := range connections {
-			_ = c.Close() // what matters was answered
+			_ = c.Close() // the server has answered already
 		}
 	}()
 	dial := func(dialing context.Context, network, address string) (net.Conn, error) {
@@ -130,7 +130,7 @@ func (s *server) options(dial gomail.DialContextFunc) []gomail.Option {
 	if s.user == "" {
 		return options
 	}
-	// A password goes over an unencrypted connection only where that was asked for.
+	// A password goes over an unencrypted connection only if the setting asks for that.
 	whole, login := gomail.SMTPAuthPlain, gomail.SMTPAuthLogin
 	if s.starttls == never {
 		whole, login = gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc
@@ -143,7 +143,7 @@ func (s *server) tls() *tls.Config {
 	return &tls.Config{ServerName: s.host, RootCAs: s.roots, MinVersion: tls.VersionTLS12}
 }
 
-// explain adds what to do about an error from before the mail was begun.
+// explain adds advice to an error that happened before the mail was begun.
 func (s *server) explain(err error) error {
 	unknown, answer := new(tls.CertificateVerificationError), new(textproto.Error)
 	switch {
@@ -157,10 +157,10 @@ func (s *server) explain(err error) error {
 	return plain("no session with "+s.String(), err)
 }
 
-// asksForLogin are answers by which a server wants authentication or encryption, whichever command they answer.
+// asksForLogin holds the codes by which a server demands authentication or encryption, in answer to any command.
 var asksForLogin = map[int]bool{530: true, 534: true, 535: true, 538: true}
 
-// final makes a *RefusedError of the server's answer 5xx about a recipient or a message.
+// final turns the server's answer 5xx about a recipient or a message into a *RefusedError.
 func final(what string, err error) error {
 	answer := new(textproto.Error)
 	if errors.As(err, &answer) && answer.Code/100 == 5 && !asksForLogin[answer.Code] {
@@ -169,7 +169,7 @@ func final(what string, err error) error {
 	return plain(what, err)
 }
 
-// plain says what failed, with the server's answer as it was sent, where there is one.
+// plain returns an error that names the failed step and quotes the server's answer, if there is one.
 func plain(what string, err error) error {
 	if answer := new(textproto.Error); errors.As(err, &answer) {
 		return fmt.Errorf("%s: %s", what, answerText(answer))

@@ -47,7 +47,7 @@ func TestSMTPEncryption(t *testing.T) {
 		query     string
 		user      string
 		withoutCA bool
-		// encrypted reports that the mail arrives encrypted; fails is the error where it must not arrive.
+		// encrypted reports that the mail arrives encrypted; fails is the error if it must not arrive.
 		encrypted bool
 		fails     string
 	}{
@@ -100,7 +100,7 @@ func TestSMTPEncryption(t *testing.T) {
 	}
 }
 
-// A password is not sent in the clear to a server that is not this machine, unless that was asked for.
+// A password is not sent in the clear to a server that is not this machine, unless the setting asks for that.
 func TestPasswordFromAFile(t *testing.T) {
 	t.Parallel()
 	s := (&sink{t: t, user: "stoa", password: "from a file"}).listen(withStartTLS)
@@ -109,7 +109,7 @@ func TestPasswordFromAFile(t *testing.T) {
 	require.Len(t, s.received(), 1)
 }
 
-// The server's 4xx is temporary, its 5xx about recipient or message final; but not where it wants a login.
+// The server's 4xx is temporary. Its 5xx about recipient or message is final, except if it demands a login.
 func TestSMTPRefusals(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -1,9 +1,9 @@
 // Package exports makes archives of everything that an agent has on this server, for the agent and for its owner (§12.6).
 //
-// A request is a row and a job. The job reads the agent's records page by page through the methods that answer its own requests, and
-// streams them as one ZIP file into the file store, so neither its memory nor its statements grow with the agent. It writes under new names
-// at each attempt; only the attempt that ends first is published, and the sweep deletes the objects of the others. Records that change
-// meanwhile are exported as they are when they are read.
+// A request is a row and a job. The job reads the agent's records page by page through the methods that answer its own requests,
+// and streams them as one ZIP file into the file store, so neither its memory nor its statements grow with the agent. Each
+// attempt writes under new names; only the first finished attempt is published, and the sweep deletes the objects of the others.
+// Records that change meanwhile are exported as they are when they are read.
 //
 // Members is the table of the contents of an archive.
 package exports
@@ -42,12 +42,12 @@ var named = db.Load(files).Named
 type API struct {
 	DB     *db.DB
 	Quotas limits.Quotas
-	// InsertJob asks for an archive.
+	// InsertJob adds a Job.
 	InsertJob db.Enqueue
 	Events    *events.API
 	// KeyLog proves the agent's key.
 	KeyLog *keylog.API
-	// MaxBytes bounds the content of an archive; 0: 4 GiB.
+	// MaxBytes bounds the content of an archive; 0 means 4 GiB.
 	MaxBytes int64
 	// Files keeps the archives.
 	Files   *attachments.API
@@ -71,7 +71,7 @@ type Records struct {
 	Wallet     *wallet.API
 }
 
-// Job asks for the archive of one export.
+// Job is the job that makes the archive of one export.
 type Job struct {
 	ExportID uuid.UUID `json:"export_id"`
 }

@@ -19,13 +19,14 @@ import (
 const (
 	// maxBytes bounds an archive.
 	maxBytes = 4 << 30
-	// overhead bounds what a member takes in the directory of the ZIP file and in the manifest, beside four bytes for each of its name.
+	// overhead bounds the size of a member's entries in the ZIP directory and the manifest, without four bytes for each byte of
+	// its name.
 	overhead = 512
 	// writeBuffer is the memory of one writer of an object store.
 	writeBuffer = 5 << 20
 )
 
-// errFull says that an archive has no room for the next record.
+// errFull means that an archive has no room for the next record.
 var errFull = errors.New("exports: the archive is full")
 
 // entry is one member of an archive, as the manifest lists it. Part is 1: archives once had several.
@@ -53,7 +54,7 @@ func (c *counter) Write(p []byte) (int, error) {
 type archive struct {
 	cancel context.CancelFunc
 	key    string
-	// room is how many bytes it may still take.
+	// room is the number of bytes that may still be written.
 	room    int64
 	entries []entry
 
@@ -82,7 +83,7 @@ func newArchive(ctx context.Context, store *attachments.Store, export uuid.UUID,
 	return a, nil
 }
 
-// close ends the ZIP file, which is in the store then.
+// close ends the ZIP file; afterwards it is in the store.
 func (a *archive) close() error {
 	if err := a.zip.Close(); err != nil {
 		return err
@@ -92,7 +93,7 @@ func (a *archive) close() error {
 	return err
 }
 
-// abandon gives up what is being written, so that the store keeps no half of it. It does nothing after close.
+// abandon cancels the upload, so that the store keeps no incomplete archive. It does nothing after close.
 func (a *archive) abandon() {
 	a.cancel()
 	if a.object != nil {
@@ -100,7 +101,7 @@ func (a *archive) abandon() {
 	}
 }
 
-// take takes bytes from the room; errFull if they are not there.
+// take subtracts bytes from the room. It returns errFull if the room is too small.
 func (a *archive) take(size int64) error {
 	if size > a.room {
 		return errFull
@@ -109,7 +110,7 @@ func (a *archive) take(size int64) error {
 	return nil
 }
 
-// put writes a member and lists it, also one that is cut because the archive is full.
+// put writes a member and lists it, also if the member is cut because the archive is full.
 func (a *archive) put(name string, method uint16, write func(to io.Writer) error) error {
 	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
 	if err != nil {

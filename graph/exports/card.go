@@ -28,7 +28,7 @@ type Card struct {
 	State string `json:"state"`
 	// Parts are ZIP files, none until the state is ready.
 	Parts []*Part `json:"parts"`
-	// Truncated says where the archive ended because it was full; else null.
+	// Truncated is the place at which a full archive ended; null if the archive is complete.
 	Truncated *Truncated `json:"truncated"`
 	CreatedAt time.Time  `json:"created_at"`
 	ExpiresAt time.Time  `json:"expires_at"`
@@ -45,7 +45,7 @@ type Part struct {
 	object string
 }
 
-// Truncated names the member in which a full archive ended. Before is the last record that is in it; null: none is.
+// Truncated names the member in which a full archive ended. Before is its last record in the archive; null if it has none.
 type Truncated struct {
 	Member string  `json:"member"`
 	Before *string `json:"before"`

@@ -109,7 +109,8 @@ func proveKey(ctx context.Context, a *API, m *making) error {
 	return m.archive.whole("key.tlog-proof", []byte(proofs[*me.Bot.KeyLog.Index]))
 }
 
-// copyFiles writes the bytes of the agent's files, each once, under the hash that their records name. One that is gone is left out.
+// copyFiles writes the bytes of the agent's files, each once, under the hash that their records name. A file that is gone is left
+// out.
 func copyFiles(ctx context.Context, a *API, m *making) error {
 	if !m.export.IncludeFiles {
 		return nil

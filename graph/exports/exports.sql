@@ -10,8 +10,8 @@ e.id, e.bot_id, e.operation_id, e.by_owner, e.include_files, e.truncated, e.crea
 SELECT :export_card FROM exports e WHERE e.bot_id = :agent AND e.operation_id = :operation;
 
 -- name: judge_export(agent uuid, by_owner boolean, include_files boolean)
--- The values that decide about a new export: seconds until the agent may have one, the bytes that all exports take, and what the
--- agent's files take.
+-- The values that decide about a new export: seconds until the agent may have one, the bytes of all exports, and the bytes of the
+-- agent's files.
 SELECT coalesce((SELECT max(extract(epoch FROM e.created_at + interval '24 hours' - stoa_now())) FROM exports e
     WHERE e.bot_id = :agent AND e.by_owner = :by_owner AND (e.state = 'pending' OR e.state IN ('ready', 'expired')
       AND e.created_at > stoa_now() - interval '24 hours')), 0)::float8 AS wait_seconds,
@@ -74,7 +74,7 @@ SELECT a.id FROM attachments a WHERE a.owner_id = :agent AND a.status <> 'pendin
 SELECT c.id FROM contacts c WHERE (c.requester_id = :agent OR c.recipient_id = :agent) AND c.id > :after ORDER BY c.id LIMIT :max;
 
 -- name: list_tokens(agent uuid)
--- The times of an agent's tokens, and nothing that opens anything.
+-- The times of an agent's tokens, without any secret.
 SELECT t.created_at, t.expires_at, t.revoked_at FROM tokens t WHERE t.bot_id = :agent ORDER BY t.created_at, t.id;
 
 -- name: list_webhooks(agent uuid)

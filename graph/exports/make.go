@@ -25,12 +25,12 @@ import (
 type making struct {
 	export  *row
 	archive *archive
-	// line writes a record of the present member, and last is the id of the last one that is in the archive.
+	// line writes a record of the current member; last is the id of the last written record.
 	line func(record any) error
 	last string
 }
 
-// add writes a record, whose id is noted, so that a full archive can say where it ended.
+// add writes a record and remembers its id, so that a full archive can name the place at which it ended.
 func (m *making) add(id, record any) error {
 	if err := m.line(record); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (m *making) add(id, record any) error {
 	return nil
 }
 
-// Make makes the archive of an export, unless it is made already or not wanted any more. It may run again, and twice at once: the first
-// one that ends is kept. Only a job calls it.
+// Make makes the archive of an export, unless the archive exists or is no longer wanted. It may be repeated and run concurrently:
+// the first result is kept. Only a job calls it.
 func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
 	export, err := find(ctx, a.DB.SQL, named("select_export"), exportID)
 	if err != nil || export == nil || export.State != pending {
@@ -77,7 +77,7 @@ func (a *API) Make(ctx context.Context, exportID uuid.UUID) error {
 	return a.deleteObjects(ctx, m.archive.key)
 }
 
-// writeMembers writes what the table of members says. An archive that is full ends there.
+// writeMembers writes the members of the table, until the archive is full.
 func (a *API) writeMembers(ctx context.Context, m *making) (*Truncated, error) {
 	if err := m.archive.whole("README.txt", []byte(readme)); err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ func (a *API) writeMembers(ctx context.Context, m *making) (*Truncated, error) {
 	return nil, nil //nolint:nilnil // everything is in it
 }
 
-// writeMember writes a member of lines, or what a row of the table writes by itself.
+// writeMember writes one row of the table: a member of lines, or all that the row writes itself.
 func (a *API) writeMember(ctx context.Context, m *making, of member) error {
 	if !strings.HasPrefix(path.Ext(of.name), ".json") {
 		return of.write(ctx, a, m)
@@ -111,7 +111,7 @@ func (a *API) writeMember(ctx context.Context, m *making, of member) error {
 	})
 }
 
-// publish makes an archive the one of its export, announces it to the agent, and reports whether it did.
+// publish stores an archive as the result of its export, notifies the agent, and reports whether it did.
 func (a *API) publish(ctx context.Context, m *making, truncated *Truncated) (kept bool, err error) {
 	var cut sql.NullString
 	if truncated != nil {
@@ -158,15 +158,15 @@ func (a *API) deleteObjects(ctx context.Context, prefix string) error {
 }
 
 const (
-	// stuckAfter is after how long an export that is still not made has failed; its job has run out of attempts.
+	// stuckAfter is the age at which a pending export has failed, because its job has no attempts left.
 	stuckAfter = 6 * time.Hour
 	// Retention is how long the record of an export is kept, without its bytes.
 	Retention = 90 * 24 * time.Hour
-	// sweepBatch is how many exports one statement looks for.
+	// sweepBatch is the number of exports that one statement finds.
 	sweepBatch = 100
 )
 
-// Sweep deletes the bytes of exports that have expired or failed, and returns of how many. A job calls it.
+// Sweep deletes the bytes of expired and failed exports, and returns the number of those exports. A job calls it.
 func (a *API) Sweep(ctx context.Context) (n int64, err error) {
 	if _, err := a.DB.SQL.ExecContext(ctx, named("fail_stuck").Text, stuckAfter.Seconds()); err != nil {
 		return 0, err

@@ -21,7 +21,7 @@ import (
 	"stoa/graph/wallet"
 )
 
-// readers say who gets a member.
+// readers selects who gets a member.
 type readers int
 
 const (
@@ -38,7 +38,7 @@ type member struct {
 	write func(ctx context.Context, a *API, m *making) error
 }
 
-// members is the table of the contents of an archive, in the order in which it is written: what is small first, since a full archive ends.
+// members lists the members of an archive in the order of writing: small ones first, because a full archive ends.
 var members = []member{
 	{"profile.json", both, one(func(ctx context.Context, a *API, _ uuid.UUID) (any, error) { return a.Records.Bots.Me(ctx) })},
 	{"owner.json", ownerOnly, one(func(ctx context.Context, a *API, agent uuid.UUID) (any, error) {

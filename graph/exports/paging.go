@@ -51,7 +51,7 @@ func rows[T any](s *db.Statement) write {
 	}
 }
 
-// newestFirst writes a list that is read from its newest record on, each page before the last record of the page before it.
+// newestFirst writes a list that is read newest first; each page begins behind the last record of the previous page.
 func newestFirst[List, Record, ID any](
 	read func(ctx context.Context, a *API, before page.Param) (*List, error), of func(*List) ([]Record, *ID), add func(*making, Record) error,
 ) write {
@@ -104,7 +104,7 @@ func eachID(ctx context.Context, a *API, m *making, s *db.Statement, do func(uui
 	return eachPage(ctx, m.export.BotID, list, func(id uuid.UUID) uuid.UUID { return id }, do)
 }
 
-// ofEach writes the records whose ids a statement lists. One that is gone meanwhile is left out.
+// ofEach writes the records whose ids a statement lists. A record that was deleted meanwhile is left out.
 func ofEach(s *db.Statement, read func(ctx context.Context, a *API, id string) (any, error)) write {
 	return func(ctx context.Context, a *API, m *making) error {
 		return eachID(ctx, a, m, s, func(id uuid.UUID) error {

@@ -30,15 +30,15 @@ type CreateInput struct {
 	IncludeFiles *bool   `json:"include_files"`
 }
 
-// check returns the id of the operation, or invalid_input.
+// check returns the operation's id, or invalid_input.
 func (in CreateInput) check() (uuid.UUID, error) {
 	f := input.New()
 	return f.ID("operation_id", in.OperationID), f.Fault(fault.InvalidInput)
 }
 
-// CreateExport asks for an archive of everything that the caller has here (§12.6). Only an agent may call it, whatever its state. A repeat of the
-// operation_id returns the export that there is. Faults: invalid_input, idempotency_conflict (another include_files), rate_limited (an
-// export is being made, or was asked for within 24 hours), storage_quota_exceeded.
+// CreateExport asks for an archive of everything that the caller has here (§12.6). Only an agent may call it, whatever its state.
+// A repeat of the operation_id returns the existing export. Faults: invalid_input, idempotency_conflict (another include_files),
+// rate_limited (an export is being made, or was asked for within 24 hours), storage_quota_exceeded.
 func (a *API) CreateExport(ctx context.Context, in CreateInput) (*Result, error) {
 	v, operation, err := viewer.Checked(ctx, in.check)
 	if err != nil {
@@ -58,7 +58,7 @@ func (a *API) CreateForOwner(ctx context.Context, botID, requestID uuid.UUID) er
 	return err
 }
 
-// create writes an export and asks for its archive, unless there is one of the same operation or id.
+// create writes an export and adds its job, unless an export with the same operation or id exists.
 func (a *API) create(ctx context.Context, r *row) (*Result, error) {
 	var result *Result
 	err := a.DB.Tx(ctx, func(ctx context.Context, tx *db.Tx) error {
@@ -100,7 +100,7 @@ func find(ctx context.Context, q db.Querier, s *db.Statement, args ...any) (*row
 	return found, err
 }
 
-// admit writes a new export within the limits, and asks for its archive. The agent is locked.
+// admit writes a new export within the limits and adds its job. The caller has locked the agent.
 func (a *API) admit(ctx context.Context, tx *db.Tx, r *row) error {
 	if _, err := tx.SQL.ExecContext(ctx, named("lock_exports").Text); err != nil {
 		return err

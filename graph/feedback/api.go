@@ -1,9 +1,9 @@
-// Package feedback holds messages of agents to the operators, the operators' answers, and what operators wrote to agents about their
-// acts (§2.9, §4.9).
+// Package feedback holds messages of agents to the operators, the operators' answers, and notices of operators to agents (§2.9,
+// §4.9).
 //
-// An agent sees only its own feedback. Nothing of it is changed or deleted but by an answer, which is an operator's procedure
-// (graph/operator). A report is feedback about an agent or about something that the agent published; an agent has one open report of
-// a subject at most, which a unique index keeps.
+// An agent sees only its own feedback. Only an answer changes it, by an operator's procedure (graph/operator). A report is
+// feedback about an agent or about something that the agent published. A unique index ensures that an agent has at most one open
+// report of a subject.
 package feedback
 
 import (

@@ -1,6 +1,5 @@
 -- name: list_feedback(caller uuid, before uuid, max bigint)
--- A page of the caller's feedback, newest first: what is older than `before`, or from the newest on where that is null. Empty
--- where `before` is not the caller's.
+-- A page of the caller's feedback, newest first, older than `before` if that is not null. Empty if `before` is not the caller's.
 WITH start AS (
   SELECT created_at, id FROM feedbacks WHERE id = :before AND bot_id = :caller
   UNION ALL
@@ -14,8 +13,8 @@ FROM start s CROSS JOIN LATERAL (
 ORDER BY f.created_at DESC, f.id DESC;
 
 -- name: select_subject(caller uuid, kind text, id uuid)
--- Whose the subject of a report is, if the caller can see it: an agent with an open profile or with which it has a contact; a post, a
--- task or a service as they are shown to it; a rating of an agent with an open profile, of the caller or by it.
+-- The agent behind the subject of a report, if the caller can see the subject: an agent with an open profile or with which it has
+-- a contact; a post, task or service that is visible to it; a rating of an agent with an open profile, of the caller or by it.
 SELECT s.bot_id FROM (
   SELECT b.id AS bot_id FROM bots b
   WHERE :kind::text = 'bot' AND b.id = :id AND b.state <> 'deleted' AND (b.id = :caller OR stoa_public(b) OR EXISTS (

@@ -17,7 +17,7 @@ func reported(kind, id, text string) feedback.SendInput {
 	return feedback.SendInput{Kind: ptr("report"), Text: &text, Subject: &feedback.SubjectInput{Type: &kind, ID: &id}}
 }
 
-// An agent reports what it can see, and a second report of an open one is that one.
+// An agent reports what it can see. A second report of the same subject returns the open one.
 func TestReports(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -43,7 +43,7 @@ func TestReports(t *testing.T) {
 	}
 }
 
-// What an agent cannot see it cannot report, nor itself, nor what is its own.
+// An agent cannot report what it cannot see, nor itself, nor things of its own.
 func TestReportsOfHiddenSubjects(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)
@@ -84,7 +84,7 @@ func TestReportsOfHiddenSubjects(t *testing.T) {
 	require.Contains(t, graphtest.RequireFault(t, err, fault.InvalidInput).Fields, "subject")
 }
 
-// Of reports of one subject by one agent at the same moment one is made.
+// Concurrent reports of one subject by one agent make one report.
 func TestReportsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := graphtest.New(t)

@@ -33,8 +33,8 @@ func (a *API) SendFeedback(ctx context.Context, in SendInput) (*Result, error) {
 	})
 }
 
-// report makes a report, or returns the caller's open one of that subject. The caller's row is locked, so of two reports at once the
-// second finds the first.
+// report makes a report, or returns the caller's open report of that subject. It locks the caller's row, so the second of two
+// concurrent reports finds the first.
 func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, text string) (*Result, error) {
 	owners, err := db.Column[uuid.UUID](ctx, tx.SQL, named("select_subject"), caller, subject.Type, subject.ID)
 	switch {
@@ -66,7 +66,7 @@ func report(ctx context.Context, tx *db.Tx, caller uuid.UUID, subject *Subject, 
 	return &Result{Feedback: newCard(made)}, nil
 }
 
-// create writes feedback. with may set more, if not nil.
+// create writes feedback. If with is not nil, it may set more fields.
 func create(ctx context.Context, tx *db.Tx, caller uuid.UUID, kind feedback.Kind, text string, with func(*ent.FeedbackCreate)) (*ent.Feedback, error) {
 	now, err := tx.Now(ctx)
 	if err != nil {
